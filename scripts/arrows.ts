@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { packageFolders, root } from './tools.ts'
 
-/** Which package may use which: the house plan. What is not drawn is not allowed. */
-const house: Readonly<Record<string, readonly string[]>> = {
+/** Which package may use which. A package that is not listed here, or an import that is not, is refused. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   views: ['protocol'],
   journal: ['protocol'],
@@ -31,26 +31,26 @@ export interface SourceFile {
   readonly imports: readonly string[]
 }
 
-/** Every import that the plan does not allow, as a sentence. */
+/** A sentence for each import that the table does not allow. */
 export function forbiddenArrows(
   files: readonly SourceFile[],
   dependencies: Readonly<Record<string, readonly string[]>>,
 ): string[] {
   const complaints: string[] = []
   for (const [name, used] of Object.entries(dependencies)) {
-    if (!Object.hasOwn(house, name))
-      complaints.push(`packages/${name}: not in the house plan of scripts/arrows.ts`)
+    if (!Object.hasOwn(allowed, name))
+      complaints.push(`packages/${name}: not in the table of scripts/arrows.ts`)
     for (const other of used) {
-      if (!house[name]?.includes(other))
+      if (!allowed[name]?.includes(other))
         complaints.push(`packages/${name}/package.json: depends on @vitrine/${other}`)
     }
   }
   for (const { package: name, path, imports } of files) {
     for (const specifier of imports) {
-      const other = /^@vitrine\/([a-z]+)/.exec(specifier)?.[1]
-      if (other !== undefined && other !== name && !house[name]?.includes(other)) {
+      const other = /^@vitrine\/([a-z-]+)/.exec(specifier)?.[1]
+      if (other !== undefined && other !== name && !allowed[name]?.includes(other)) {
         complaints.push(
-          `${path}: imports ${specifier}, but ${name} may use only ${house[name]?.join(', ') || 'nothing'}`,
+          `${path}: imports ${specifier}, but ${name} may use only ${allowed[name]?.join(', ') || 'nothing'}`,
         )
       }
       if (browserSafe.has(name) && !isForNode(path) && specifier.startsWith('node:'))
@@ -62,18 +62,76 @@ export function forbiddenArrows(
   return complaints
 }
 
-/** A part of a package that has an entry of its own for Node. */
+/** Whether a file belongs to the part of a package that has its own entry for Node. */
 function isForNode(path: string): boolean {
-  return /^packages\/\w+\/src\/node\//.test(path)
+  return /^packages\/[\w-]+\/src\/node\//.test(path)
 }
 
-/** What a source file imports, statically or not. */
+/** The specifiers that a source file imports, statically or not. */
 export function importsOf(source: string): string[] {
   return [
     ...source.matchAll(
       /(?:^|[\s;}])(?:import|export)\b[^'"`;]*?from\s*['"]([^'"]+)['"]|\bimport\s*\(?\s*['"]([^'"]+)['"]/g,
     ),
   ].map(([, from, bare]) => from ?? bare ?? '')
+}
+
+/**
+ * A sentence for each cycle of imports between the folders of a package. A file directly in `src` is a folder of its own
+ * here; `index.ts` only lists exports.
+ */
+export function folderCycles(files: readonly SourceFile[]): string[] {
+  return Object.entries(Object.groupBy(files, (file) => file.package)).flatMap(([name, own = []]) => {
+    const source = `packages/${name}/src`
+    const imports = new Map<string, Set<string>>()
+    for (const { path, imports: specifiers } of own) {
+      const from = folderOf(source, path)
+      if (from === 'index.ts') continue
+      const used = imports.get(from) ?? new Set()
+      imports.set(from, used)
+      for (const specifier of specifiers.filter((one) => one.startsWith('.'))) {
+        const to = folderOf(source, join(path, '..', specifier))
+        if (to !== from) used.add(to)
+      }
+    }
+    return cyclesIn(imports).map((cycle) => `${source}: import cycle ${[...cycle, cycle[0]].join(' -> ')}`)
+  })
+}
+
+function folderOf(source: string, path: string): string {
+  const [first = '', ...rest] = relative(source, path).split('/')
+  return rest.length === 0 ? first : `${first}/`
+}
+
+/** One cycle for each node that is on one and was not in an earlier one. */
+function cyclesIn(imports: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const cycles: string[][] = []
+  const covered = new Set<string>()
+  for (const start of [...imports.keys()].toSorted()) {
+    if (covered.has(start)) continue
+    const cycle = shortestCycle(imports, start)
+    if (cycle === undefined) continue
+    for (const folder of cycle) covered.add(folder)
+    cycles.push(cycle)
+  }
+  return cycles
+}
+
+function shortestCycle(
+  imports: ReadonlyMap<string, ReadonlySet<string>>,
+  start: string,
+): string[] | undefined {
+  const queue: string[][] = [[start]]
+  const seen = new Set<string>()
+  for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
+    for (const next of imports.get(path.at(-1) ?? start) ?? []) {
+      if (next === start) return path
+      if (seen.has(next)) continue
+      seen.add(next)
+      queue.push([...path, next])
+    }
+  }
+  return undefined
 }
 
 export function readRepo(): { files: SourceFile[]; dependencies: Record<string, string[]> } {

@@ -1,6 +1,6 @@
-// Compares the versions of agents that are pinned with what is published:
+// Compares the pinned versions of agents with the published ones:
 //   npm run audit:agents
-// Ends with 1 when a pinned version is no longer there, since then nobody can install that agent.
+// Exits with 1 if a pinned version is no longer published, since that agent cannot be installed.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { findNpm, type NpmClient } from '../packages/agents/src/install/npm-client.ts'
@@ -20,35 +20,35 @@ interface Row {
   readonly latest: string
   readonly engines: string
   readonly note: string
-  readonly gone: boolean
+  readonly isUnpublished: boolean
 }
 
 const run = promisify(execFile)
 const atOnce = 4
 
-/** What is published under that name and version; nothing when the registry says that it has none. */
+/** The published metadata of a package; undefined if the registry has no such version. */
 async function view(npm: NpmClient, spec: string): Promise<Published | undefined> {
   const fields = ['version', 'engines', 'optionalDependencies', 'dist-tags']
   try {
     const { stdout } = await run(process.execPath, [npm.script, 'view', spec, ...fields, '--json'], {
       maxBuffer: 16 * 1024 * 1024,
     })
-    // A version that is not there is an empty answer and no error.
+    // npm prints nothing, without an error, for a version that does not exist.
     return stdout.trim() === '' ? undefined : (JSON.parse(stdout) as Published)
   } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
-    if (/\bE404\b|\bETARGET\b/.test(said)) return undefined
-    throw new Error(`npm view ${spec} failed: ${said.trim() || String(error)}`, { cause: error })
+    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
+    if (/\bE404\b|\bETARGET\b/.test(stderr)) return undefined
+    throw new Error(`npm view ${spec} failed: ${stderr.trim() || String(error)}`, { cause: error })
   }
 }
 
-/** Programs for this machine come as packages of their own, and some are never published. */
+/** Binaries for this platform are optional packages, and some of them are never published. */
 async function missingPrograms(npm: NpmClient, published: Published | undefined): Promise<string[]> {
   const own = new RegExp(`\\b${process.platform}-${process.arch}$`)
   const wanted = Object.entries(published?.optionalDependencies ?? {}).filter(([name]) => own.test(name))
   const missing: string[] = []
   for (const [name, version] of wanted) {
-    // Under another name, as some are.
+    // Some are aliases of another package.
     const spec = version.startsWith('npm:') ? version.slice('npm:'.length) : `${name}@${version}`
     if ((await view(npm, spec)) === undefined) missing.push(spec)
   }
@@ -60,7 +60,7 @@ async function audit(npm: NpmClient, agent: string, name: string, pinned: string
   const newest = await view(npm, name)
   const latest = newest?.version
   const notes = [
-    ...(found === undefined ? ['THE PINNED VERSION IS GONE'] : []),
+    ...(found === undefined ? ['THE PINNED VERSION IS NOT PUBLISHED'] : []),
     ...(await missingPrograms(npm, found)).map((spec) => `pinned: ${spec} is missing`),
     ...(latest === undefined || latest === pinned
       ? []
@@ -73,7 +73,7 @@ async function audit(npm: NpmClient, agent: string, name: string, pinned: string
     latest: latest ?? '-',
     engines: found?.engines?.node ?? '-',
     note: notes.join('; ') || (latest === pinned ? 'up to date' : ''),
-    gone: found === undefined,
+    isUnpublished: found === undefined,
   }
 }
 
@@ -104,4 +104,4 @@ await Promise.all(
   }),
 )
 show(rows)
-if (rows.some(({ gone }) => gone)) process.exitCode = 1
+if (rows.some(({ isUnpublished: gone }) => gone)) process.exitCode = 1

@@ -2,19 +2,19 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 
-/** Opening hundreds of files is most of what a command waits for when it starts. */
+/** Bundles the command: opening hundreds of files takes most of its start time. */
 export async function bundleCommand(root: string): Promise<void> {
   const dist = join(root, 'packages/cli/dist')
   await using build = await rolldown({
     input: join(dist, 'main.js'),
     platform: 'node',
-    plugins: [atHome(join(root, 'packages')), plainBuiltins()],
+    plugins: [resolveFromPackage(join(root, 'packages')), plainBuiltins()],
   })
   await build.write({
     dir: dist,
     format: 'esm',
     chunkFileNames: 'bundle/[name]-[hash].js',
-    // What several commands need is one file, not one for each of the ways in which they share it.
+    // Modules shared by several commands go into one file, not into one per combination of commands.
     codeSplitting: { groups: [{ name: 'common', test: common, minShareCount: 2 }] },
   })
   const main = join(dist, 'main.js')
@@ -23,14 +23,14 @@ export async function bundleCommand(root: string): Promise<void> {
 }
 
 /**
- * Under a steady stream of events V8 lets its heap grow by a hundred mebibytes of garbage. A daemon shares its machine
- * with what runs in its sandboxes.
+ * Limits the heap: under a steady stream of events V8 lets it grow by a hundred mebibytes of garbage, and a daemon shares
+ * the machine with its sandboxes.
  */
 const nodeFlags = ['--max-semi-space-size=4', '--heap-growing-percent=20']
 
 /**
- * Run as a program, the file is a shell script whose second line starts Node on it. To JavaScript that line is a text and
- * a comment. `env -S` would do the same, but BusyBox does not know it.
+ * Makes the file executable as a shell script whose second line starts Node on it. In JavaScript that line is a string
+ * and a comment. `env -S` would do the same, but BusyBox does not support it.
  */
 function withLauncher(code: string): string {
   return code.replace(
@@ -42,10 +42,10 @@ function withLauncher(code: string): string {
 const common =
   /packages.(?:protocol|views|journal|host|cli).|node_modules.(?:zod.v4.(?:core|mini)|picocolors|@opentelemetry)./
 
-/** Code that looks for files of its package still finds them there. */
-function atHome(packages: string): Plugin {
+/** Replaces `import.meta.url`, so that bundled code still finds the files of its package. */
+function resolveFromPackage(packages: string): Plugin {
   return {
-    name: 'at-home',
+    name: 'resolve-from-package',
     transform: {
       filter: { code: 'import.meta.url' },
       handler(code, id) {
@@ -59,8 +59,8 @@ function atHome(packages: string): Plugin {
 }
 
 /**
- * Node's own modules as they are. Imported, each is given a namespace first, for which everything is loaded that it would
- * load when first asked for: `fetch` with `node:http`, the REPL with `node:fs`. That is about a fifth of a start.
+ * Takes Node's built-in modules from `process.getBuiltinModule`. An import creates a namespace, which loads everything
+ * that the module loads lazily: `fetch` with `node:http`, the REPL with `node:fs`. That is about a fifth of the start time.
  */
 function plainBuiltins(): Plugin {
   return {

@@ -1,20 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '@vitrine/protocol'
-import { forbiddenArrows, readRepo } from './arrows.ts'
+import { folderCycles, forbiddenArrows, readRepo } from './arrows.ts'
 import { isClientSmall } from './client-size.ts'
 import { freshOpenApi, openApiFile } from './openapi.ts'
 import { formComplaints, schemaComplaints } from './openapi-contract.ts'
 import { build, packageFolders, root, runTool } from './tools.ts'
 import { worksBuilt } from './try-command.ts'
+import { wordComplaints } from './words.ts'
 
-/** Everything that can be said about the code without running it. All of it is said before this fails. */
+/** The static checks. All of them run and report before the script fails. */
 const checks: Record<string, () => boolean | Promise<boolean>> = {
   types: () => runTool('tsc', ['-p', 'tsconfig.json']),
   lint: () => runTool('biome', ['ci', '--error-on-warnings']),
   arrows: () => {
     const { files, dependencies } = readRepo()
-    const complaints = forbiddenArrows(files, dependencies)
+    const complaints = [...forbiddenArrows(files, dependencies), ...folderCycles(files)]
+    for (const complaint of complaints) console.error(complaint)
+    return complaints.length === 0
+  },
+  words: () => {
+    const complaints = wordComplaints()
     for (const complaint of complaints) console.error(complaint)
     return complaints.length === 0
   },
@@ -25,7 +31,7 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
     const content = JSON.parse(document)
     const complaints = [...(await formComplaints(content)), ...schemaComplaints(content)]
     if (document !== freshOpenApi())
-      complaints.push(`${openApiFile} is not what the routes say: run "npm run build".`)
+      complaints.push(`${openApiFile} does not match the routes: run "npm run build".`)
     for (const complaint of complaints) console.error(complaint)
     return complaints.length === 0
   },

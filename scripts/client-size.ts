@@ -3,10 +3,10 @@ import { gzipSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
 import { root } from './tools.ts'
 
-/** What a page that uses the client loads, gzipped. */
+/** The maximum gzipped size of the client bundle that a page loads. */
 const maxGzipBytes = 40_000
 
-/** Whether the client is as small as it is promised to be. */
+/** Whether the gzipped client is within its size limit. */
 export async function isClientSmall(): Promise<boolean> {
   await using build = await rolldown({
     input: join(root, 'packages/client/src/index.ts'),
@@ -16,6 +16,6 @@ export async function isClientSmall(): Promise<boolean> {
   const { output } = await build.generate({ format: 'esm', minify: true })
   const code = output.map((part) => (part.type === 'chunk' ? part.code : '')).join('')
   const bytes = gzipSync(code).byteLength
-  console.log(`The client takes ${bytes} bytes, gzipped; it may take ${maxGzipBytes}.`)
+  console.log(`The client takes ${bytes} bytes gzipped; the limit is ${maxGzipBytes}.`)
   return bytes <= maxGzipBytes
 }

@@ -2,41 +2,41 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What a published validator says against the form of a document. */
+/** The errors that an OpenAPI validator finds in a document. */
 export async function formComplaints(document: Json): Promise<string[]> {
   const { valid, errors } = await new Validator().validate(structuredClone(document))
   return valid ? [] : [`The document is not OpenAPI 3.1: ${JSON.stringify(errors)}`]
 }
 
-/** Schemas of a document that say nothing, and `Json` where a shape is known. */
+/** Finds schemas without constraints, and fields typed `Json` although their shape is known. */
 export function schemaComplaints(document: Json): string[] {
   const found = schemasIn(document)
-  const allowed = [...foreign.keys()]
+  const allowed = [...anyJsonFields.keys()]
   const uses = found.filter(({ schema }) => schema.$ref === anyJson).map(({ path }) => path)
   return [
     ...found
-      .filter(({ path, schema }) => saysNothing(schema) && !path.endsWith('/Json') && !noFields.has(path))
-      .map(({ path }) => `${path} says nothing: give it a schema.`),
+      .filter(({ path, schema }) => isUnconstrained(schema) && !path.endsWith('/Json') && !noFields.has(path))
+      .map(({ path }) => `${path} has no constraints: give it a schema.`),
     ...uses
-      .filter((path) => !allowed.some((place) => path.endsWith(place)))
-      .map((path) => `${path} is Json, and its shape is known.`),
+      .filter((path) => !allowed.some((suffix) => path.endsWith(suffix)))
+      .map((path) => `${path} is typed Json although its shape is known.`),
     ...allowed
-      .filter((place) => !uses.some((path) => path.endsWith(place)))
-      .map((place) => `${place} is listed as Json, and is not.`),
+      .filter((suffix) => !uses.some((path) => path.endsWith(suffix)))
+      .map((suffix) => `${suffix} is listed as Json but has a schema: remove it from the list.`),
   ]
 }
 
 const anyJson = '#/components/schemas/Json'
 
-/** Events that have no data yet. */
+/** Events whose data has no fields yet. */
 const noFields = new Set(
   ['SandboxReady', 'SandboxPaused', 'SandboxResumed'].map(
     (name) => `/components/schemas/${name}Event/properties/data`,
   ),
 )
 
-/** Every place that may hold any JSON, by the end of its path, and whose it is. */
-const foreign = new Map([
+/** Every field that may hold any JSON, by the end of its path, and the origin of its value. */
+const anyJsonFields = new Map([
   ['/_meta/anyOf/0/additionalProperties', 'a message to an agent'],
   ['ForeignEvent/properties/data/properties/data', 'a foreign event'],
   ['AgentMessageEvent/properties/data/properties/message', 'a message of an agent'],
@@ -50,19 +50,19 @@ const foreign = new Map([
   ['TranscriptToolCall/properties/output', 'a message of an agent'],
   ['TranscriptQuestion/properties/schema', 'a message of an agent'],
   ['TranscriptQuestion/properties/content', 'a message to an agent'],
-  ['/prompt/post/requestBody/properties/content/anyOf/1/items/additionalProperties', 'a message to an agent'],
+  ['/prompt/post/requestBody/properties/prompt/anyOf/1/items/additionalProperties', 'a message to an agent'],
   ['/{question}/post/requestBody/properties/content/additionalProperties', 'a message to an agent'],
 ])
 
-interface Found {
-  /** Where it is, without the words that every response and body has. */
+interface FoundSchema {
+  /** Its path in the document, without the parts that every response and body has. */
   readonly path: string
   readonly schema: Json
 }
 
-/** Every schema of a document, those within others included. */
-function schemasIn(document: Json): Found[] {
-  const found: Found[] = []
+/** Every schema of a document, including nested ones. */
+function schemasIn(document: Json): FoundSchema[] {
+  const found: FoundSchema[] = []
   const visit = (schema: unknown, path: string) => {
     if (typeof schema === 'boolean') return void (schema && found.push({ path, schema: {} }))
     if (!isObject(schema)) return
@@ -89,8 +89,8 @@ function schemasIn(document: Json): Found[] {
 
 const annotations = ['description', 'title', 'deprecated', 'default', 'example', 'examples']
 
-/** Any value fits, or any object. */
-function saysNothing(schema: Json): boolean {
+/** Whether a schema accepts any value, or any object. */
+function isUnconstrained(schema: Json): boolean {
   const keywords = Object.keys(schema).filter((key) => !annotations.includes(key))
   if (keywords.length === 0) return true
   const hasFields = entriesOf(schema.properties).length > 0 || isObject(schema.additionalProperties)

@@ -5,13 +5,13 @@ import { root } from './tools.ts'
 
 const server = join(root, 'packages', 'server')
 
-/** The document as it follows from the routes now. */
+/** The OpenAPI document generated from the current routes. */
 export function freshOpenApi(): string {
   const { version } = JSON.parse(readFileSync(join(server, 'package.json'), 'utf8'))
   return `${JSON.stringify(openApiDocument(version))}\n`
 }
 
-/** The one that a daemon answers with. */
+/** The document that a daemon serves. */
 export const openApiFile = join(server, 'openapi.json')
 
 export function writeOpenApi(): void {

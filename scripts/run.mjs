@@ -1,4 +1,4 @@
-// Plain JavaScript, because the Node of the machine may be too old for the rest of the house.
+// Plain JavaScript, because the machine's Node may be too old for the rest of the repository.
 // Installs what is missing, then runs a TypeScript file or a tool on the project's own Node:
 //   node scripts/run.mjs packages/cli/src/main.ts demo
 //   node scripts/run.mjs vitest run
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const installedMark = join(root, 'node_modules', '.vitrine-installed')
-// The program itself: Node refuses to spawn the `.cmd` that stands for it in `.bin` on Windows.
+// The binary itself: on Windows `.bin` has a `.cmd` wrapper, which Node refuses to spawn.
 const projectNode = join(
   root,
   ...['node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node'],
@@ -30,10 +30,10 @@ function isInstalled() {
 
 function install() {
   console.error('Installing dependencies (once, about half a minute) …')
-  // Not `npm ci`: it refuses a lock file that names a tool's binaries for some platforms only, and so it refuses
-  // to install where the binaries of other platforms are not served. This takes the locked versions all the same,
-  // and writes neither to the lock file nor to package.json.
-  // The engine warnings speak of the machine's Node, which nothing below uses.
+  // Not `npm ci`: it refuses a lock file that lists a tool's binaries for some platforms only, so it cannot install
+  // where the registry lacks the binaries of other platforms. `npm install --no-save` also takes the locked versions,
+  // and writes neither the lock file nor package.json.
+  // The hidden engine warnings concern the machine's Node, which nothing below uses.
   const command = ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund']
   const { status, error } = spawnSync('npm', command, {
     cwd: root,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 
-/** Programs that tests run for real, and the Debian packages that bring them (and what they need). */
+/** Programs that the tests run, and the Debian packages that contain them and their dependencies. */
 const needed: Readonly<Record<string, string>> = {
   bwrap: 'bubblewrap',
   chromium: 'chromium',
@@ -15,7 +15,7 @@ const needed: Readonly<Record<string, string>> = {
   python3: 'python3',
 }
 
-/** Installs what is missing, as root; otherwise says the exact command. Runs once before all tests. */
+/** Installs the missing programs as root; otherwise prints the command to run. Runs once before all tests. */
 export default function installSystemPackages(): void {
   const missing = Object.entries(needed).filter(([program]) => !isInstalled(program))
   if (missing.length === 0 || process.platform !== 'linux') return
@@ -39,7 +39,7 @@ export default function installSystemPackages(): void {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     })
   if (run(command.slice(1)).status === 0) return
-  // The lists of packages may never have been fetched on this machine.
+  // The package lists may never have been downloaded on this machine.
   run(['update'])
   if (run(command.slice(1)).status !== 0) throw new Error(`Installing failed. Run: ${command.join(' ')}`)
 }

@@ -1,8 +1,8 @@
-// Drives real agents end to end, against a model of our own:
+// Tests real agents end to end against a scripted model server:
 //   npm run test:agents              all of them
-//   npm run test:agents -- claude    those whose name has this in it; what else is given goes to vitest
-// They are installed where VITRINE_AGENT_CACHE says, or where the product keeps them. As root the tests run in a
-// network that has nothing but loopback, so that nothing can reach out.
+//   npm run test:agents -- claude    those whose name contains this; other arguments go to vitest
+// The agents are installed into VITRINE_AGENT_CACHE, by default the product's own cache. As root the tests run in a
+// network namespace with only loopback, so that no agent reaches the network.
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -14,7 +14,7 @@ import { root } from './tools.ts'
 const agents = ['claude', 'codex', 'opencode', 'gemini', 'pi', 'cline']
 const atOnce = 2
 
-/** Installs what is missing; gives the names of those that could not be installed. */
+/** Installs the missing agents; returns the names of those that could not be installed. */
 async function installAll(names: readonly string[], cache: string): Promise<string[]> {
   const failed: string[] = []
   const queue = [...names]
@@ -47,14 +47,14 @@ async function install(name: string, cache: string): Promise<boolean> {
   }
 }
 
-/** What a command is run behind, so that it has loopback and no other network; nothing where that is not possible. */
+/** The command prefix that leaves a process only loopback as its network; empty where that is not possible. */
 function withoutNetwork(): string[] {
-  const only = 'expected root and the right to make namespaces'
+  const only = 'this needs root and the right to create network namespaces'
   if (
     process.getuid?.() !== 0 ||
     spawnSync('unshare', ['-n', 'ip', 'link', 'set', 'lo', 'up']).status !== 0
   ) {
-    console.warn(`The agents are not kept from the network: ${only}.`)
+    console.warn(`The agents can reach the network: ${only}.`)
     return []
   }
   return ['unshare', '-n', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']
@@ -88,7 +88,7 @@ const child = spawn(program, args, {
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
 child.on('exit', (code) => {
-  if (missing.length > 0) console.error(`Not tested, since not installed: ${missing.join(', ')}.`)
-  // Where nobody looks, what was not tested has failed.
+  if (missing.length > 0) console.error(`Not tested because the installation failed: ${missing.join(', ')}.`)
+  // In CI an untested agent is a failure.
   process.exit(missing.length > 0 && process.env.CI ? 1 : (code ?? 1))
 })

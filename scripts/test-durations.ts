@@ -1,10 +1,10 @@
-// After a whole `npm test`: writes down how long the longest test files took, for the order of the next runs.
+// Run after a whole `npm test`: stores the durations of the longest test files, which order the next runs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { durationsFile } from './test-order.ts'
 import { root } from './tools.ts'
 
-/** The order of shorter ones does not matter. */
+/** The order of shorter files does not matter. */
 const leastSeconds = 3
 
 interface TestReport {

@@ -15,19 +15,19 @@ interface Report {
   }[]
 }
 
-/** How many tests of each name ran; a name can stand for several. */
+/** The number of tests that ran per name; several tests can share a name. */
 type Names = ReadonlyMap<string, number>
 
 const ran = ['passed', 'failed']
 
-/** The path of a test file from the root of the repository, wherever that was. */
+/** The path of a test file relative to the repository that the report comes from. */
 function fileOf(path: string): string {
   return /\/((?:packages|conformance|docs|examples|scripts)\/.*)$/.exec(path)?.[1] ?? path
 }
 
 function namesOf(path: string): Names {
   const names = new Map<string, number>()
-  // A report of vitest, which only this script reads.
+  // The report comes from vitest, so its shape is known.
   const report = JSON.parse(readFileSync(path, 'utf8')) as Report
   for (const { name: file, assertionResults } of report.testResults)
     for (const { ancestorTitles, title, status } of assertionResults) {
@@ -38,16 +38,16 @@ function namesOf(path: string): Names {
   return names
 }
 
-/** What is in one of them is in all of them together, as often as in the one that has it most often. */
-function together(all: readonly Names[]): Names {
+/** The union of several reports, with the highest count of each name. */
+function union(all: readonly Names[]): Names {
   const names = new Map<string, number>()
   for (const [name, count] of all.flatMap((one) => [...one]))
     names.set(name, Math.max(count, names.get(name) ?? 0))
   return names
 }
 
-/** The names of `some` that `others` lack, in order. */
-function without(some: Names, others: Names): string[] {
+/** The sorted names that occur more often in `some` than in `others`. */
+function missingFrom(some: Names, others: Names): string[] {
   return [...some.keys()].filter((name) => some.get(name)! > (others.get(name) ?? 0)).toSorted()
 }
 
@@ -67,7 +67,7 @@ if (first === undefined) {
 const before = namesOf(first)
 if (later.length === 0) print('ran', [...before.keys()].toSorted())
 else {
-  const after = together(later.map(namesOf))
-  print('gone', without(before, after))
-  print('new', without(after, before))
+  const after = union(later.map(namesOf))
+  print('missing', missingFrom(before, after))
+  print('new', missingFrom(after, before))
 }

@@ -6,24 +6,24 @@ import { root } from './tools.ts'
 
 type TestSettings = NonNullable<ViteUserConfig['test']>
 
-/** What the tests of this repository have in common, whichever of them a configuration runs. */
+/** The settings that all test configurations of this repository share. */
 export function testConfig({ env, ...test }: TestSettings): ViteUserConfig {
   return {
     resolve: { conditions: ['source'] },
     ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
     test: {
       environment: 'node',
-      // Test files share the workers: one that starts anew for each of 400 files imports the packages 400 times.
+      // Test files share workers: a new worker per file would import the packages 400 times.
       isolate: false,
       testTimeout: 60_000,
       hookTimeout: 60_000,
-      // A condition that holds soon on an idle machine can take many seconds on a busy one.
+      // A condition that holds quickly on an idle machine can take many seconds on a busy one.
       expect: { poll: { timeout: 30_000, interval: 20 } },
-      // Tests that run at once each start a Node of their own.
+      // Each concurrent test starts its own Node process.
       maxConcurrency: 2,
       sequence: { sequencer: LongestFirst },
       env: {
-        // Node starts a program of several hundred TypeScript files in less than half the time once they are compiled.
+        // With compiled modules in the cache, Node starts several hundred TypeScript files in less than half the time.
         NODE_COMPILE_CACHE: join(root, '.tmp', 'compile-cache'),
         ...env,
       },

@@ -1,5 +1,5 @@
-// Ends a run with what failed, by name and first lines, and with what was really counted over all given reports.
-// A report that is missing or cannot be read is a failure, and so is one in which anything failed.
+// Prints the failed tests with the first lines of their errors, and the totals over all given reports.
+// Fails if a report is missing, unreadable, or contains a failure.
 import { readFileSync } from 'node:fs'
 
 const reports = process.argv.slice(2).map((path) => ({ path, report: readReport(path) }))

@@ -6,7 +6,7 @@ import { bundleCommand } from './bundle.ts'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Runs the command of an installed package on this Node, with its output shown. True when it succeeded. */
+/** Runs the command of an installed package on this Node and shows its output. Returns whether it succeeded. */
 export function runTool(name: string, args: readonly string[]): boolean {
   const folder = name === 'biome' ? '@biomejs/biome' : name === 'tsc' ? 'typescript' : name
   const { bin } = JSON.parse(readFileSync(join(root, 'node_modules', folder, 'package.json'), 'utf8'))
@@ -15,8 +15,8 @@ export function runTool(name: string, args: readonly string[]): boolean {
 }
 
 /**
- * Emits `dist` and types for every package, in the order their references ask for. From nothing, each time: what
- * was emitted for a file that is gone would be packed too, and the compiler does not notice that `dist` was deleted.
+ * Emits `dist` and types for every package, in the order of their references. Removes `dist` first: output of deleted
+ * files would be packed too. Forces the build, since the compiler does not notice that `dist` was deleted.
  */
 export async function build(): Promise<boolean> {
   for (const name of packageFolders()) {

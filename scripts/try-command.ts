@@ -7,14 +7,14 @@ import { root } from './tools.ts'
 
 const main = join(root, 'packages/cli/dist/main.js')
 
-/** Whether the built command works: it has to find the files of every package from within its bundle. */
+/** Whether the built command works: from within its bundle it must find the files of every package. */
 export async function worksBuilt(): Promise<boolean> {
-  // As a program, which starts Node by itself.
-  const asked = spawnSync(main, ['ask', '--isolation', 'none', '/say the bundle speaks'], {
+  // Executed directly: the file starts Node itself.
+  const result = spawnSync(main, ['ask', '--isolation', 'none', '/say the bundle speaks'], {
     encoding: 'utf8',
     env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` },
   })
-  if (!asked.stdout.includes('the bundle speaks')) return complain('ask', asked.stdout + asked.stderr)
+  if (!result.stdout.includes('the bundle speaks')) return reportFailure('ask', result.stdout + result.stderr)
   const data = mkdtempSync(join(tmpdir(), 'vitrine-built-'))
   const args = ['serve', '--port', '0', '--json', '--isolation', 'none', '--data', data]
   const daemon = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -23,8 +23,8 @@ export async function worksBuilt(): Promise<boolean> {
     const [line] = await Promise.race([once(daemon.stdout, 'data'), exited])
     const { url, token } = JSON.parse(String(line))
     for (const path of ['/ui/', '/openapi.json', '/v1/events', '/v1/agents']) {
-      const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
-      if (!answer.ok) return complain(path, `${answer.status} ${await answer.text()}`)
+      const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+      if (!response.ok) return reportFailure(path, `${response.status} ${await response.text()}`)
     }
     return true
   } finally {
@@ -34,7 +34,7 @@ export async function worksBuilt(): Promise<boolean> {
   }
 }
 
-function complain(what: string, said: string): false {
-  console.error(`The built command fails at ${what}: ${said}`)
+function reportFailure(what: string, output: string): false {
+  console.error(`The built command failed at ${what}: ${output}`)
   return false
 }

@@ -1,4 +1,4 @@
-/** Waits for a promise no longer than until the signal is aborted. The work behind it goes on: its owner ends it. */
+/** Waits for a promise until the signal is aborted. The work itself continues; its owner ends it. */
 export async function abortable<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)

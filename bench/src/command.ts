@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Size } from './measurement.ts'
 
-export type Command =
+export type BenchCommand =
   | { readonly kind: 'help' }
   | { readonly kind: 'list' }
   | { readonly kind: 'wrong'; readonly message: string }
@@ -13,7 +13,7 @@ export type Command =
     }
 
 /** Reads the arguments of `npm run bench --`; `known` are the names of the benchmarks. */
-export function parseCommand(args: readonly string[], known: readonly string[]): Command {
+export function parseCommand(args: readonly string[], known: readonly string[]): BenchCommand {
   const read = parse(args)
   if ('message' in read) return { kind: 'wrong', message: read.message }
   const { values, positionals: names } = read
@@ -24,7 +24,7 @@ export function parseCommand(args: readonly string[], known: readonly string[]):
   if (unknown.length > 0)
     return {
       kind: 'wrong',
-      message: `There is no benchmark "${unknown.join('", "')}". There are: all, ${known.join(', ')}.`,
+      message: `Unknown benchmark "${unknown.join('", "')}". Known benchmarks: all, ${known.join(', ')}.`,
     }
   return {
     kind: 'run',
@@ -59,5 +59,5 @@ export const help = `usage: npm run bench -- <benchmark …> [--tiny] [--json]
   npm run bench -- all --tiny         all of them with tiny sizes: shows that they work; the figures mean nothing
   npm run bench -- daemon --json      a line of JSON for each benchmark
 
-Each measurement runs in a process of its own and has a limit of time. The exit code is 1 when a measurement fails or
-does not end within its limit, and 0 otherwise, also where a bar does not hold.`
+Each measurement runs in its own process with a time limit. The exit code is 1 when a measurement fails or does not end
+within its limit, and 0 otherwise, also when a bar does not hold.`

@@ -6,7 +6,7 @@ interface Sizes {
   readonly times: number
 }
 
-/** `kill -9` of a writer under load, and what its store holds afterwards. */
+/** Kills a writer under load with SIGKILL and checks its store. */
 export const crash = measurement<Sizes>({
   name: 'crash',
   what: 'kill -9 of a writer at 200 random moments: what its store holds afterwards',

@@ -1,7 +1,7 @@
 import { benchmarks } from './benchmarks.ts'
 import { help, parseCommand } from './command.ts'
 import { listing, table } from './report.ts'
-import { type Outcome, runBenchmarks } from './running/run-benchmarks.ts'
+import { type MeasurementOutcome, runBenchmarks } from './running/run-benchmarks.ts'
 
 const command = parseCommand(process.argv.slice(2), Object.keys(benchmarks))
 switch (command.kind) {
@@ -23,7 +23,7 @@ async function run({ names, size, output }: Extract<typeof command, { kind: 'run
   const interrupted = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => interrupted.abort())
-  const outcomes: Outcome[] = []
+  const outcomes: MeasurementOutcome[] = []
   const running = runBenchmarks({
     catalogue: new URL('./benchmarks.ts', import.meta.url),
     benchmarks,

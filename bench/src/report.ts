@@ -1,8 +1,8 @@
 import type { Benchmarks } from './benchmarks.ts'
 import type { Size } from './measurement.ts'
-import type { Outcome } from './running/run-benchmarks.ts'
+import type { MeasurementOutcome } from './running/run-benchmarks.ts'
 
-/** One measured line. A figure without a bar is there to be looked at. */
+/** One measured line. A figure without a bar is informative only. */
 export interface Row {
   readonly what: string
   readonly measured: string
@@ -11,14 +11,14 @@ export interface Row {
   readonly holds: boolean | null
 }
 
-/** All measurements in one table; the reasons of those that failed are below it, since they are long. */
-export function table(outcomes: readonly Outcome[], size: Size): string {
+/** Formats all measurements as one table; the reasons of failures are below it, since they are long. */
+export function table(outcomes: readonly MeasurementOutcome[], size: Size): string {
   const cells = [['', 'what', 'measured', 'against', 'bar', ''], ...outcomes.flatMap(linesOf)]
   const notes = size === 'tiny' ? ['tiny sizes: the figures mean nothing'] : []
   return ['', columns(cells), ...notes, ...outcomes.flatMap(({ failure }) => failure ?? [])].join('\n')
 }
 
-function linesOf({ benchmark, measurement, rows, failure }: Outcome): string[][] {
+function linesOf({ benchmark, measurement, rows, failure }: MeasurementOutcome): string[][] {
   const name = `${benchmark} ${measurement}`
   if (failure !== undefined) return [[name, '', '', '', '', 'FAILED']]
   return rows.map(({ what, measured, against, bar, holds }) => [
@@ -27,11 +27,11 @@ function linesOf({ benchmark, measurement, rows, failure }: Outcome): string[][]
     measured,
     against,
     bar,
-    mark(holds),
+    verdict(holds),
   ])
 }
 
-/** What there is to measure. */
+/** Formats the list of all measurements. */
 export function listing(benchmarks: Benchmarks): string {
   const lines = Object.entries(benchmarks).flatMap(([benchmark, measurements]) =>
     measurements.map(({ name, what, against, bars }) => [
@@ -56,7 +56,7 @@ function columns(cells: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-function mark(holds: boolean | null): string {
+function verdict(holds: boolean | null): string {
   if (holds === null) return ''
   return holds ? 'holds' : 'FAILS'
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Runs something in a folder of its own, which is gone afterwards. */
+/** Calls `run` with a new folder that is removed afterwards. */
 export async function inScratch<T>(run: (folder: string) => Promise<T>): Promise<T> {
   const folder = scratchFolder()
   try {
@@ -12,7 +12,7 @@ export async function inScratch<T>(run: (folder: string) => Promise<T>): Promise
   }
 }
 
-/** A new folder that its maker removes; what is left of a killed measurement goes with the folder of its run. */
+/** Creates a folder that the caller removes. It is below the folder of the run, which is removed after a kill. */
 export function scratchFolder(): string {
   return mkdtempSync(join(tmpdir(), 'bench-'))
 }

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { benchmarks } from '../src/benchmarks.ts'
 import type { Measurement } from '../src/measurement.ts'
 import type { Row } from '../src/report.ts'
-import { type Outcome, runBenchmarks } from '../src/running/run-benchmarks.ts'
+import { type MeasurementOutcome, runBenchmarks } from '../src/running/run-benchmarks.ts'
 
-/** Beside the limits of its measurements: a build, an installation of the peers, and the ends of processes. */
+/** Additional time for a build, the installation of the peers, and the end of processes. */
 const moreMs = 15 * 60_000
 
 describe.each(Object.entries(benchmarks))('the benchmark %s with tiny sizes', (name, measurements) => {
   const timeout = measurements.reduce((sum, { limitMs }) => sum + limitMs.tiny, moreMs)
 
   it('gives finite figures and every bar that it names', { timeout }, async ({ signal }) => {
-    const outcomes: Outcome[] = []
+    const outcomes: MeasurementOutcome[] = []
     for await (const outcome of runBenchmarks({
       catalogue: new URL('../src/benchmarks.ts', import.meta.url),
       benchmarks,
@@ -33,19 +33,19 @@ function expectFigures({ name, bars }: Measurement, rows: readonly Row[]): void 
     const figures = `${measured} ${against}`
     expect(figures, what).toMatch(/\d/)
     expect(figures, what).not.toMatch(/NaN|Infinity|undefined|not available/)
-    expect(holds === null, `${what}: a figure has a bar or is only to be looked at`).toBe(bar === '')
+    expect(holds === null, `${what}: a figure has either a bar or no verdict`).toBe(bar === '')
   }
-  const told = new Set(rows.map(({ bar }) => bar).filter((bar) => bar !== ''))
-  expect([...told].toSorted(), name).toEqual([...new Set(bars)].toSorted())
+  const actualBars = new Set(rows.map(({ bar }) => bar).filter((bar) => bar !== ''))
+  expect([...actualBars].toSorted(), name).toEqual([...new Set(bars)].toSorted())
 }
 
 describe('the catalogue', () => {
-  it('gives every measurement of a benchmark a name of its own', () => {
+  it('gives every measurement of a benchmark a unique name', () => {
     for (const [name, measurements] of Object.entries(benchmarks))
       expect(new Set(measurements.map((one) => one.name)).size, name).toBe(measurements.length)
   })
 
-  it('is what README.md says', () => {
+  it('the table of README.md matches the measurements', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
     const rows = Object.entries(benchmarks).flatMap(([benchmark, measurements]) =>
       measurements.map(({ name, what, against, bars }) => [
@@ -59,7 +59,7 @@ describe('the catalogue', () => {
   })
 })
 
-/** The cells of the lines that begin with a name. */
+/** The cells of the table lines that begin with a measurement's name. */
 function tableRows(markdown: string): string[][] {
   return markdown
     .split('\n')

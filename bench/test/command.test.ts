@@ -17,13 +17,13 @@ describe('the arguments of npm run bench', () => {
     [[], { kind: 'wrong', message: 'Expected the name of a benchmark, got none.' }],
     [
       ['agents', 'daemons'],
-      { kind: 'wrong', message: 'There is no benchmark "daemons". There are: all, journal, agents.' },
+      { kind: 'wrong', message: 'Unknown benchmark "daemons". Known benchmarks: all, journal, agents.' },
     ],
-  ])('%j are understood', (args, command) => {
+  ])('parses the arguments %j', (args, command) => {
     expect(parseCommand(args, known)).toEqual(command)
   })
 
-  it('with an unknown option are refused', () => {
+  it('refuses an unknown option', () => {
     expect(parseCommand(['journal', '--small'], known)).toEqual({
       kind: 'wrong',
       message: expect.stringContaining("Unknown option '--small'"),

@@ -13,23 +13,23 @@ describe('npm run bench', () => {
     expect(out).toMatch(/agents endings .*≤ 300 ms; ≤ 3000 ms/)
   })
 
-  it('explains itself with examples', async () => {
+  it('prints help with examples', async () => {
     const { code, out } = await bench('--help')
     expect(code).toBe(0)
     expect(out).toContain('npm run bench -- all --tiny')
   })
 
-  it('refuses a benchmark that there is not, and names those that there are', async () => {
+  it('refuses an unknown benchmark, and names the known ones', async () => {
     const { code, error } = await bench('jornal')
     expect(code).toBe(2)
-    expect(error).toContain('There is no benchmark "jornal". There are: all, journal, crash,')
+    expect(error).toContain('Unknown benchmark "jornal". Known benchmarks: all, journal, crash,')
   })
 
-  it('ends what it has started when it is interrupted, and exits with 1', async () => {
+  it('ends its measurements when it is interrupted, and exits with 1', async () => {
     const child = start('agents', '--tiny')
     const out = text(child.stdout)
     const exited = once(child, 'exit')
-    for await (const said of child.stderr) if (String(said).includes('agents: burst')) break
+    for await (const output of child.stderr) if (String(output).includes('agents: burst')) break
     child.kill('SIGINT')
     expect(await exited).toEqual([1, null])
     expect(await out).toContain('agents burst was interrupted.')

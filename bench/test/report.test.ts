@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { table } from '../src/report.ts'
 
-it('A table holds the rows of all benchmarks, and below it are the reasons of failed measurements', () => {
+it('the table holds the rows of all benchmarks, and the reasons of failed measurements below it', () => {
   const row = { what: 'an append', measured: '1 ms', against: '', bar: '≤ 2 ms', holds: true }
   const outcomes = [
     { benchmark: 'journal', measurement: 'latency', rows: [row, { ...row, measured: '3 ms', holds: false }] },

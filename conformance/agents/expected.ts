@@ -1,134 +1,134 @@
 import type { PermissionKind } from '@vitrine/protocol'
 
-/** How one agent is known to behave. What it does not do is said as well, and tested as well. */
-export interface Expected {
+/** The known behaviour of one agent. Missing features are listed too, and tested. */
+export interface ExpectedBehaviour {
   readonly agent: string
-  /** The mode of the session, where the first one asks nobody. */
+  /** The session mode, for an agent whose default mode never asks for permission. */
   readonly mode?: string
-  /** What it does with questions; nothing when it never asks. */
-  readonly asks?: Asks
-  /** What makes it run a command, and ask before where it ever asks. */
+  /** How it handles permission requests; absent if it never asks. */
+  readonly permissions?: PermissionBehaviour
+  /** The model instruction that makes it run a command, after a permission request if it ever asks. */
   readonly run: 'run' | 'run-escalated'
-  /** What it tells of the cost: of each turn in its result, and how full its context is. */
-  readonly tells: { readonly usage: boolean; readonly context: boolean }
-  readonly titled: boolean
-  /** When it says that a tool call begins: before anything else about it, after that, or never. */
+  /** Whether it reports the token usage of a turn in its result, and the fill level of its context. */
+  readonly reports: { readonly usage: boolean; readonly context: boolean }
+  readonly setsTitle: boolean
+  /** When it sends `tool_call`: before any `tool_call_update`, after one, or never. */
   readonly toolCall: 'first' | 'late' | 'never'
-  /** It writes files through its client as well. */
-  readonly writesThroughUs: boolean
-  /** Tool calls whose end it never tells. */
+  /** Whether it also writes files through the client, with `fs/write_text_file`. */
+  readonly writesThroughClient: boolean
+  /** Tool calls whose end it never reports. */
   readonly leavesOpen: readonly ToolEnding[]
-  /** What becomes of a turn whose model answers with this status. */
+  /** The effect on a turn when the model responds with this HTTP status. */
   readonly modelErrors: Readonly<Record<number, ModelError>>
-  /** How a session comes back. */
+  /** The ACP method that restores a session. */
   readonly restored: 'resume' | 'load'
-  /** Before a session is so old the agent cannot load it, and is told what was said. */
+  /** The age from which the agent can load a session. A younger one is restored by sending its transcript. */
   readonly loadsAfterMs?: number
 }
 
-export interface Asks {
-  /** Its own names for the answers. */
+export interface PermissionBehaviour {
+  /** The agent's own option ids for the answers. */
   readonly answers: Readonly<Record<Extract<PermissionKind, 'allow_once' | 'reject_once'>, string>>
-  /** A turn in which it was told no: how it ends, and whether the model hears of it. */
-  readonly refused: { readonly outcome: 'ok' | 'cancelled'; readonly modelHears: boolean }
+  /** A turn whose permission request was rejected: its outcome, and whether the model is informed. */
+  readonly refused: { readonly outcome: 'ok' | 'cancelled'; readonly modelIsInformed: boolean }
 }
 
 export type ToolEnding = 'refused write' | 'refused command' | 'cancelled command'
 
-/** It fails with this code; or it ends as if all was well, and the sign is a message or that there was none. */
+/** The turn fails with this code; or it ends with `ok`, and the sign of the error is a message or the lack of one. */
 export type ModelError = 'agent_failed' | 'credentials_missing' | 'message' | 'silence'
 
-/** 401 and above take it more than 20 seconds. */
-export const claude: Expected = {
+/** Only 400 is tested: the agent takes more than 20 seconds for statuses from 401 upwards. */
+export const claude: ExpectedBehaviour = {
   agent: 'claude',
-  asks: {
+  permissions: {
     answers: { allow_once: 'allow-once', reject_once: 'reject' },
-    refused: { outcome: 'ok', modelHears: true },
+    refused: { outcome: 'ok', modelIsInformed: true },
   },
   run: 'run',
-  tells: { usage: true, context: true },
-  titled: true,
+  reports: { usage: true, context: true },
+  setsTitle: true,
   toolCall: 'first',
-  writesThroughUs: false,
+  writesThroughClient: false,
   leavesOpen: [],
   modelErrors: { 400: 'agent_failed' },
   restored: 'resume',
 }
 
-/** In its first mode a model decides. In `read-only` it asks for each file, and for commands outside its own sandbox. */
-export const codex: Expected = {
+/** In its default mode a model decides. In `read-only` it asks for each file, and for commands outside its own sandbox. */
+export const codex: ExpectedBehaviour = {
   agent: 'codex',
   mode: 'read-only',
-  asks: {
+  permissions: {
     answers: { allow_once: 'allow_once', reject_once: 'cancel' },
-    refused: { outcome: 'cancelled', modelHears: false },
+    refused: { outcome: 'cancelled', modelIsInformed: false },
   },
   run: 'run-escalated',
-  tells: { usage: true, context: true },
-  titled: true,
+  reports: { usage: true, context: true },
+  setsTitle: true,
   toolCall: 'first',
-  writesThroughUs: false,
+  writesThroughClient: false,
   leavesOpen: ['refused write', 'cancelled command'],
   modelErrors: { 400: 'message', 401: 'credentials_missing', 429: 'message', 500: 'message' },
   restored: 'resume',
 }
 
-export const opencode: Expected = {
+export const opencode: ExpectedBehaviour = {
   agent: 'opencode',
-  asks: {
+  permissions: {
     answers: { allow_once: 'once', reject_once: 'reject' },
-    refused: { outcome: 'ok', modelHears: false },
+    refused: { outcome: 'ok', modelIsInformed: false },
   },
   run: 'run',
-  tells: { usage: true, context: true },
-  titled: false,
+  reports: { usage: true, context: true },
+  setsTitle: false,
   toolCall: 'first',
-  writesThroughUs: true,
+  writesThroughClient: true,
   leavesOpen: [],
   modelErrors: { 400: 'agent_failed', 401: 'agent_failed' },
   restored: 'resume',
 }
 
-export const gemini: Expected = {
+export const gemini: ExpectedBehaviour = {
   agent: 'gemini',
-  asks: {
+  permissions: {
     answers: { allow_once: 'proceed_once', reject_once: 'cancel' },
-    refused: { outcome: 'ok', modelHears: true },
+    refused: { outcome: 'ok', modelIsInformed: true },
   },
   run: 'run',
-  tells: { usage: false, context: false },
-  titled: false,
+  reports: { usage: false, context: false },
+  setsTitle: false,
   toolCall: 'never',
-  writesThroughUs: false,
+  writesThroughClient: false,
   leavesOpen: ['refused write', 'refused command'],
   modelErrors: { 400: 'agent_failed', 401: 'agent_failed' },
   restored: 'load',
   loadsAfterMs: 61_000,
 }
 
-export const pi: Expected = {
+export const pi: ExpectedBehaviour = {
   agent: 'pi',
   run: 'run',
-  tells: { usage: false, context: true },
-  titled: false,
+  reports: { usage: false, context: true },
+  setsTitle: false,
   toolCall: 'first',
-  writesThroughUs: false,
+  writesThroughClient: false,
   leavesOpen: [],
   modelErrors: { 400: 'silence', 401: 'silence' },
   restored: 'load',
 }
 
-export const cline: Expected = {
+export const cline: ExpectedBehaviour = {
   agent: 'cline',
-  asks: {
+  permissions: {
     answers: { allow_once: 'allow_once', reject_once: 'reject_once' },
-    refused: { outcome: 'ok', modelHears: true },
+    refused: { outcome: 'ok', modelIsInformed: true },
   },
   run: 'run',
-  tells: { usage: false, context: false },
-  titled: false,
+  reports: { usage: false, context: false },
+  setsTitle: false,
   toolCall: 'late',
-  writesThroughUs: false,
+  writesThroughClient: false,
   leavesOpen: [],
   modelErrors: { 400: 'agent_failed', 401: 'credentials_missing' },
   restored: 'load',

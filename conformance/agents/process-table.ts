@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A process as itself: a pid alone may be another's later. */
-export interface Seen {
+/** Identifies a process by pid and start time: the kernel reuses pids. */
+export interface ProcessIdentity {
   readonly pid: number
   readonly command: string
   readonly started: string
 }
 
-/** What carries the mark of this sandbox, and everything that was started by it. */
-export function processesOf(sandbox: string): Seen[] {
+/** The processes with the sandbox's marker in their environment, and all their descendants. */
+export function processesOf(sandbox: string): ProcessIdentity[] {
   const mark = `VITRINE_SANDBOX=${sandbox}@`
   const all = running()
   const own = all.filter(({ pid }) =>
@@ -19,8 +19,8 @@ export function processesOf(sandbox: string): Seen[] {
   return withDescendants(own, all)
 }
 
-/** The process that a sandbox knows by this pid: behind a wall pids are its own. */
-export function processInside(sandbox: string, pid: number): Seen | undefined {
+/** Finds a process by its pid inside the sandbox, which differs from its pid here in a PID namespace. */
+export function processInside(sandbox: string, pid: number): ProcessIdentity | undefined {
   const known = processesOf(sandbox).map((seen) => ({ seen, pids: pidsOf(seen.pid) }))
   const [outermost] = known
     .filter(({ pids }) => pids.at(-1) === pid)
@@ -28,14 +28,14 @@ export function processInside(sandbox: string, pid: number): Seen | undefined {
   return outermost?.seen
 }
 
-/** In each of its namespaces, from here inwards. */
+/** The pids of a process in each of its PID namespaces, from the outermost to the innermost. */
 function pidsOf(pid: number): number[] {
   const [, line = ''] = /^NSpid:\s*(.*)$/m.exec(read(pid, 'status')) ?? []
   return line.split(/\s+/).map(Number)
 }
 
-/** A process and everything that was started by it. */
-export function treeOf(pid: number): Seen[] {
+/** A process and all its descendants. */
+export function treeOf(pid: number): ProcessIdentity[] {
   const all = running()
   return withDescendants(
     all.filter((one) => one.pid === pid),
@@ -43,17 +43,17 @@ export function treeOf(pid: number): Seen[] {
   )
 }
 
-/** Whose command line has this text; arguments are joined with a space. */
-export function processesWith(text: string): Seen[] {
+/** The processes whose command line, joined with spaces, contains a text. */
+export function processesWith(text: string): ProcessIdentity[] {
   return running().filter(({ command }) => command.includes(text))
 }
 
-/** Those of them that are still there. */
-export function stillThere(seen: Iterable<Seen>): Seen[] {
+/** The given processes that still run. */
+export function stillRunning(seen: Iterable<ProcessIdentity>): ProcessIdentity[] {
   return [...seen].filter(({ pid, started }) => statOf(pid)?.started === started)
 }
 
-function running(): (Seen & { readonly parent: number })[] {
+function running(): (ProcessIdentity & { readonly parent: number })[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
@@ -64,7 +64,10 @@ function running(): (Seen & { readonly parent: number })[] {
     })
 }
 
-function withDescendants(roots: readonly Seen[], all: readonly (Seen & { parent: number })[]): Seen[] {
+function withDescendants(
+  roots: readonly ProcessIdentity[],
+  all: readonly (ProcessIdentity & { parent: number })[],
+): ProcessIdentity[] {
   const found = new Map(roots.map((one) => [one.pid, one]))
   for (let before = -1; before !== found.size; ) {
     before = found.size
@@ -73,10 +76,10 @@ function withDescendants(roots: readonly Seen[], all: readonly (Seen & { parent:
   return [...found.values()].map(({ pid, command, started }) => ({ pid, command, started }))
 }
 
-/** Nothing for what has ended, also where nobody has taken note of it yet. */
+/** Undefined for a process that has ended, also if its parent has not reaped it yet. */
 function statOf(pid: number): { readonly parent: number; readonly started: string } | undefined {
   const text = read(pid, 'stat')
-  // The name comes in parentheses, and may have some itself.
+  // The name is in parentheses and can contain parentheses itself.
   const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (text === '' || state === 'Z' || state === 'X') return undefined
   return { parent: Number(parent), started: rest[17] ?? '' }

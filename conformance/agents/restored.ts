@@ -1,37 +1,44 @@
 import type { JournalEvent, Session } from '@vitrine/protocol'
 import { expect } from 'vitest'
 import type { ModelServer } from '../../packages/agents/test/model/server.ts'
-import type { Expected } from './expected.ts'
-import { allEvents, type Scene } from './scene.ts'
+import type { ExpectedBehaviour } from './expected.ts'
+import { type AgentFixture, allEvents } from './fixture.ts'
 
-interface Restoring {
+interface RestoreFacts {
   readonly session: Session
   readonly model: ModelServer
-  /** When it was asked to come back. */
+  /** When the session was resumed, in milliseconds. */
   readonly before: number
-  /** When the agent began what it has to remember; default when the session was opened. */
+  /** When the agent's conversation started; default: when the session was created. */
   readonly since?: number
-  /** The first prompt since. */
+  /** The first prompt after the restore. */
   readonly prompt: string
-  /** A word from before. */
-  readonly knows: string
+  /** A word from before the restore that the model must receive again. */
+  readonly remembers: string
 }
 
-/** How it came back, and that its model is told what was said before: by the agent itself, or in our words. */
+/** Checks how the session was restored, and that the model gets the earlier conversation from the agent or as a transcript. */
 export async function expectRestored(
-  { sandbox, expected }: Pick<Scene, 'sandbox' | 'expected'>,
-  { session, model, before, since = Date.parse(session.info.createdAt), prompt, knows }: Restoring,
+  { sandbox, expected }: Pick<AgentFixture, 'sandbox' | 'expected'>,
+  {
+    session,
+    model,
+    before,
+    since = Date.parse(session.info.createdAt),
+    prompt,
+    remembers: knows,
+  }: RestoreFacts,
 ): Promise<void> {
-  const way = await wayOf(sandbox, session.id)
-  expect(waysFor(expected, since, before)).toContain(way)
-  const asked = model.requests.findLast(
+  const method = await restoreMethodOf(sandbox, session.id)
+  expect(expectedMethods(expected, since, before)).toContain(method)
+  const request = model.requests.findLast(
     (request) => request.tools.length > 0 && request.prompt.includes(prompt),
   )
-  expect(asked).toBeDefined()
-  expect(way === 'transcript' ? asked?.prompt : asked?.earlier).toContain(knows)
+  expect(request).toBeDefined()
+  expect(method === 'transcript' ? request?.prompt : request?.earlier).toContain(knows)
 }
 
-async function wayOf(sandbox: Scene['sandbox'], session: string): Promise<unknown> {
+async function restoreMethodOf(sandbox: AgentFixture['sandbox'], session: string): Promise<unknown> {
   const restored = (await allEvents(sandbox)).filter(
     (event: JournalEvent) =>
       event.type === 'session.updated' && event.session === session && 'restored' in event.data,
@@ -39,8 +46,12 @@ async function wayOf(sandbox: Scene['sandbox'], session: string): Promise<unknow
   return restored.at(-1)?.data.restored
 }
 
-/** What is about to be old enough may be so by the time that it is asked. */
-function waysFor({ restored, loadsAfterMs = 0 }: Expected, since: number, before: number): string[] {
+/** A session that is close to the age limit may have passed it when the agent loads it, so both methods are allowed. */
+function expectedMethods(
+  { restored, loadsAfterMs = 0 }: ExpectedBehaviour,
+  since: number,
+  before: number,
+): string[] {
   if (loadsAfterMs === 0 || before - since > loadsAfterMs) return [restored]
   return Date.now() - since < loadsAfterMs ? ['transcript'] : ['transcript', restored]
 }

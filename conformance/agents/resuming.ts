@@ -6,25 +6,28 @@ import { openHost } from '@vitrine/host'
 import { expect } from 'vitest'
 import { type ModelServer, startModelServer } from '../../packages/agents/test/model/server.ts'
 import { eventually } from '../src/waiting/within.ts'
-import type { Expected } from './expected.ts'
-import { processesOf, type Seen, stillThere } from './process-table.ts'
+import { agentCache, modelKey } from './environment.ts'
+import type { ExpectedBehaviour } from './expected.ts'
+import { type AgentIsolation, replyTo } from './fixture.ts'
+import { type ProcessIdentity, processesOf, stillRunning } from './process-table.ts'
+import { reportOnFailure } from './report-failure.ts'
 import { expectRestored } from './restored.ts'
-import { type Isolation, said } from './scene.ts'
-import { agentCache, modelKey } from './setting.ts'
-import { tellOnFailure } from './telling.ts'
 
-const script = fileURLToPath(new URL('./doomed-host.ts', import.meta.url))
+const script = fileURLToPath(new URL('./killed-host.ts', import.meta.url))
 
-/** What a host left that was killed after the first turn of a session. */
-export interface Remains {
+/** The data and model of a host that was killed after the first turn of a session. */
+export interface KilledHost {
   readonly data: string
   readonly sandbox: string
   readonly model: ModelServer
   remove(): Promise<void>
 }
 
-/** A host in a process of its own that talks with an agent, and is killed. */
-export async function killedHost({ agent, mode }: Expected, isolation: Isolation): Promise<Remains> {
+/** Runs one turn with an agent under a host in a separate process, then kills the host. */
+export async function promptUnderKilledHost(
+  { agent, mode }: ExpectedBehaviour,
+  isolation: AgentIsolation,
+): Promise<KilledHost> {
   const data = mkdtempSync(`/var/tmp/vitrine-${agent}-`)
   chmodSync(data, 0o711)
   const model = await startModelServer()
@@ -33,14 +36,14 @@ export async function killedHost({ agent, mode }: Expected, isolation: Isolation
     await model.close()
   }
   const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning']
-  const words = [data, isolation, agent, model.url, ...(mode === undefined ? [] : [mode])]
-  const host = spawn(process.execPath, [...flags, script, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const args = [data, isolation, agent, model.url, ...(mode === undefined ? [] : [mode])]
+  const host = spawn(process.execPath, [...flags, script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(host, 'exit')
   try {
     const ended = exited.then(([code]) => Promise.reject(new Error(`The host ended with ${code}.`)))
     ended.catch(() => undefined)
-    const [told] = await Promise.race([once(host.stdout, 'data'), ended])
-    const sandbox = String(told).trim()
+    const [output] = await Promise.race([once(host.stdout, 'data'), ended])
+    const sandbox = String(output).trim()
     expect(processesOf(sandbox).length).toBeGreaterThan(0)
     return { data, sandbox, model, remove }
   } catch (error) {
@@ -52,27 +55,31 @@ export async function killedHost({ agent, mode }: Expected, isolation: Isolation
   }
 }
 
-/** Another host on the same data directory goes on with the session, which the agent has known since then. */
-export async function expectResumed(expected: Expected, remains: Remains, since?: number): Promise<void> {
-  const { data, sandbox: id, model } = remains
-  const seen: Seen[] = []
+/** Resumes the session under another host with the same data directory. `since` is when the agent's conversation started. */
+export async function expectResumed(
+  expected: ExpectedBehaviour,
+  killed: KilledHost,
+  since?: number,
+): Promise<void> {
+  const { data, sandbox: id, model } = killed
+  const seen: ProcessIdentity[] = []
   const host = await openHost({ data, agentCache, install: 'never' })
   try {
     const sandbox = await host.attach(id)
-    tellOnFailure(() => sandbox)
+    reportOnFailure(() => sandbox)
     const before = Date.now()
     const modelEndpoint = { url: model.url, key: modelKey }
     const session = await sandbox.sessions.resume('talk', { modelEndpoint })
     const prompt = `say:raisin-${session.info.turns}`
-    expect(await said({ sandbox, session }, prompt)).toContain('I say raisin-')
+    expect(await replyTo({ sandbox, session }, prompt)).toContain('I say raisin-')
     seen.push(...processesOf(id))
     expect(seen.length).toBeGreaterThan(0)
-    const facts = { before, prompt, knows: 'pomegranate', model, session, ...(since && { since }) }
+    const facts = { before, prompt, remembers: 'pomegranate', model, session, ...(since && { since }) }
     await expectRestored({ sandbox, expected }, facts)
     expect(JSON.stringify(await session.transcript())).toContain('I say pomegranate.')
   } finally {
     await host.close()
   }
   await eventually('no process of the sandbox', () => processesOf(id).length === 0)
-  expect(stillThere(seen)).toEqual([])
+  expect(stillRunning(seen)).toEqual([])
 }

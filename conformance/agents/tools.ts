@@ -1,25 +1,25 @@
 import type { JournalEvent } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import type { Asks, Expected, ToolEnding } from './expected.ts'
-import { fileIn, ofType, type Scene, type Taken, take, updateOf } from './scene.ts'
-import { modelKey } from './setting.ts'
+import { modelKey } from './environment.ts'
+import type { ExpectedBehaviour, PermissionBehaviour, ToolEnding } from './expected.ts'
+import { type AgentFixture, fileIn, ofType, runTurn, type TurnRecord, updateOf } from './fixture.ts'
 
-/** Files and commands: with a yes, with a no, and without a question where the agent never asks. */
-export function toolCases(expected: Expected, scene: () => Scene): void {
-  const { asks, run } = expected
-  if (asks === undefined) neverAsking(expected, scene)
-  else asking(expected, asks, scene)
+/** File writes and commands: allowed, rejected, and without a permission request if the agent never asks. */
+export function toolCases(expected: ExpectedBehaviour, fixture: () => AgentFixture): void {
+  const { permissions, run } = expected
+  if (permissions === undefined) neverAsking(expected, fixture)
+  else asking(expected, permissions, fixture)
 
-  it('goes on after a command that failed', async () => {
-    const { result } = await take(scene(), `${run}:echo bad && exit 3`, { answer: 'allow_once' })
+  it('continues after a failed command', async () => {
+    const { result } = await runTurn(fixture(), `${run}:echo bad && exit 3`, { answer: 'allow_once' })
     expect(result).toMatchObject({ outcome: 'ok', stopReason: 'end_turn' })
   })
 }
 
-/** What it does where nobody has chosen a mode: our isolation is its sandbox, or it has its own. */
-export function firstModeCases(scene: () => Scene): void {
-  it('writes and runs in the mode that it begins with, and asks nobody', async () => {
-    const { sandbox, expected, model } = scene()
+/** The default mode: the agent relies on our isolation or on its own sandbox. */
+export function firstModeCases(fixture: () => AgentFixture): void {
+  it('writes files and runs commands in its default mode without a permission request', async () => {
+    const { sandbox, expected, model } = fixture()
     const session = await sandbox.openSession({
       agent: expected.agent,
       modelEndpoint: { url: model.url, key: modelKey },
@@ -27,11 +27,11 @@ export function firstModeCases(scene: () => Scene): void {
     try {
       const first = { sandbox, session }
       const { path } = fileIn(first, 'first-mode.txt')
-      const wrote = await take(first, `write:${path}:written at once`)
+      const wrote = await runTurn(first, `write:${path}:written at once`)
       expectNoQuestion(wrote)
       expectFile(first, wrote, 'first-mode.txt', 'written at once')
       const other = fileIn(first, 'first-mode-too.txt')
-      const ran = await take(first, `run:echo ran at once > ${other.path}`)
+      const ran = await runTurn(first, `run:echo ran at once > ${other.path}`)
       expectNoQuestion(ran)
       expectFile(first, ran, 'first-mode-too.txt', 'ran at once')
     } finally {
@@ -40,139 +40,151 @@ export function firstModeCases(scene: () => Scene): void {
   })
 }
 
-function neverAsking(expected: Expected, scene: () => Scene): void {
-  it('writes a file, and asks nobody', async () => {
-    const { path } = fileIn(scene(), 'written.txt')
-    const turn = await take(scene(), `write:${path}:carefully written`)
+function neverAsking(expected: ExpectedBehaviour, fixture: () => AgentFixture): void {
+  it('writes a file without a permission request', async () => {
+    const { path } = fileIn(fixture(), 'written.txt')
+    const turn = await runTurn(fixture(), `write:${path}:carefully written`)
     expectNoQuestion(turn)
-    expectFile(scene(), turn, 'written.txt', 'carefully written')
+    expectFile(fixture(), turn, 'written.txt', 'carefully written')
     expectToolCall(expected, turn)
   })
 
-  it('runs a command, and asks nobody', async () => {
-    const { path } = fileIn(scene(), 'ran.txt')
-    const turn = await take(scene(), `${expected.run}:echo it ran > ${path}`)
+  it('runs a command without a permission request', async () => {
+    const { path } = fileIn(fixture(), 'ran.txt')
+    const turn = await runTurn(fixture(), `${expected.run}:echo it ran > ${path}`)
     expectNoQuestion(turn)
-    expectFile(scene(), turn, 'ran.txt', 'it ran')
+    expectFile(fixture(), turn, 'ran.txt', 'it ran')
     expectToolCall(expected, turn)
   })
 }
 
-function asking(expected: Expected, asks: Asks, scene: () => Scene): void {
+function asking(
+  expected: ExpectedBehaviour,
+  permissions: PermissionBehaviour,
+  fixture: () => AgentFixture,
+): void {
   const { run } = expected
 
-  it('writes a file once it may', async () => {
-    const { path } = fileIn(scene(), 'written.txt')
-    const turn = await take(scene(), `write:${path}:carefully written`, { answer: 'allow_once' })
+  it('writes a file after permission is given', async () => {
+    const { path } = fileIn(fixture(), 'written.txt')
+    const turn = await runTurn(fixture(), `write:${path}:carefully written`, { answer: 'allow_once' })
     expect(turn.result).toMatchObject({ outcome: 'ok' })
-    expectOneQuestion(turn, asks, 'allow_once')
-    expectFile(scene(), turn, 'written.txt', 'carefully written')
+    expectOneQuestion(turn, permissions, 'allow_once')
+    expectFile(fixture(), turn, 'written.txt', 'carefully written')
     expectToolCall(expected, turn)
   })
 
-  it('writes no file when it may not', async () => {
-    const { path } = fileIn(scene(), 'refused.txt')
-    const turn = await takeRefused(scene(), `write:${path}:never written`)
-    expectRefused(turn, asks)
-    expectNoFile(scene(), turn, 'refused.txt')
+  it('writes no file after permission is rejected', async () => {
+    const { path } = fileIn(fixture(), 'refused.txt')
+    const turn = await takeRefused(fixture(), `write:${path}:never written`)
+    expectRefused(turn, permissions)
+    expectNoFile(fixture(), turn, 'refused.txt')
     expectEnding(expected, turn, 'refused write')
   })
 
-  it('runs a command once it may', async () => {
-    const { path } = fileIn(scene(), 'ran.txt')
-    const turn = await take(scene(), `${run}:echo it ran > ${path}`, { answer: 'allow_once' })
+  it('runs a command after permission is given', async () => {
+    const { path } = fileIn(fixture(), 'ran.txt')
+    const turn = await runTurn(fixture(), `${run}:echo it ran > ${path}`, { answer: 'allow_once' })
     expect(turn.result).toMatchObject({ outcome: 'ok' })
-    expectOneQuestion(turn, asks, 'allow_once')
-    expectFile(scene(), turn, 'ran.txt', 'it ran')
+    expectOneQuestion(turn, permissions, 'allow_once')
+    expectFile(fixture(), turn, 'ran.txt', 'it ran')
     expectToolCall(expected, turn)
   })
 
-  it('runs no command when it may not', async () => {
-    const { path } = fileIn(scene(), 'refused-too.txt')
-    const turn = await takeRefused(scene(), `${run}:echo it ran > ${path}`)
-    expectRefused(turn, asks)
-    expectNoFile(scene(), turn, 'refused-too.txt')
+  it('runs no command after permission is rejected', async () => {
+    const { path } = fileIn(fixture(), 'refused-too.txt')
+    const turn = await takeRefused(fixture(), `${run}:echo it ran > ${path}`)
+    expectRefused(turn, permissions)
+    expectNoFile(fixture(), turn, 'refused-too.txt')
     expectEnding(expected, turn, 'refused command')
   })
 }
 
-/** The calls of tools that the agent did not end are ended with the turn, and no others. */
-export function expectEnding({ leavesOpen }: Expected, { events }: Taken, ending: ToolEnding): void {
+/** The turn's end closes exactly those tool calls that the agent left open. */
+export function expectEnding(
+  { leavesOpen }: ExpectedBehaviour,
+  { events }: TurnRecord,
+  ending: ToolEnding,
+): void {
   const [finished] = ofType(events, 'turn.finished')
   const closed: unknown = finished?.data.closedToolCalls
   expect(closed).toEqual(leavesOpen.includes(ending) ? [expect.any(String)] : undefined)
 }
 
-interface Refused extends Taken {
-  /** How often the model was told what became of the tool. */
-  readonly heard: number
+interface RefusedTurn extends TurnRecord {
+  /** The number of model requests that contain tool results. */
+  readonly toolResults: number
 }
 
-export async function takeRefused(scene: Scene, prompt: string): Promise<Refused> {
-  const { requests } = scene.model
+export async function takeRefused(fixture: AgentFixture, prompt: string): Promise<RefusedTurn> {
+  const { requests } = fixture.model
   const before = requests.length
-  const turn = await take(scene, prompt, { answer: 'reject_once' })
-  return { ...turn, heard: requests.slice(before).filter(({ results }) => results > 0).length }
+  const turn = await runTurn(fixture, prompt, { answer: 'reject_once' })
+  return { ...turn, toolResults: requests.slice(before).filter(({ results }) => results > 0).length }
 }
 
-export function expectRefused(turn: Refused, asks: Asks): void {
-  expectOneQuestion(turn, asks, 'reject_once')
-  expect(turn.result).toMatchObject({ outcome: asks.refused.outcome })
-  expect(turn.heard).toBe(asks.refused.modelHears ? 1 : 0)
+export function expectRefused(turn: RefusedTurn, permissions: PermissionBehaviour): void {
+  expectOneQuestion(turn, permissions, 'reject_once')
+  expect(turn.result).toMatchObject({ outcome: permissions.refused.outcome })
+  expect(turn.toolResults).toBe(permissions.refused.modelIsInformed ? 1 : 0)
 }
 
-/** Asked once, answered once by us, with the agent's own name for what was meant. */
-function expectOneQuestion({ events }: Taken, { answers }: Asks, answer: keyof Asks['answers']): void {
-  const asked = ofType(events, 'permission.requested')
-  expect(asked).toHaveLength(1)
-  const permission = asked[0]?.data.permission
+/** One permission request, resolved once by code with the agent's own option id. */
+function expectOneQuestion(
+  { events }: TurnRecord,
+  { answers }: PermissionBehaviour,
+  answer: keyof PermissionBehaviour['answers'],
+): void {
+  const requested = ofType(events, 'permission.requested')
+  expect(requested).toHaveLength(1)
+  const permission = requested[0]?.data.permission
   expect(ofType(events, 'permission.resolved')).toMatchObject([
     { data: { permission, outcome: 'ok', answer, option: answers[answer], by: 'code' } },
   ])
 }
 
-function expectNoQuestion({ result, events }: Taken): void {
+function expectNoQuestion({ result, events }: TurnRecord): void {
   expect(result).toMatchObject({ outcome: 'ok' })
   expect(events.filter(({ type }) => type.startsWith('permission.'))).toEqual([])
 }
 
-/** It is there, and the journal had it before the turn was over. Some agents add the end of a line. */
+/** The file exists, and its change was recorded before the turn finished. Some agents append a line break. */
 function expectFile(
-  scene: Parameters<typeof fileIn>[0],
-  { events }: Taken,
+  fixture: Parameters<typeof fileIn>[0],
+  { events }: TurnRecord,
   name: string,
   content: string,
 ): void {
-  const there = fileIn(scene, name).content
-  expect(there?.trimEnd()).toBe(content)
+  const actual = fileIn(fixture, name).content
+  expect(actual?.trimEnd()).toBe(content)
   const [finished] = ofType(events, 'turn.finished')
   const changes = changesOf(events, name)
   expect(changes.length).toBeGreaterThan(0)
   for (const { seq } of changes) expect(seq).toBeLessThan(finished?.seq ?? 0)
-  // Some write it under another name first, and some twice.
-  expect(changes.at(-1)?.data.size).toBe(there?.length)
+  // Some agents write a temporary file first, and some write twice.
+  expect(changes.at(-1)?.data.size).toBe(actual?.length)
 }
 
-export function expectNoFile(scene: Scene, { events }: Taken, name: string): void {
-  expect(fileIn(scene, name).content).toBeUndefined()
+export function expectNoFile(fixture: AgentFixture, { events }: TurnRecord, name: string): void {
+  expect(fileIn(fixture, name).content).toBeUndefined()
   expect(changesOf(events, name)).toEqual([])
 }
 
-/** When it was said that a tool call begins, and whether the file came through us. */
-function expectToolCall({ toolCall, writesThroughUs }: Expected, { events }: Taken): void {
-  const told = events.flatMap((event) => updateOf(event)?.sessionUpdate ?? [])
-  const began = told.indexOf('tool_call')
-  const updated = told.indexOf('tool_call_update')
+/** Checks when `tool_call` was sent, and whether the file was written through the client. */
+function expectToolCall({ toolCall, writesThroughClient }: ExpectedBehaviour, { events }: TurnRecord): void {
+  const updates = events.flatMap((event) => updateOf(event)?.sessionUpdate ?? [])
+  const began = updates.indexOf('tool_call')
+  const updated = updates.indexOf('tool_call_update')
   expect(began === -1 ? 'never' : began < updated ? 'first' : 'late').toBe(toolCall)
   const written = events.filter(({ type, data }) => {
-    const { method, params } = (type === 'agent.message' ? data.message : {}) as Writing
+    const { method, params } = (type === 'agent.message' ? data.message : {}) as WriteMessage
     return method === 'fs/write_text_file' && params?.path?.endsWith('written.txt')
   })
   const wrote = changesOf(events, 'written.txt').length > 0
-  expect(written).toHaveLength(writesThroughUs && wrote ? 1 : 0)
+  expect(written).toHaveLength(writesThroughClient && wrote ? 1 : 0)
 }
 
-interface Writing {
+interface WriteMessage {
   readonly method?: string
   readonly params?: { readonly path?: string }
 }

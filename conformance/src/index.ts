@@ -1,7 +1,7 @@
 /** Test kits that any implementation can run: stores, readers, crashes, sandboxes. */
 export { type CrashReport, type CrashRound, type CrashTestOptions, crashTest } from './crash/run.ts'
 export { readerConformance } from './reader/conformance.ts'
-export type { MakeWriterAndReader, WriterAndReader } from './reader/setting.ts'
+export type { MakeWriterAndReader, WriterAndReader } from './reader/fixture.ts'
 export { type CapabilityRow, capabilityTable, compareCapabilities } from './sandbox/capabilities/compare.ts'
 export { type Measured, measureCapabilities } from './sandbox/capabilities/measure.ts'
 export { type SandboxGroup, sandboxConformance, sandboxGroups } from './sandbox/conformance.ts'
@@ -9,10 +9,10 @@ export type {
   AnotherHost,
   MakeSandbox,
   SandboxKitOptions,
+  SandboxTestOptions,
   SandboxUnderTest,
-  SandboxWish,
   TestedSandbox,
-} from './sandbox/setting.ts'
+} from './sandbox/kit.ts'
 export { type WatcherKitOptions, watcherConformance } from './sandbox/watching/conformance.ts'
 export { storeConformance } from './store/conformance.ts'
-export type { MakeStore, StoreKitOptions, StoreUnderTest } from './store/scene.ts'
+export type { MakeStore, StoreKitOptions, StoreUnderTest } from './store/fixture.ts'

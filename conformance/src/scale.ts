@@ -1,6 +1,7 @@
 /**
- * How large and how often: `npm test` shows every promise once at a size where it can break, `npm run test:soak`
- * (`VITRINE_SOAK=1`) repeats the same tests at the full size. A test file that imports this is part of the soak.
+ * Sizes and repetitions of the scaled tests. `npm test` runs each of them once, at a size where it can fail;
+ * `npm run test:soak` (`VITRINE_SOAK=1`) runs the same tests at full size. Every test file that imports this module
+ * is part of the soak.
  */
 const isSoak = process.env.VITRINE_SOAK === '1'
 
@@ -9,26 +10,26 @@ function scaled(test: number, soak: number): number {
 }
 
 export const scale = {
-  /** Times that the writer of a store is killed. */
+  /** How often the writer of a store is killed. */
   crashRounds: scaled(5, 50),
-  /** Times that a daemon without isolation is killed under load. */
+  /** How often a daemon without isolation is killed under load. */
   daemonKills: scaled(5, 20),
-  /** The same with isolation. */
+  /** How often a daemon with isolation is killed under load. */
   isolatedDaemonKills: scaled(3, 5),
-  /** Connections that are cut while events pass. */
+  /** Connections that are cut while events are delivered. */
   cuts: scaled(40, 200),
-  /** Events that pass meanwhile. */
+  /** Events that are delivered while connections are cut. */
   eventsWhileCut: scaled(8_000, 20_000),
-  /** Events of a burst that every live reader gets. */
+  /** Events of a burst that every live reader receives. */
   burst: scaled(20_000, 100_000),
-  /** Events that a reader which pauses gets; more than the buffers on the way hold. */
+  /** Events for a reader that pauses; more than all buffers between writer and reader hold. */
   eventsForPausing: scaled(30_000, 50_000),
-  /** Files made while the host is busy, for watchers without a queue that could overflow. */
+  /** Files created while the host is busy, for watchers without a queue that could overflow. */
   storm: scaled(3_000, 30_000),
-  /** Files made at once for any watcher. */
+  /** Files created at once, for every watcher. */
   fileBurst: scaled(500, 5_000),
-  /** Calls while names are swapped for links. */
+  /** Calls made while paths are swapped for symlinks. */
   raceTries: scaled(1_500, 5_000),
-  /** Random histories of a store. */
+  /** Random operation histories of a store. */
   histories: scaled(25, 200),
 } as const

@@ -1,8 +1,8 @@
 import { isEvent, isGap, isVitrineError, type JournalItem } from '@vitrine/protocol'
 import { coverageFault, eventsOf } from '../src/events/coverage.ts'
-import type { AskedTurn, SentRecord } from './crash-load.ts'
+import type { PromptedTurn, SentRecord } from './crash-load.ts'
 
-/** Where what a reader was given parts from what is stored, if it does: each item is the same to its last byte. */
+/** The first item that differs, byte for byte, between the items a reader received and the stored ones. */
 export function differenceOf(seen: readonly JournalItem[], stored: readonly JournalItem[]): string[] {
   const length = Math.max(seen.length, stored.length)
   for (let at = 0; at < length; at += 1) {
@@ -12,7 +12,7 @@ export function differenceOf(seen: readonly JournalItem[], stored: readonly Jour
   return []
 }
 
-/** Every journal is whole: nothing was trimmed, so nothing may be missing. */
+/** Every journal must be complete, because nothing was trimmed. */
 export function holeFaults(items: readonly JournalItem[]): string[] {
   const journals = Map.groupBy(items, ({ journal }) => journal)
   return [...journals].flatMap(([journal, own]) => {
@@ -21,7 +21,7 @@ export function holeFaults(items: readonly JournalItem[]): string[] {
   })
 }
 
-/** What was acknowledged is there once; what was not is there once, and whole, or not at all. */
+/** An acknowledged record must be stored once; another one once and completely, or not at all. */
 export function recordFaults(items: readonly JournalItem[], records: readonly SentRecord[]): string[] {
   const counts = new Map<string, number>()
   for (const item of items) {
@@ -37,22 +37,23 @@ export function recordFaults(items: readonly JournalItem[], records: readonly Se
   })
 }
 
-/** What a caller was told of its turn is what the record has: begun and interrupted, or never begun. */
-export function turnFaults(items: readonly JournalItem[], turns: readonly AskedTurn[]): string[] {
+/** The outcome that a caller got must match the journal: interrupted if the turn started, else refused. */
+export function turnFaults(items: readonly JournalItem[], turns: readonly PromptedTurn[]): string[] {
   const all = eventsOf(items).filter(({ type }) => type === 'turn.started' || type === 'turn.finished')
   return turns.flatMap(({ turn, result, error }) => {
     const edges = all.filter((event) => event.turn === turn)
     const ends = edges.map(({ type, data }) => ('outcome' in data ? `${type} ${data.outcome}` : type)).join()
-    const told = result?.outcome ?? (isVitrineError(error) ? 'refused' : String(error))
+    const reported = result?.outcome ?? (isVitrineError(error) ? 'refused' : String(error))
     const expected = edges.length > 0 ? 'interrupted' : 'refused'
-    const isRight = told === expected && (ends === '' || ends === 'turn.started,turn.finished interrupted')
+    const isRight =
+      reported === expected && (ends === '' || ends === 'turn.started,turn.finished interrupted')
     return isRight
       ? []
-      : [`${turn}: the caller was told ${told} (${error}), the record has ${ends || 'nothing'}`]
+      : [`${turn}: the caller got ${reported} (${error}), the journal has ${ends || 'no events'}`]
   })
 }
 
-/** Of every process that counts, all of its lines up to where it was cut. */
+/** Every counting process must have all of its lines up to the kill. */
 export function outputFaults(items: readonly JournalItem[]): string[] {
   const texts = new Map<string, string>()
   for (const item of items) {
@@ -62,14 +63,15 @@ export function outputFaults(items: readonly JournalItem[]): string[] {
     const before = texts.get(item.data.process)
     if (before !== undefined) texts.set(item.data.process, before + item.data.data)
   }
-  if (![...texts.values()].some((text) => text.includes('line 1\n'))) return ['no process has counted']
+  if (![...texts.values()].some((text) => text.includes('line 1\n')))
+    return ['no counting process has written output']
   return [...texts].flatMap(([process, text]) => {
     const fault = countingFault(text)
     return fault === undefined ? [] : [`${process}: ${fault}`]
   })
 }
 
-/** Whether a text is numbered lines from the first on, wherever it was cut. */
+/** Checks that a text consists of numbered lines from 0 on; the last one may be truncated. */
 function countingFault(text: string): string | undefined {
   const lines = text.split('\n')
   for (const [at, line] of lines.entries()) {

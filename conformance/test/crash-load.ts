@@ -7,13 +7,13 @@ import { within } from '../src/waiting/within.ts'
 
 export const sessionId = 'talk'
 
-/** A record that was sent, once: its messages, and whether its sender was told that it is there. */
+/** A record that was sent once: its messages, and whether the daemon acknowledged it. */
 export interface SentRecord {
   readonly messages: readonly string[]
   readonly isAcknowledged: boolean
 }
 
-/** Sends one record after the other until it is told to stop, whatever becomes of the daemon. */
+/** Sends records until the signal aborts, and continues while the daemon is down. */
 export async function write(
   sandbox: RemoteSandbox,
   name: string,
@@ -22,16 +22,16 @@ export async function write(
   const records: SentRecord[] = []
   while (!signal.aborted) {
     const messages = ['first', 'second'].map((part) => `${name} ${records.length} ${part}`)
-    const isAcknowledged = await survives(sandbox.record(messages.map(message)))
+    const isAcknowledged = await completes(sandbox.record(messages.map(message)))
     records.push({ messages, isAcknowledged })
-    // Nobody is there just now.
+    // The daemon is down.
     if (!isAcknowledged) await sleep(50)
   }
   return records
 }
 
-/** Whether it was done; a daemon that died of it is no failure. */
-export async function survives(call: Promise<unknown>): Promise<boolean> {
+/** Whether the call succeeded; a lost connection is expected and returns false. */
+export async function completes(call: Promise<unknown>): Promise<boolean> {
   try {
     await call
     return true
@@ -41,25 +41,25 @@ export async function survives(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-export interface AskedTurn {
+export interface PromptedTurn {
   readonly turn: string
   readonly result?: PromptResult
   readonly error?: unknown
 }
 
-/** What a daemon has to do when it is killed: a process that counts, and an agent in the middle of a turn. */
+/** Work that runs when the daemon is killed: a counting process, and an agent in the middle of a turn. */
 export class Work {
   readonly turn = newId('turn')
   readonly mark: string
   readonly #sandbox: RemoteSandbox
-  #asked: Promise<AskedTurn> | undefined
+  #prompted: Promise<PromptedTurn> | undefined
 
   constructor(sandbox: RemoteSandbox, mark: string) {
     this.#sandbox = sandbox
     this.mark = mark
   }
 
-  /** Comes back once it is asked for. */
+  /** Resolves once the process is spawned and the prompt is sent. */
   async begin(): Promise<void> {
     await this.#sandbox.spawn(counting(this.mark))
     const session = await this.#sandbox.sessions.resumeOrCreate({
@@ -67,10 +67,10 @@ export class Work {
       agent: 'demo',
       permissions: 'allow',
     })
-    // It never ends by itself, and leaves something behind that ignores its end.
+    // The turn never ends by itself and leaves a background process.
     const content = `/stream 40 64\n/leave sleep ${this.mark}\n/run sleep ${this.mark}`
     const { turn } = this
-    this.#asked = background(
+    this.#prompted = background(
       session.prompt(content, { turn }).then(
         (result) => ({ turn, result }),
         (error: unknown) => ({ turn, error }),
@@ -78,13 +78,13 @@ export class Work {
     )
   }
 
-  /** What the caller was told of the turn, where it was asked for; the successor of a dead daemon knows. */
-  async asked(): Promise<AskedTurn | undefined> {
-    return this.#asked && within(`an answer for ${this.turn}`, this.#asked, 60_000)
+  /** The outcome of the turn, if it was prompted; the restarted daemon reports it. */
+  async promptedTurn(): Promise<PromptedTurn | undefined> {
+    return this.#prompted && within(`the result of ${this.turn}`, this.#prompted, 60_000)
   }
 }
 
-/** Numbered lines, and beside them a process in a session of its own. */
+/** A command that prints numbered lines and starts a process in its own session. */
 function counting(mark: string): string {
   return `setsid sleep ${mark} & n=0; while :; do echo "line $n"; n=$((n + 1)); sleep 0.03; done`
 }

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server on which every connection can be cut. */
+/** A TCP proxy to a server that can cut its connections. */
 export class CuttingProxy {
   readonly url: string
   readonly #open: Set<Socket>
@@ -36,7 +36,7 @@ export class CuttingProxy {
     })
   }
 
-  /** Cuts all on which something came, and says how many they were. Who hears nothing at all comes back ever later. */
+  /** Cuts the connections that have delivered bytes, and returns their number. Others stay: a client that receives nothing backs off. */
   cut(): number {
     const used = [...this.#open].filter((socket) => socket.bytesWritten > 0)
     for (const socket of used) socket.destroy()

@@ -9,8 +9,8 @@ import { checkedFetch } from '../../packages/server/test/contract/checked-fetch.
 
 const token = 'conformance-token'
 
-/** A daemon in this process, on a port of its own, and a client that holds each of its responses to the contract. */
-export class Daemon {
+/** A daemon in this process on its own port, with a client that checks every response against the HTTP contract. */
+export class InProcessDaemon {
   readonly client: VitrineClient
   readonly #data: string
   readonly #store: StoreDriver | undefined
@@ -25,21 +25,23 @@ export class Daemon {
     this.client = connect({ url: listening.url, token, fetch: checkedFetch })
   }
 
-  /** `journals` are those that can be read before anything is in them. */
-  static async open(options: { store?: StoreDriver; journals?: readonly string[] } = {}): Promise<Daemon> {
+  /** `journals` are the ids of journals that are readable while they are still empty. */
+  static async open(
+    options: { store?: StoreDriver; journals?: readonly string[] } = {},
+  ): Promise<InProcessDaemon> {
     // Not below /tmp: a sandbox has a /tmp of its own.
     const data = await mkdtemp(join('/var/tmp', 'vitrine-daemon-'))
     chmodSync(data, 0o711)
-    for (const id of options.journals ?? []) remember(data, id)
+    for (const id of options.journals ?? []) writeRecord(data, id)
     const host = await open(data, options.store)
-    return new Daemon(data, options.store, host, await serve(host, 0))
+    return new InProcessDaemon(data, options.store, host, await serve(host, 0))
   }
 
   get url(): string {
     return this.#listening.url
   }
 
-  /** Another client, which may come by another way. */
+  /** Another client, optionally through another URL. */
   connect(url = this.url): VitrineClient {
     return connect({ url, token })
   }
@@ -48,7 +50,7 @@ export class Daemon {
     return this.#host
   }
 
-  /** The same data at the same address. */
+  /** Restarts the daemon with the same data on the same port. */
   async restart(): Promise<void> {
     const { port } = this.#listening
     await this.#listening.close()
@@ -71,12 +73,12 @@ function open(data: string, store: StoreDriver | undefined): Promise<Host> {
 
 function serve(host: Host, port: number): Promise<Listening> {
   const server = createServer({ host, tokens: [{ name: 'daemon', token, access: 'full' }] })
-  // Client and daemon share one event loop: a test that keeps it busy must not look like a slow client.
+  // Client and daemon share one event loop: a test that blocks it must not count as a slow client.
   return listen(server, { port, headersMs: 60_000 })
 }
 
-/** A sandbox that is gone; its journal can be read all the same. */
-function remember(data: string, id: string): void {
+/** Writes the record of a destroyed sandbox, whose journal stays readable. */
+function writeRecord(data: string, id: string): void {
   mkdirSync(join(data, 'records'), { recursive: true })
   const record = {
     id,

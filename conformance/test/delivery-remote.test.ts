@@ -5,7 +5,7 @@ import { message } from '../src/events/inputs.ts'
 import { scale } from '../src/scale.ts'
 import { background } from '../src/waiting/background.ts'
 import { eventually, within } from '../src/waiting/within.ts'
-import { Daemon } from './daemons.ts'
+import { InProcessDaemon } from './daemons.ts'
 import { ObservedServer } from './observed-server.ts'
 
 const id = 'sbx_read'
@@ -18,7 +18,7 @@ it(`gives each of 5 live readers all of a burst of ${burst.toLocaleString('en')}
   const readers = numbers(1, 5).map(() => new Reader(server.connect().journal(id).tail()))
   const reading = readers.map((reader) => background(reader.readTo(burst)))
   await eventually('all of them to listen', async () => (await server.openStreams()) === readers.length)
-  // None waits for the one before it.
+  // The appends run concurrently.
   await Promise.all(
     numbers(1, burst / 500).map((at) => writer.append(numbered((at - 1) * 500 + 1, at * 500))),
   )
@@ -26,14 +26,14 @@ it(`gives each of 5 live readers all of a burst of ${burst.toLocaleString('en')}
   for (const { seen } of readers) expect(seen).toEqual(numbers(1, burst))
 }, 300_000)
 
-it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleString('en')} events once and in order, and holds up nobody`, async () => {
-  // More than the buffers of both sides hold, several times.
+it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleString('en')} events once and in order, and delays no other reader`, async () => {
+  // Several times more than the buffers of both sides hold.
   const padding = 'x'.repeat(1_000)
   const { daemon, writer } = await opened()
-  const patient = await served(daemon)
+  const lenient = await served(daemon)
   const strict = await served(daemon, { stallMs: 1_000 })
   const cursors: (string | null)[] = []
-  const quick = new Reader(patient.connect().journal(id).tail())
+  const quick = new Reader(lenient.connect().journal(id).tail())
   const slow = new Reader(
     strict
       .connect((after) => cursors.push(after))
@@ -47,7 +47,7 @@ it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleS
   }
   await Promise.all([append(), beginning])
 
-  // It does not read, and the other one has everything.
+  // The slow reader does not read; the quick one still receives everything.
   await allQuick
   expect(quick.seen).toEqual(numbers(1, total))
   const disconnected = () =>
@@ -58,7 +58,7 @@ it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleS
   await disconnected()
   expect(slow.seen).toEqual(numbers(1, 10))
 
-  // What was on its way is still there; then it comes back, reads a little and pauses again.
+  // The slow reader consumes the buffered events, reconnects, reads a few more and pauses again.
   const before = cursors.length
   while (cursors.length === before) await slow.read()
   await slow.readTo(slow.seen.length + 10)
@@ -74,23 +74,23 @@ it(`gives a reader that pauses until it is disconnected all of ${total.toLocaleS
 }, 300_000)
 
 async function opened() {
-  const daemon = await Daemon.open({ journals: [id] })
+  const daemon = await InProcessDaemon.open({ journals: [id] })
   onTestFinished(() => daemon.close())
   return { daemon, writer: await daemon.host.store.journal(id) }
 }
 
-async function served(daemon: Daemon, limits = {}): Promise<ObservedServer> {
+async function served(daemon: InProcessDaemon, limits = {}): Promise<ObservedServer> {
   const server = await ObservedServer.of(daemon.host, limits)
   onTestFinished(() => server.close())
   return server
 }
 
-/** Events that say which they are. */
+/** Events whose messages start with their number. */
 function numbered(from: number, to: number, padding = ''): EventInput[] {
   return numbers(from, to).map((number) => message(`${number} ${padding}`))
 }
 
-/** Reads when it is told to, and remembers which events it was given. */
+/** Reads on demand and stores the numbers of the received events. */
 class Reader {
   readonly seen: number[] = []
   readonly #tail: AsyncIterator<JournalItem>
@@ -104,8 +104,9 @@ class Reader {
     if (done || !isEvent(value, 'log.message'))
       throw new Error(`Expected an event, got ${JSON.stringify(value)}.`)
     const number = Number.parseInt(String(value.data.message), 10)
-    // A number that is not its place was given in place of another.
-    if (number !== value.seq) throw new Error(`Expected ${value.seq} at its place, got ${number}.`)
+    // The event with seq n must carry the number n.
+    if (number !== value.seq)
+      throw new Error(`Expected number ${value.seq} in the event with this seq, got ${number}.`)
     this.seen.push(number)
   }
 

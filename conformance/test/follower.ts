@@ -2,8 +2,8 @@ import { isEvent, type JournalItem } from '@vitrine/protocol'
 import { background } from '../src/waiting/background.ts'
 import { within } from '../src/waiting/within.ts'
 
-/** Reads one iterator from its first item to the last message, and keeps everything. */
-export class Follower {
+/** Reads a tail from its first item to the last message, and stores all items. */
+export class TailFollower {
   readonly items: JournalItem[] = []
   readonly #reading: Promise<void>
   #failure: unknown
@@ -12,7 +12,7 @@ export class Follower {
     this.#reading = background(this.#read(tail, lastMessage))
   }
 
-  /** Whether it was shown the start of that turn; throws when it reads no more. */
+  /** Whether the start of that turn was received; throws if reading has failed. */
   sawTurn(turn: string): boolean {
     if (this.#failure !== undefined) throw this.#failure
     return this.items.findLast((item) => isEvent(item, 'turn.started') && item.turn === turn) !== undefined

@@ -4,9 +4,9 @@ import { connect, type VitrineClient } from '@vitrine/client'
 import { dataFolder, serve, type TestDaemon, vitrine } from '../../packages/cli/test/vitrine-process.ts'
 import { between, type Random } from '../src/crash/random.ts'
 
-const token = 'mortal-daemon-token'
+const token = 'killable-daemon-token'
 
-/** `vitrine serve` as a process of its own, killed and started again: the same data, port and token each time. */
+/** `vitrine serve` as a child process that is killed and restarted with the same data, port and token. */
 export class KillableDaemon {
   readonly url: string
   readonly #data = dataFolder()
@@ -18,16 +18,16 @@ export class KillableDaemon {
     this.#flags = ['--port', String(port), '--isolation', isolation]
   }
 
-  /** One that does not run yet. */
+  /** Creates a daemon that is not started yet. */
   static async at(isolation: 'none' | 'bubblewrap', random: Random): Promise<KillableDaemon> {
-    return new KillableDaemon(await quietPort(random), isolation)
+    return new KillableDaemon(await unusedPort(random), isolation)
   }
 
   connect(): VitrineClient {
     return connect({ url: this.url, token })
   }
 
-  /** Comes back once it listens. */
+  /** Resolves once it listens. */
   async start(): Promise<void> {
     this.#running = await serve(this.#data, this.#flags, { env: { VITRINE_TOKEN: token } })
   }
@@ -38,13 +38,13 @@ export class KillableDaemon {
     await process.exit()
   }
 
-  /** One that dies while it starts, recovers or has just begun to listen. */
+  /** Starts a daemon and kills it while it starts, recovers or begins to listen. */
   async killDuringStart(milliseconds: number): Promise<void> {
     const args = ['serve', '--json', '--data', this.#data, ...this.#flags]
-    const young = vitrine(args, { env: { VITRINE_TOKEN: token } })
+    const starting = vitrine(args, { env: { VITRINE_TOKEN: token } })
     await sleep(milliseconds)
-    young.signal('SIGKILL')
-    await young.exit()
+    starting.signal('SIGKILL')
+    await starting.exit()
   }
 
   fetch(path: string): Promise<Response> {
@@ -52,8 +52,8 @@ export class KillableDaemon {
   }
 }
 
-/** Below those that the kernel gives to anybody who asks: it must be free again after each death. */
-async function quietPort(random: Random): Promise<number> {
+/** A port below the kernel's ephemeral range, so that it is still free after each kill. */
+async function unusedPort(random: Random): Promise<number> {
   for (;;) {
     const port = between(random, 12_000, 30_000)
     const isFree = await new Promise<boolean>((resolve) => {

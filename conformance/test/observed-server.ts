@@ -4,7 +4,7 @@ import { createServer, type Listening, listen, type ServerLimits } from '@vitrin
 
 const token = 'observed-server-token'
 
-/** One more server of a host, with limits of its own, which says how many readers it has just now. */
+/** An additional server of a host with its own limits, which reports the number of its open streams. */
 export class ObservedServer {
   readonly #listening: Listening
   readonly #clients: VitrineClient[] = []
@@ -18,7 +18,7 @@ export class ObservedServer {
     return new ObservedServer(await listen(createServer({ host, tokens, limits })))
   }
 
-  /** `onStream` is told of every connection for events, and of the cursor that it comes with. */
+  /** `onStream` is called for every request for events, with its cursor. */
   connect(onStream: (after: string | null) => void = () => undefined): VitrineClient {
     const client = connect({
       url: this.#listening.url,
@@ -34,10 +34,10 @@ export class ObservedServer {
   }
 
   async openStreams(): Promise<number> {
-    const answer = await fetch(`${this.#listening.url}/metrics`, {
+    const response = await fetch(`${this.#listening.url}/metrics`, {
       headers: { authorization: `Bearer ${token}` },
     })
-    return Number(/^vitrine_streams_open (\d+)$/m.exec(await answer.text())?.[1])
+    return Number(/^vitrine_streams_open (\d+)$/m.exec(await response.text())?.[1])
   }
 
   async close(): Promise<void> {

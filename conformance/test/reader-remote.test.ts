@@ -1,13 +1,13 @@
 import { readerConformance, type WriterAndReader } from '../src/index.ts'
-import { Daemon } from './daemons.ts'
+import { InProcessDaemon } from './daemons.ts'
 
 const id = 'sbx_read'
 
 readerConformance('a client over HTTP', overHttp)
 
-/** Written at the daemon, read by a client of it. */
+/** Writes directly to the daemon's store and reads through a client. */
 async function overHttp(): Promise<WriterAndReader> {
-  const daemon = await Daemon.open({ journals: [id] })
+  const daemon = await InProcessDaemon.open({ journals: [id] })
   let writer = await daemon.host.store.journal(id)
   return {
     get writer() {

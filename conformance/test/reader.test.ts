@@ -10,7 +10,7 @@ readerConformance('SQLite, the journal itself', () => sameProcess(inSqlite))
 readerConformance('memory, read-only', () => readOnly(inMemory))
 readerConformance('SQLite, read-only by a second connection', () => readOnly(inSqlite))
 
-/** Reader and writer share a store, and with it what it keeps in memory. */
+/** Reader and writer share a store and its cache. */
 async function sameProcess(make: () => Promise<StoreUnderTest>): Promise<WriterAndReader> {
   const under = await make()
   let store = await openStore(under.driver())
@@ -34,7 +34,7 @@ async function sameProcess(make: () => Promise<StoreUnderTest>): Promise<WriterA
   }
 }
 
-/** The reader has a connection of its own, as one in another process does. */
+/** The reader has its own connection, like a reader in another process. */
 async function readOnly(make: () => Promise<StoreUnderTest>): Promise<WriterAndReader> {
   const under = await make()
   let owner = await openStore(under.driver())

@@ -6,14 +6,14 @@ import { scale } from '../src/scale.ts'
 import { background } from '../src/waiting/background.ts'
 import { takeTo } from '../src/waiting/take.ts'
 import { CuttingProxy } from './cutting-proxy.ts'
-import { Daemon } from './daemons.ts'
+import { InProcessDaemon } from './daemons.ts'
 
 const id = 'sbx_read'
 const readers = 10
 const { cuts, eventsWhileCut: events } = scale
 
 it(`loses, repeats and misplaces nothing when ${cuts} connections to a daemon are cut while ${events} events pass`, async () => {
-  const daemon = await Daemon.open({ journals: [id] })
+  const daemon = await InProcessDaemon.open({ journals: [id] })
   const proxy = await CuttingProxy.to(daemon.url)
   const client = daemon.connect(proxy.url)
   try {
@@ -21,7 +21,7 @@ it(`loses, repeats and misplaces nothing when ${cuts} connections to a daemon ar
     const tails = numbers(1, readers).map(() => background(takeTo(client.journal(id).tail(), events)))
     let cut = 0
     while (cut < cuts) {
-      // Spread over all of the cuts; each of them is followed by a connection of every reader.
+      // The appends are spread over the cuts; after each cut every reader reconnects.
       await writer.append(messages(Math.min(400, events - 1 - writer.head.seq)))
       await sleep(Math.random() * 150)
       cut += proxy.cut()

@@ -1,32 +1,32 @@
 import { memoryStore } from '@vitrine/journal'
 import { afterAll } from 'vitest'
-import type { MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
-import { Daemon } from './daemons.ts'
+import type { MakeSandbox, SandboxTestOptions, SandboxUnderTest } from '../src/index.ts'
+import { InProcessDaemon } from './daemons.ts'
 import { countProcesses, slow } from './sandboxes.ts'
 
 /**
- * Sandboxes of a daemon over HTTP, each with a client of its own, destroyed when its test ends. All tests of a file
- * share the daemon; those that wish for a slow journal share another one.
+ * Sandboxes of a daemon over HTTP, each with its own client, destroyed when its test ends. All tests of a file share one
+ * daemon; tests with a slow journal share another one per `commitMs`.
  */
 export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
-  const daemons = new Map<number | undefined, Promise<Daemon>>()
+  const daemons = new Map<number | undefined, Promise<InProcessDaemon>>()
   afterAll(async () => {
     for (const daemon of daemons.values()) await (await daemon).close()
   })
-  const daemonFor = (commitMs: number | undefined): Promise<Daemon> => {
+  const daemonFor = (commitMs: number | undefined): Promise<InProcessDaemon> => {
     const opening =
       daemons.get(commitMs) ??
-      Daemon.open(commitMs === undefined ? {} : { store: slow(memoryStore(), commitMs) })
+      InProcessDaemon.open(commitMs === undefined ? {} : { store: slow(memoryStore(), commitMs) })
     daemons.set(commitMs, opening)
     return opening
   }
-  return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
-    const { commitMs, policy, watch, ...local } = wish
+  return async (options: SandboxTestOptions = {}): Promise<SandboxUnderTest> => {
+    const { commitMs, policy, watch, ...local } = options
     const client = (await daemonFor(commitMs)).connect()
     try {
       const watching = watch === false ? false : { ...watch, intervalMs: 50 }
       const sandbox = await client.create({
-        // As root, as the kit itself: a host that is root would choose `nobody` for commands without isolation.
+        // Root, like the kit itself: a root host would run commands without isolation as `nobody`.
         local: JSON.parse(JSON.stringify({ ...local, isolation, user: 'root', watch: watching })),
         ...(policy && { policy }),
       })

@@ -5,6 +5,6 @@ const startHost = (commands: readonly string[]) => anotherHost('bubblewrap', com
 
 sandboxConformance('bubblewrap, memory', localSandboxes('bubblewrap', 'memory'), {
   startHost,
-  // The host moves large files itself, in the same way as without isolation.
+  // The host transfers large files outside the isolation, as it does without isolation.
   groups: sandboxGroups.filter((group) => group !== 'large'),
 })

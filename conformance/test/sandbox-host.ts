@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import { createLocalSandbox, local } from '@vitrine/sandbox'
 
-// A host for the kit to kill: node sandbox-host.ts <isolation> <data>, and on its input the commands to spawn.
+// A host that the kit kills: node sandbox-host.ts <isolation> <data>; reads the commands to spawn from stdin.
 const [, , isolation, data = ''] = process.argv
 const commands: unknown = JSON.parse(await text(process.stdin))
 const sandbox = await createLocalSandbox({

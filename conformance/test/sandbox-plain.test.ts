@@ -4,7 +4,7 @@ import { anotherHost, localSandboxes } from './sandboxes.ts'
 const startHost = (commands: readonly string[]) => anotherHost('none', commands)
 
 sandboxConformance('plain processes, memory', localSandboxes('none', 'memory'), { startHost })
-// Where the store matters; that both stores are the same to everything else is what the kit for stores shows.
+// Only the groups that depend on the store; the store kit checks that both stores behave the same.
 sandboxConformance('plain processes, SQLite', localSandboxes('none', 'sqlite'), {
   startHost,
   groups: ['endings', 'output', 'record', 'lifecycle'],

@@ -7,17 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { memoryStore, openStore, type StoreDriver, sqliteStore } from '@vitrine/journal'
 import { commandPolicy, createLocalSandbox, type Isolation, local, type WatchOptions } from '@vitrine/sandbox'
-import { forwarding } from '../src/drivers/forward.ts'
-import type { AnotherHost, MakeSandbox, SandboxUnderTest, SandboxWish } from '../src/index.ts'
+import { forwardingConnection } from '../src/drivers/forwarding-connection.ts'
+import type { AnotherHost, MakeSandbox, SandboxTestOptions, SandboxUnderTest } from '../src/index.ts'
 
-/** Sandboxes of this machine, each with a folder and a store of its own. */
+/** Local sandboxes, each with its own data folder and store. */
 export function localSandboxes(
   isolation: Isolation,
   kind: 'memory' | 'sqlite',
   mode: WatchOptions['mode'] = 'native',
 ): MakeSandbox {
-  return async (wish: SandboxWish = {}): Promise<SandboxUnderTest> => {
-    const { limits, network, egress, policy, grants, watch, commitMs } = wish
+  return async (options: SandboxTestOptions = {}): Promise<SandboxUnderTest> => {
+    const { limits, network, egress, policy, grants, watch, commitMs } = options
     // Not below /tmp: a sandbox has a /tmp of its own.
     const data = await mkdtemp(join('/var/tmp', 'vitrine-conformance-'))
     const driver = kind === 'memory' ? memoryStore() : sqliteStore({ path: join(data, 'journal.db') })
@@ -30,7 +30,7 @@ export function localSandboxes(
         ...(network && { network }),
         ...(egress && { egress }),
         ...(grants && { grants }),
-        watch: polled(watch, mode),
+        watch: watchOptions(watch, mode),
       })
       const sandbox = await createLocalSandbox({
         provider,
@@ -55,26 +55,26 @@ export function localSandboxes(
   }
 }
 
-function polled(
-  watch: SandboxWish['watch'] = {},
+function watchOptions(
+  watch: SandboxTestOptions['watch'] = {},
   mode: WatchOptions['mode'] = 'native',
 ): WatchOptions | false {
   return watch === false ? watch : { ...watch, mode, intervalMs: 50 }
 }
 
-/** A store whose every commit takes a while. */
+/** A store driver that delays every commit. */
 export function slow(driver: StoreDriver, milliseconds: number): StoreDriver {
   return {
     kind: driver.kind,
     open: async (options) =>
-      forwarding(await driver.open(options), async (call, run) => {
+      forwardingConnection(await driver.open(options), async (call, run) => {
         if (call === 'commit') await sleep(milliseconds)
         return run()
       }),
   }
 }
 
-/** The processes of this machine, those in other process tables included. */
+/** Counts the processes with a text in their arguments, including those in other PID namespaces. */
 export function countProcesses(text: string): number {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLine(name).includes(text)).length
 }
@@ -87,18 +87,18 @@ function commandLine(pid: string): string {
   }
 }
 
-/** Another process with a sandbox that spawns these commands. */
+/** Starts a host in another process with a sandbox that spawns these commands. */
 export async function anotherHost(isolation: Isolation, commands: readonly string[]): Promise<AnotherHost> {
   const data = await mkdtemp(join('/var/tmp', 'vitrine-conformance-'))
   const program = fileURLToPath(new URL('sandbox-host.ts', import.meta.url))
-  // On its input, since its arguments would be counted.
+  // The commands go to stdin: as arguments they would match in `countProcesses`.
   const child = spawn(process.execPath, ['--conditions=source', program, isolation, data], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   child.stdin.end(JSON.stringify(commands))
   await once(child.stdout, 'data')
   return {
-    die: () => void child.kill('SIGKILL'),
+    kill: () => void child.kill('SIGKILL'),
     count: async (text) => countProcesses(text),
     async dispose() {
       child.kill('SIGKILL')

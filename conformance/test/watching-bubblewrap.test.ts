@@ -2,7 +2,7 @@ import { watcherConformance } from '../src/index.ts'
 import { scale } from '../src/scale.ts'
 import { localSandboxes } from './sandboxes.ts'
 
-// The same watcher as without isolation, on a workspace that it sees from outside.
+// The watcher is the same as without isolation and sees the workspace from outside.
 watcherConformance('bubblewrap, native', localSandboxes('bubblewrap', 'memory'), {
   sizes: { storm: scale.storm, burst: scale.fileBurst },
 })

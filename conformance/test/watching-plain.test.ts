@@ -6,7 +6,7 @@ watcherConformance('plain processes, native', localSandboxes('none', 'memory'), 
   // Always 30,000 here: only the native watcher has a queue that can overflow, and it holds 16,384 events.
   sizes: { storm: 30_000, burst: scale.fileBurst },
 })
-// Where the store matters: it keeps images and feeds the viewers.
+// Only the groups that depend on the store, which holds images and feeds the viewers.
 watcherConformance('plain processes, native, SQLite', localSandboxes('none', 'sqlite'), {
   groups: ['images', 'viewers'],
 })

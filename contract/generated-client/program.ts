@@ -5,7 +5,7 @@ type JournalItem = components['schemas']['JournalItem']
 /** Without `text/event-stream`: this client reads no streams. */
 type Media = 'application/json' | 'application/octet-stream' | 'application/problem+json'
 
-/** What a caller sees of a daemon through a client that was made from its document. */
+/** Calls ten routes of a daemon through a client that was generated from its OpenAPI document. */
 export async function callTenRoutes(baseUrl: string, token: string) {
   const api = createClient<paths, Media>({ baseUrl, headers: { authorization: `Bearer ${token}` } })
 
@@ -69,7 +69,7 @@ export async function callTenRoutes(baseUrl: string, token: string) {
       body: { agent: 'demo', permissions: 'allow', env: { VITRINE_DEMO_PACE: '0' } },
     }),
   )
-  const answered = given(
+  const prompted = given(
     await api.POST('/v1/sandboxes/{sandbox}/sessions/{session}/prompt', {
       params: { path: { sandbox, session: session.id }, query: { wait: 'true' } },
       body: { prompt: 'say hello' },
@@ -96,8 +96,8 @@ export async function callTenRoutes(baseUrl: string, token: string) {
     ended: { state: ended.state, exitCode: ended.exit?.exitCode },
     logs: logs.entries.map(({ data }) => atob(data)).join(''),
     session: { agent: session.agent, state: session.state, waiting: session.permissions.length },
-    // A prompt that was accepted has no outcome; one that was waited for has.
-    outcome: 'outcome' in answered ? answered.outcome : 'accepted',
+    // With `wait` the response has the outcome; without it the prompt is only accepted.
+    outcome: 'outcome' in prompted ? prompted.outcome : 'accepted',
     execs: page.events.filter((item) => opOf(item) === 'exec').length,
     turns: page.events.flatMap((item) => (item.type === 'turn.finished' ? [item.data.outcome] : [])),
     isLast: page.end,
@@ -106,12 +106,12 @@ export async function callTenRoutes(baseUrl: string, token: string) {
   }
 }
 
-/** Events are told apart by their type: each has fields of its own. */
+/** The `type` of an event narrows its `data`. */
 function opOf(item: JournalItem): string | undefined {
   return item.type === 'operation.finished' ? item.data.op : undefined
 }
 
-/** The document is exact enough for these not to compile. */
+/** Calls that must not compile with the types of the document. */
 export async function mistakes(baseUrl: string) {
   const api = createClient<paths, Media>({ baseUrl })
   // @ts-expect-error There is no such route.
@@ -120,15 +120,15 @@ export async function mistakes(baseUrl: string) {
   await api.POST('/v1/exec', { body: { cwd: '/' } })
   // @ts-expect-error The path has a parameter.
   await api.GET('/v1/sandboxes/{sandbox}', { params: { path: {} } })
-  // @ts-expect-error It is a number.
+  // @ts-expect-error The field is a number.
   given(await api.POST('/v1/exec', { body: { command: 'true' } })).durationMs.trim()
-  // @ts-expect-error It is one of four words.
+  // @ts-expect-error The field is one of four literals.
   given(await api.POST('/v1/sandboxes', { body: {} })).capabilities.isolation === 'walls'
   // @ts-expect-error A session has no such field.
   given(await api.GET('/v1/sessions')).sessions[0]?.colour
 }
 
 function given<Data>({ data, error }: { readonly data?: Data; readonly error?: unknown }): NonNullable<Data> {
-  if (data === undefined || data === null) throw new Error(`No success: ${JSON.stringify(error)}`)
+  if (data === undefined || data === null) throw new Error(`The request failed: ${JSON.stringify(error)}`)
   return data
 }

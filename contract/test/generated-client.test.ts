@@ -7,14 +7,14 @@ beforeAll(async () => {
   await generateClient()
 }, 300_000)
 
-describe('A client that a published generator makes from the document', () => {
-  it('has types that a strict program compiles with, and its mistakes do not', {
+describe('A client that a published generator creates from the OpenAPI document', () => {
+  it('has types with which a strict program compiles and wrong calls do not', {
     timeout: 300_000,
   }, async () => {
     expect(await compileProgram()).toBe('')
   })
 
-  it('calls the routes of a daemon and reads what they answer', { timeout: 120_000 }, async () => {
+  it('calls the routes of a daemon and reads their responses', { timeout: 120_000 }, async () => {
     await using daemon = await openDaemon()
     expect(await runProgram(daemon.url, daemon.token)).toEqual({
       health: 'ok',

@@ -16,17 +16,17 @@ export async function installGenerator(): Promise<void> {
     .update(readFileSync(join(folder, 'package-lock.json')))
     .digest('hex')
   if (existsSync(mark) && readFileSync(mark, 'utf8') === lock) return
-  console.error(`Installing the generator of clients in ${folder} (once, about ten seconds) …`)
+  console.error(`Installing the client generator in ${folder} (once, about ten seconds) …`)
   await run('npm', ['ci', '--ignore-scripts', '--loglevel=error', '--no-audit', '--no-fund'], { cwd: folder })
   writeFileSync(mark, lock)
 }
 
-/** Makes the types of the client from the committed document. */
+/** Generates the client's types from the committed document. */
 export async function generateClient(): Promise<void> {
   await tool('openapi-typescript/bin/cli.js', document, '--output', 'generated/api.d.ts')
 }
 
-/** What the compiler says against the program; nothing when it agrees. */
+/** The compiler's errors for the program; empty when it compiles. */
 export async function compileProgram(): Promise<string> {
   return tool('typescript/bin/tsc', '--project', '.').catch((error: { stdout?: string }) => {
     if (!error.stdout) throw error
@@ -34,7 +34,7 @@ export async function compileProgram(): Promise<string> {
   })
 }
 
-/** What the program reports of a daemon, in a process of its own. */
+/** Runs the program against a daemon in its own process and returns its report. */
 export async function runProgram(url: string, token: string): Promise<unknown> {
   const { stdout } = await run(process.execPath, ['main.ts', url, token], { cwd: folder })
   return JSON.parse(stdout)

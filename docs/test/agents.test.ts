@@ -29,7 +29,7 @@ function rowOf({ name, aliases = [], title, source, credentials, modelEndpoint, 
     credentials.variables.slice(0, 2).map(code).join(', '),
     modelEndpoint?.dialect ?? '–',
     permissions ? 'yes' : 'no',
-    resume ? 'resume' : load ? 'load' : 'told',
+    resume ? 'resume' : load ? 'load' : 'transcript',
     fork ? 'yes' : 'no',
   ]
 }
@@ -45,11 +45,11 @@ function comesFrom(source: AgentEntry['source']): string {
   }
 }
 
-it('the table of agents says what the registry says', () => {
+it('the table of agents matches the registry', () => {
   expect(rowsBelow('Which')).toEqual(knownAgents.map(rowOf))
 })
 
-it('the quirks are those of agents that there are', () => {
+it('the table of quirks names only known agents', () => {
   const named = rowsBelow('Quirks').flatMap(([agents = '']) => agents.replaceAll('`', '').split(', '))
   const known: string[] = knownAgents.map(({ name }) => name)
   expect(known).toEqual(expect.arrayContaining([...new Set(named)]))

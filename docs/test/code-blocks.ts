@@ -6,7 +6,7 @@ export interface CodeBlock {
   readonly code: string
 }
 
-/** The TypeScript blocks of a page that stand for themselves; a `fragment` is a piece of a larger file. */
+/** The TypeScript blocks of a page that run by themselves; a `fragment` is part of a larger file. */
 export function runnableBlocks(file: string): CodeBlock[] {
   const blocks: CodeBlock[] = []
   const lines = readFileSync(file, 'utf8').split('\n')

@@ -16,7 +16,7 @@ interface Run {
   readonly stderr: string
 }
 
-/** Inside the repository, so that packages are found, and in a folder of its own. */
+/** Runs a code block in a new folder inside the repository, so that packages resolve. */
 async function run(code: string): Promise<Run> {
   mkdirSync(join(root, '.tmp'), { recursive: true })
   const folder = mkdtempSync(join(root, '.tmp', 'page-'))
@@ -37,7 +37,7 @@ async function run(code: string): Promise<Run> {
   }
 }
 
-/** What a block says it prints: `console.log(x) // → expected`. */
+/** The output that a block promises in comments: `console.log(x) // → expected`. */
 function promisedLines(code: string): string[] {
   return [...code.matchAll(/(?:^| )\/\/ → (.+)$/gm)].map(([, expected]) => expected!)
 }

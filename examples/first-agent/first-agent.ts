@@ -10,7 +10,7 @@ const credentials = agent === 'demo' ? 'none' : 'env'
 const session = await sandbox.openSession({ agent, credentials, permissions: 'allow' })
 const { outcome, stopReason } = await session.prompt(prompt)
 
-// Everything that happened is in the journal; whatever is shown is a view of it.
+// The journal has every event; the output below consists of views of it.
 const events: JournalItem[] = []
 for await (const event of session.events()) {
   events.push(event)

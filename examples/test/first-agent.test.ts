@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 
 const example = fileURLToPath(new URL('../first-agent/first-agent.ts', import.meta.url))
 
-/** As a user would: from another directory, with nothing in the environment that an agent could use. */
+/** Runs the example from another directory and without credentials in the environment. */
 function run(...args: string[]) {
   const cwd = mkdtempSync(join(tmpdir(), 'first-agent-'))
   onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
@@ -21,7 +21,7 @@ function run(...args: string[]) {
 }
 
 describe('the first agent', () => {
-  it('says what it did and which files it changed', () => {
+  it('prints what it did and which files it changed', () => {
     const { status, stdout, stderr } = run()
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     const lines = stdout.split('\n').filter((line) => line !== '')
@@ -40,7 +40,7 @@ describe('the first agent', () => {
     expect(stdout).toContain('  created src\n  created src/note.txt\n')
   })
 
-  it('says which variable an agent is missing', () => {
+  it('names the variable that an agent is missing', () => {
     const { status, stderr } = run('claude')
     expect(status).toBe(1)
     expect(stderr).toContain('ANTHROPIC_API_KEY')

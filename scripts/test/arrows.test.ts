@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { forbiddenArrows, importsOf, readRepo } from '../arrows.ts'
+import { folderCycles, forbiddenArrows, importsOf, readRepo } from '../arrows.ts'
 
-describe('the house plan', () => {
+describe('the table of packages', () => {
   it('holds for every package', () => {
     const { files, dependencies } = readRepo()
     expect(files.length).toBeGreaterThan(50)
@@ -18,10 +18,10 @@ describe('the house plan', () => {
     ])
   })
 
-  it('refuses Node in what must run in browsers, and a package nobody drew', () => {
+  it('refuses Node in what must run in browsers, and a package that is not in the table', () => {
     const file = { package: 'views', path: 'packages/views/src/a.ts', imports: ['node:fs'] }
     expect(forbiddenArrows([file], { attic: [] })).toEqual([
-      'packages/attic: not in the house plan of scripts/arrows.ts',
+      'packages/attic: not in the table of scripts/arrows.ts',
       'packages/views/src/a.ts: imports node:fs, but runs in browsers',
     ])
   })
@@ -38,4 +38,49 @@ import {
 } from 'seven'`
     expect(importsOf(source)).toEqual(['one', 'two', 'three', 'four', 'five', 'six', 'seven'])
   })
+})
+
+describe('folderCycles', () => {
+  const file = (path: string, ...imports: string[]) => ({
+    package: 'a-b',
+    path: `packages/a-b/src/${path}`,
+    imports,
+  })
+
+  it('names the folders of a cycle, over any number of them, and files directly in src', () => {
+    expect(
+      folderCycles([
+        file('one/x.ts', '../two/y.ts'),
+        file('two/y.ts', '../three/z.ts'),
+        file('three/z.ts', '../one/deep/w.ts'),
+        file('top.ts', './four/v.ts'),
+        file('four/v.ts', '../top.ts'),
+      ]),
+    ).toEqual([
+      'packages/a-b/src: import cycle four/ -> top.ts -> four/',
+      'packages/a-b/src: import cycle one/ -> two/ -> three/ -> one/',
+    ])
+  })
+
+  it('takes imports within a folder, one-way imports, the list of exports and other packages', () => {
+    expect(
+      folderCycles([
+        file('index.ts', './one/x.ts'),
+        file('one/x.ts', './y.ts', '@vitrine/c', '../two/z.ts'),
+        file('one/y.ts', './x.ts'),
+        file('two/z.ts', 'node:fs'),
+      ]),
+    ).toEqual([])
+  })
+})
+
+it('refuses an import of a package with a hyphen in its name', () => {
+  const source = {
+    package: 'protocol',
+    path: 'packages/protocol/src/a.ts',
+    imports: ['@vitrine/command-policy'],
+  }
+  expect(forbiddenArrows([source], {})).toEqual([
+    'packages/protocol/src/a.ts: imports @vitrine/command-policy, but protocol may use only nothing',
+  ])
 })

@@ -12,7 +12,7 @@ function changed(change: (document: typeof fresh) => void): typeof fresh {
 }
 
 describe('The check of the OpenAPI document', () => {
-  it('has nothing to say about the document that follows from the routes', async () => {
+  it('accepts the document generated from the routes', async () => {
     expect(await formComplaints(fresh)).toEqual([])
     expect(schemaComplaints(fresh)).toEqual([])
   })
@@ -33,15 +33,15 @@ describe('The check of the OpenAPI document', () => {
 
   it.each([
     ['an empty schema', {}],
-    ['one that is only described', { description: 'a file' }],
-    ['one that is true', true],
+    ['a schema with only a description', { description: 'a file' }],
+    ['a schema that is true', true],
     ['an object without fields', { type: 'object', properties: {} }],
   ])('names the path of %s', (_what, schema) => {
     const path = '/components/schemas/SessionInfo/properties/options/items'
     const broken = changed((document) => {
       document.components.schemas.SessionInfo.properties.options.items = schema
     })
-    expect(schemaComplaints(broken)).toEqual([`${path} says nothing: give it a schema.`])
+    expect(schemaComplaints(broken)).toEqual([`${path} has no constraints: give it a schema.`])
   })
 
   it('names an empty schema of a parameter, of a response, of a frame and of a field that may be anything', () => {
@@ -53,10 +53,10 @@ describe('The check of the OpenAPI document', () => {
       components.schemas.EventSummary.properties.counts.additionalProperties = {}
     })
     expect(schemaComplaints(broken)).toEqual([
-      '/paths//v1/events/get/parameters/0 says nothing: give it a schema.',
-      '/paths//v1/events/get/responses/200 says nothing: give it a schema.',
-      '/paths//v1/events/get/responses/200/text/event-stream/x-events/gap says nothing: give it a schema.',
-      '/components/schemas/EventSummary/properties/counts/additionalProperties says nothing: give it a schema.',
+      '/paths//v1/events/get/parameters/0 has no constraints: give it a schema.',
+      '/paths//v1/events/get/responses/200 has no constraints: give it a schema.',
+      '/paths//v1/events/get/responses/200/text/event-stream/x-events/gap has no constraints: give it a schema.',
+      '/components/schemas/EventSummary/properties/counts/additionalProperties has no constraints: give it a schema.',
     ])
   })
 
@@ -65,16 +65,16 @@ describe('The check of the OpenAPI document', () => {
       document.components.schemas.FileStat.properties.size = { $ref: '#/components/schemas/Json' }
     })
     expect(schemaComplaints(broken)).toEqual([
-      '/components/schemas/FileStat/properties/size is Json, and its shape is known.',
+      '/components/schemas/FileStat/properties/size is typed Json although its shape is known.',
     ])
   })
 
-  it('names a place that is listed as any JSON and has a shape now', () => {
+  it('names a field that is listed as any JSON and has a schema now', () => {
     const broken = changed((document) => {
       document.components.schemas.TranscriptToolCall.properties.input = { type: 'string' }
     })
     expect(schemaComplaints(broken)).toEqual([
-      'TranscriptToolCall/properties/input is listed as Json, and is not.',
+      'TranscriptToolCall/properties/input is listed as Json but has a schema: remove it from the list.',
     ])
   })
 })

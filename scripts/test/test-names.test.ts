@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 
 type Test = readonly [describe: string, title: string, status: string]
 
-/** What the script prints for reports with these tests, all of one file. */
+/** The script's output for reports with these tests, which all belong to one file. */
 function printed(...reports: readonly (readonly Test[])[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'vitrine-names-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -53,6 +53,6 @@ it('prints the names that ran in no later report, and those that are new', () =>
   const soak: Test[] = [['a tail', 'moves to the soak', 'passed']]
   const file = 'packages/journal/test/a.test.ts'
   expect(printed(first, second, soak)).toBe(
-    `gone: 2\n  "${file} > a tail > is skipped now"\n  "${file} > a tail > is there twice"\nnew: 1\n  "${file} > a tail > is new"\n`,
+    `missing: 2\n  "${file} > a tail > is skipped now"\n  "${file} > a tail > is there twice"\nnew: 1\n  "${file} > a tail > is new"\n`,
   )
 })

@@ -14,7 +14,7 @@ it('the order of tests names only files that exist', () => {
 
 it('the longest test files start first, and unknown ones last', async () => {
   const names = ['packages/new/test/new.test.ts', ...longest.toReversed()]
-  // It looks at nothing but the path of a file.
+  // The sequencer reads only `moduleId`.
   const files = names.map((name) => ({ moduleId: join(root, name) }) as TestSpecification)
   const sorted = await new LongestFirst({} as Vitest).sort(files)
   const durations = sorted.map(({ moduleId }) => seconds[moduleId.slice(root.length + 1)] ?? 0)

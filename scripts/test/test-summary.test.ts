@@ -52,13 +52,13 @@ it('the summary of runs that passed counts over all reports and succeeds', () =>
   })
 })
 
-it('the summary names what failed and fails', () => {
+it('the summary names failed tests and fails', () => {
   const { status, stdout } = summaryOf([{ passed: 2 }, { passed: 3, failed: 1 }])
   expect(status).toBe(1)
   expect(stdout).toBe('FAILED a.test.ts > breaks 0\n  expected 1, got 2\n5 passed, 1 failed\n')
 })
 
-it('the summary names a report that is missing and fails', () => {
+it('the summary names a missing report and fails', () => {
   expect(summaryOf([{ passed: 2 }, 'missing'])).toEqual({
     status: 1,
     stdout: 'MISSING /1.json\n2 passed, 0 failed\n',

@@ -2,7 +2,7 @@ import type { HostSandbox } from '@vitrine/host'
 import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, type Row, rate } from '../report.ts'
-import { bare, inHost } from './scene.ts'
+import { bare, inHost } from './fixture.ts'
 
 const bar = '0 lost, ≥ 0.5 ×'
 
@@ -11,7 +11,7 @@ interface Sizes {
   readonly rounds: number
 }
 
-/** From an agent to a live reader of the journal, beside the bare SDK reading the same agent. */
+/** Updates from an agent to a live reader of the journal, compared with the bare SDK reading the same agent. */
 export const burst = measurement<Sizes>({
   name: 'burst',
   what: '100,000 updates from an agent to a live reader of the journal',
@@ -24,20 +24,20 @@ export const burst = measurement<Sizes>({
 function run({ updates, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inHost(signal, async (sandbox) => {
     const session = await sandbox.openSession({ agent: 'trivial' })
-    let heard = 0
+    let received = 0
     return bare(
       signal,
       () => {
-        heard += 1
+        received += 1
       },
       async (promptBare) => {
         const wrong: string[] = []
         const took = await alternate(
           {
             bare: async () => {
-              heard = 0
+              received = 0
               await promptBare(String(updates))
-              if (heard !== updates) wrong.push(`bare: ${heard}`)
+              if (received !== updates) wrong.push(`bare: ${received}`)
             },
             ours: async () => {
               const reading = readTurn(sandbox)
@@ -65,7 +65,7 @@ function run({ updates, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   })
 }
 
-/** Counts the updates of the next turn as they come. */
+/** Counts the updates of the next turn as they arrive. */
 async function readTurn(sandbox: HostSandbox): Promise<{ count: number; ordered: boolean }> {
   let count = 0
   let last = 0

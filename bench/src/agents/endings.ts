@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostSandbox } from '@vitrine/host'
-import { dataPlace } from '../../../packages/sandbox/src/data-directory.ts'
+import { dataDirectory } from '../../../packages/sandbox/src/data-directory.ts'
 import { markedBy, ownerTagOf } from '../../../packages/sandbox/src/machine/orphans.ts'
 import { readProcessTable } from '../../../packages/sandbox/src/machine/process-table.ts'
 import { measurement } from '../measurement.ts'
 import { median, type Row } from '../report.ts'
-import { inHost } from './scene.ts'
+import { inHost } from './fixture.ts'
 
 const bar = { rejectedMs: 300, goneMs: 3_000 }
-/** The agent, and the shell and two commands that escape it. */
+/** The agent, and the shell and two commands that leave its session. */
 const treeSize = 4
 
 interface Sizes {
   readonly rounds: number
 }
 
-/** What a killed agent and a closed session leave, and how long they leave it. */
+/** The processes that a killed agent and a closed session leave, and for how long. */
 export const endings = measurement<Sizes>({
   name: 'endings',
   what: 'kill -9 of an agent in a turn, and close of its session: when its processes are gone',
@@ -30,7 +30,7 @@ async function run({ rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const cleared: number[] = []
   const closed: number[] = []
   await inHost(signal, async (sandbox, data) => {
-    const mark = ownerTagOf(sandbox.id, dataPlace(data))
+    const mark = ownerTagOf(sandbox.id, dataDirectory(data))
     const untilGone = () => until(() => processesOf(mark).length === 0, signal)
     for (let round = 0; round < rounds; round += 1) {
       const { session, pid, turn } = await hanging(sandbox, mark, signal)
@@ -56,7 +56,7 @@ async function run({ rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   ]
 }
 
-/** A session whose agent is in a turn that does not end, with grandchildren that have escaped it. */
+/** A session in a turn that does not end, whose agent has grandchildren in another process session. */
 async function hanging(sandbox: HostSandbox, mark: string, signal: AbortSignal) {
   const session = await sandbox.openSession({ agent: 'trivial' })
   const turn = session.prompt('hang').catch(() => undefined)
@@ -70,7 +70,7 @@ async function until(holds: () => boolean, signal: AbortSignal): Promise<void> {
   while (!holds()) await sleep(5, undefined, { signal })
 }
 
-/** The agent and what it started, without the sandbox's supervisor, which stays and has wiped its arguments. */
+/** The agent and its descendants, without the sandbox's supervisor, which keeps running and has cleared its arguments. */
 function processesOf(mark: string): number[] {
   return markedBy(mark, readProcessTable().keys()).filter((pid) => {
     const command = commandOf(pid)

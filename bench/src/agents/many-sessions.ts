@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { measurement } from '../measurement.ts'
 import { mebibytes, type Row } from '../report.ts'
-import { inHost } from './scene.ts'
+import { inHost } from './fixture.ts'
 
 const maxBytes = 100 * 1024 * 1024
 const bar = '≤ 100 MiB, 1 process'
@@ -12,7 +12,7 @@ interface Sizes {
   readonly sessions: number
 }
 
-/** Open sessions of the demo agent, all in one of its processes: what they cost in the host. */
+/** The host memory of many open sessions of the demo agent, which all run in one agent process. */
 export const manySessions = measurement<Sizes>({
   name: 'manySessions',
   what: '200 open sessions of the demo agent: memory of the host, processes of the agent',
@@ -45,7 +45,7 @@ function run({ sessions }: Sizes, signal: AbortSignal): Promise<Row[]> {
   })
 }
 
-/** After everything that can be forgotten was. */
+/** The resident memory after garbage collections. */
 async function settledRss(): Promise<number> {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')

@@ -1,20 +1,20 @@
 import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, percentile, type Row } from '../report.ts'
-import { bare, inHost } from './scene.ts'
+import { bare, inHost } from './fixture.ts'
 
 const barMs = 2
 
 interface Sizes {
   readonly rounds: number
-  /** Prompts in a block, beside five of warm-up. */
+  /** Prompts in a block, after five warm-up prompts. */
   readonly prompts: number
 }
 
-/** A prompt and its answer, with the turn's start, both messages and its end on record. */
+/** A prompt and its response, with the turn's start, both messages and its end recorded. */
 export const roundTrip = measurement<Sizes>({
   name: 'roundTrip',
-  what: 'a prompt and its answer with a trivial agent',
+  what: 'a prompt and its response with a trivial agent',
   against: 'the bare SDK',
   bars: [`≤ ${barMs} ms`],
   sizes: { full: { rounds: 10, prompts: 50 }, tiny: { rounds: 1, prompts: 5 } },
@@ -29,7 +29,7 @@ function run({ rounds, prompts }: Sizes, signal: AbortSignal): Promise<Row[]> {
       () => undefined,
       async (promptBare) => {
         const took = { bare: [] as number[], ours: [] as number[] }
-        // In blocks: whoever comes after the other finds its agent asleep.
+        // In blocks: with single turns, each agent would be idle and descheduled when its turn comes.
         await alternate(
           {
             bare: () => block(took.bare, prompts, () => promptBare('1')),

@@ -1,4 +1,4 @@
-// An agent that does as little as can be: it answers, and says so many updates of 100 bytes as the prompt is a number.
+// A minimal agent: for a prompt that is a number it sends that many updates of 100 bytes, then responds.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -20,32 +20,33 @@ for await (const chunk of process.stdin) {
 }
 
 async function handle({ id, method, params }: Request): Promise<void> {
-  if (method === 'initialize') answer(id, { protocolVersion: 1, agentCapabilities: {} })
+  if (method === 'initialize') respond(id, { protocolVersion: 1, agentCapabilities: {} })
   else if (method === 'session/new') {
     sessions += 1
-    answer(id, { sessionId: `s${sessions}` })
+    respond(id, { sessionId: `s${sessions}` })
   } else if (method === 'session/prompt') await prompt(id, params)
-  else if (id !== undefined) answer(id, {})
+  else if (id !== undefined) respond(id, {})
 }
 
 async function prompt(id: number, { sessionId, prompt: [first] }: Request['params']): Promise<void> {
-  const asked = first?.text ?? ''
-  // Grandchildren that escape, and a turn that does not end.
-  if (asked === 'hang') {
+  const promptText = first?.text ?? ''
+  // Starts grandchildren in another session, and never ends the turn.
+  if (promptText === 'hang') {
     spawn('setsid', ['sh', '-c', 'sleep 1000 & sleep 1000'], { stdio: 'ignore' })
-    say(sessionId, 1)
+    sendUpdates(sessionId, 1)
     return
   }
-  for (let left = Number(asked); left > 0; left -= batch) await say(sessionId, Math.min(left, batch))
-  answer(id, { stopReason: 'end_turn' })
+  for (let left = Number(promptText); left > 0; left -= batch)
+    await sendUpdates(sessionId, Math.min(left, batch))
+  respond(id, { stopReason: 'end_turn' })
 }
 
-async function say(sessionId: string, times: number): Promise<void> {
+async function sendUpdates(sessionId: string, times: number): Promise<void> {
   const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } }
   const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } })}\n`
   if (!process.stdout.write(line.repeat(times))) await once(process.stdout, 'drain')
 }
 
-function answer(id: number, result: object): void {
+function respond(id: number, result: object): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`)
 }

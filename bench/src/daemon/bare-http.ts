@@ -1,12 +1,12 @@
-// What node:http costs by itself: the same answer to every request, and files in and out, nothing else.
+// A bare node:http server for comparison: a fixed response to every request, and files in and out.
 import { createReadStream, createWriteStream, renameSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Answer } from './bare.ts'
+import type { FixedResponse } from './bare.ts'
 
 const [port = '0', folder = '', given = '{}'] = process.argv.slice(2)
-const { headers = {}, body = '' }: Partial<Answer> = JSON.parse(given)
+const { headers = {}, body = '' }: Partial<FixedResponse> = JSON.parse(given)
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')

@@ -1,31 +1,31 @@
 import { fileURLToPath } from 'node:url'
-import { answers, type Contestant, freePort, startContestant } from './contestant.ts'
+import { type Contestant, freePort, responds, startContestant } from './contestant.ts'
 
-export interface Answer {
+export interface FixedResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** A `node:http` server on the same Node, in a process of its own. */
-export async function startBare(folder: string, answer: Answer): Promise<Contestant> {
+/** Starts a `node:http` server on the same Node in a separate process. */
+export async function startBare(folder: string, response: FixedResponse): Promise<Contestant> {
   const script = fileURLToPath(new URL('./bare-http.ts', import.meta.url))
   const port = await freePort()
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', script]
-  return startContestant([...command, String(port), folder, JSON.stringify(answer)], {
+  return startContestant([...command, String(port), folder, JSON.stringify(response)], {
     port,
-    isReady: () => answers(port),
+    isReady: () => responds(port),
   })
 }
 
-/** The program alone, without the time that TypeScript takes to be stripped. */
+/** The command of a bare server in JavaScript, without the time for stripping TypeScript. */
 export function bareProgram(port: number, body: string): string[] {
-  const answer = `(request, response) => response.end(${JSON.stringify(body)})`
-  const text = `require('node:http').createServer(${answer}).listen(${port}, '127.0.0.1')`
+  const handler = `(request, response) => response.end(${JSON.stringify(body)})`
+  const text = `require('node:http').createServer(${handler}).listen(${port}, '127.0.0.1')`
   return [process.execPath, '-e', text]
 }
 
-/** The same bytes as a daemon gives, but for what `node:http` adds by itself. */
-export async function answerOf(url: string, token: string): Promise<Answer> {
+/** Fetches a daemon's response, without the headers that `node:http` adds itself. */
+export async function fixedResponseOf(url: string, token: string): Promise<FixedResponse> {
   const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
   const body = await response.text()
   const added = new Set(['connection', 'keep-alive', 'date', 'transfer-encoding'])

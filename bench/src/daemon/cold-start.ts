@@ -6,28 +6,28 @@ import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
-import { AnswerReader } from './answer-reader.ts'
 import { bareProgram } from './bare.ts'
-import { openConnection, type Request, requestHead } from './connection.ts'
+import { openConnection, type RawRequest, requestHead } from './connection.ts'
 import { freePort, stopChild } from './contestant.ts'
 import { serveCommand, startDaemon, token } from './daemon.ts'
 import { withLoad } from './load.ts'
+import { ResponseReader } from './response-reader.ts'
 import { besideRow, missing, sandboxAgentCommand, sandboxAgentName } from './sandbox-agent.ts'
 
 const barMs = 150
 const batch = 1_000
 const retryMs = 1
 const authorization = `Bearer ${token}`
-const page: Request = { method: 'GET', path: '/v1/events', headers: { authorization } }
-const peerHealth: Request = { method: 'GET', path: '/v1/health' }
+const page: RawRequest = { method: 'GET', path: '/v1/events', headers: { authorization } }
+const peerHealth: RawRequest = { method: 'GET', path: '/v1/health' }
 
 interface Sizes {
-  /** In the journal before the first start. */
+  /** Events in the journal before the first start. */
   readonly events: number
   readonly rounds: number
 }
 
-/** From nothing to the first page of what was recorded before. */
+/** The time from the start of the daemon to the first page of a recorded journal. */
 export const coldStart = measurement<Sizes>({
   name: 'coldStart',
   what: 'start of the bundled daemon to the first page of a journal of 100,000 events',
@@ -47,22 +47,22 @@ function run({ events, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
     const bare = bareProgram(port, 'ok')
     const runs = {
       node: runNode,
-      ours: () => startToAnswer(ours, port, page, process.env),
-      bare: () => startToAnswer(bare, port, { method: 'GET', path: '/' }, process.env),
-      ...('missing' in peer ? {} : { peer: () => startToAnswer(peer.command, port, peerHealth, peer.env) }),
+      ours: () => startToResponse(ours, port, page, process.env),
+      bare: () => startToResponse(bare, port, { method: 'GET', path: '/' }, process.env),
+      ...('missing' in peer ? {} : { peer: () => startToResponse(peer.command, port, peerHealth, peer.env) }),
     }
     const took = await inTurns(runs, rounds, signal)
     return rowsOf(events, took, 'missing' in peer ? peer.missing : undefined)
   })
 }
 
-/** By a daemon that ends as it should. */
+/** Records events through a daemon that is shut down properly. */
 async function record(folder: string, events: number, signal: AbortSignal): Promise<void> {
   await using daemon = await startDaemon(folder)
   const { port } = daemon
   const path = '/v1/events'
-  await withLoad(signal, (ask) =>
-    ask('recordAndRead', {
+  await withLoad(signal, (runLoad) =>
+    runLoad('recordAndRead', {
       port,
       listen: { method: 'GET', path, headers: { authorization, accept: 'text/event-stream' } },
       record: { method: 'POST', path, headers: { authorization, 'content-type': 'application/json' } },
@@ -73,43 +73,43 @@ async function record(folder: string, events: number, signal: AbortSignal): Prom
   )
 }
 
-/** The end of each is not counted: milliseconds come from the runs themselves. */
+/** Collects the milliseconds that the runs return, which exclude the shutdown. Drops the warm-up round. */
 async function inTurns(
   runs: Readonly<Record<string, () => Promise<number>>>,
   rounds: number,
   signal: AbortSignal,
 ) {
   const took: Record<string, number[]> = {}
-  const noted = Object.entries(runs).map(([name, run]) => {
+  const timed = Object.entries(runs).map(([name, run]) => {
     const all: number[] = []
     took[name] = all
     return [name, async () => all.push(await run())] as const
   })
-  await alternate(Object.fromEntries(noted), { rounds, warmUp: 1, signal })
+  await alternate(Object.fromEntries(timed), { rounds, warmUp: 1, signal })
   for (const all of Object.values(took)) all.shift()
   return took
 }
 
-async function startToAnswer(
+async function startToResponse(
   [program = '', ...args]: readonly string[],
   port: number,
-  request: Request,
+  request: RawRequest,
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   const began = performance.now()
   const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   const ended = new AbortController()
-  child.once('exit', () => ended.abort(new Error(`${program} ended before it answered.`)))
+  child.once('exit', () => ended.abort(new Error(`${program} exited before it responded.`)))
   try {
-    await firstAnswer(port, request, ended.signal)
+    await firstResponse(port, request, ended.signal)
     return performance.now() - began
   } finally {
     await stopChild(child)
   }
 }
 
-async function firstAnswer(port: number, request: Request, signal: AbortSignal): Promise<void> {
-  const reader = new AnswerReader()
+async function firstResponse(port: number, request: RawRequest, signal: AbortSignal): Promise<void> {
+  const reader = new ResponseReader()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   promise.catch(() => undefined)
   signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -148,9 +148,9 @@ function rowsOf(events: number, took: Readonly<Record<string, number[]>>, why: s
       holds: mine <= barMs,
     },
     beside(node, 'node -e 0 alone'),
-    beside(bare, 'node:http alone, to its first answer'),
+    beside(bare, 'node:http alone, to its first response'),
     peer === undefined
       ? besideRow('the same', why ?? '')
-      : beside(peer, `${sandboxAgentName}, to its first answer of health`),
+      : beside(peer, `${sandboxAgentName}, to its first health response`),
   ]
 }

@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net'
 
 const partBytes = 256 * 1024
 
-/** A raw connection that reads into one and the same memory: what is measured is the other side. */
+/** A raw connection that reads into one reused buffer, so that the client adds little to the measurement. */
 export async function openConnection(port: number, onBytes: (bytes: Buffer) => void): Promise<Socket> {
   let memory: Buffer | undefined
   const socket = connect({
     port,
     host: '127.0.0.1',
     onread: {
-      // Not for a connection that nobody takes.
+      // Allocated on the first read, so a refused connection allocates nothing.
       buffer() {
         memory ??= Buffer.allocUnsafe(partBytes)
         return memory
@@ -26,14 +26,14 @@ export async function openConnection(port: number, onBytes: (bytes: Buffer) => v
   return socket
 }
 
-export interface Request {
+export interface RawRequest {
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What is sent before the body. */
-export function requestHead({ method, path, headers = {} }: Request): string {
+/** The request line and headers. */
+export function requestHead({ method, path, headers = {} }: RawRequest): string {
   const lines = Object.entries({ host: '127.0.0.1', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   )

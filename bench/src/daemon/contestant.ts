@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A server in a process of its own, which ends with its owner. */
+/** A server in a separate process; disposing it stops the process. */
 export interface Contestant extends AsyncDisposable {
   readonly pid: number
   readonly port: number
@@ -13,7 +13,7 @@ export interface Contestant extends AsyncDisposable {
 const startMs = 30_000
 const pollMs = 5
 
-/** Starts a server that will listen on a port, and waits until it says so. */
+/** Starts a server and waits until it is ready. */
 export async function startContestant(
   [program = '', ...args]: readonly string[],
   { port, env = process.env, isReady }: StartOptions,
@@ -23,7 +23,7 @@ export async function startContestant(
   const stop = () => stopChild(child)
   const until = performance.now() + startMs
   while (!(await isReady())) {
-    if (hasEnded(child)) throw new Error(`${program} ended before it listened.`)
+    if (hasEnded(child)) throw new Error(`${program} exited before it listened.`)
     if (performance.now() > until) {
       await stop()
       throw new Error(`${program} did not listen within ${startMs} ms.`)
@@ -46,8 +46,8 @@ export async function stopChild(child: ChildProcess): Promise<void> {
   await gone
 }
 
-/** Whether somebody answers there, whatever it says. */
-export async function answers(port: number): Promise<boolean> {
+/** Whether a server responds on the port, with any status. */
+export async function responds(port: number): Promise<boolean> {
   return fetch(`http://127.0.0.1:${port}/`).then(
     async (response) => {
       await response.arrayBuffer()
@@ -57,7 +57,7 @@ export async function answers(port: number): Promise<boolean> {
   )
 }
 
-/** One that nobody has just now. */
+/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

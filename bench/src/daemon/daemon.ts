@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Contestant, freePort, startContestant } from './contestant.ts'
 
-/** The bundled command, as users have it. A measurement of it needs 'build'. */
+/** The bundled command that users run. Measuring it needs 'build'. */
 const command = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
 
 export const token = 'a-token-for-benchmarks'
@@ -12,13 +12,13 @@ export const token = 'a-token-for-benchmarks'
 export function serveCommand(folder: string, port: number): string[] {
   const [data, root] = [dataOf(folder), rootOf(folder)]
   for (const path of [data, root]) mkdirSync(path, { recursive: true })
-  const place = ['--port', String(port), '--data', data, '--root', root]
+  const flags = ['--port', String(port), '--data', data, '--root', root]
   return [
     process.execPath,
     ...nodeFlags(),
     command,
     'serve',
-    ...place,
+    ...flags,
     '--token',
     token,
     '--isolation',
@@ -26,20 +26,20 @@ export function serveCommand(folder: string, port: number): string[] {
   ]
 }
 
-/** The flags that the built command starts Node with; here the Node of the measurement is started. */
+/** The flags that the built command passes to Node; the benchmark starts its own Node with them. */
 function nodeFlags(): string[] {
   const [, flags] = /^#!.*\n.*exec node (.*) "\$0" "\$@"\n/.exec(readFileSync(command, 'utf8')) ?? []
-  if (flags === undefined) throw new Error(`${command} does not start Node by itself.`)
+  if (flags === undefined) throw new Error(`${command} has no line that starts Node: run "npm run build".`)
   return flags.split(' ')
 }
 
-/** The daemon in a process of its own; ready once it has noted down where it is. */
+/** Starts the daemon in a separate process; it is ready when it has written its address file. */
 export async function startDaemon(folder: string): Promise<Contestant> {
   const port = await freePort()
-  return startContestant(serveCommand(folder, port), { port, isReady: () => isNoted(folder, port) })
+  return startContestant(serveCommand(folder, port), { port, isReady: () => hasWrittenAddress(folder, port) })
 }
 
-/** The workspace of its default sandbox. */
+/** The workspace of the default sandbox. */
 export function rootOf(folder: string): string {
   return join(folder, 'workspace')
 }
@@ -48,7 +48,7 @@ function dataOf(folder: string): string {
   return join(folder, 'data')
 }
 
-function isNoted(folder: string, port: number): boolean {
+function hasWrittenAddress(folder: string, port: number): boolean {
   try {
     return JSON.parse(readFileSync(join(dataOf(folder), 'daemon.json'), 'utf8')).url.endsWith(`:${port}`)
   } catch {

@@ -1,17 +1,17 @@
 import { measurement } from '../measurement.ts'
 import { median, type Row, rate } from '../report.ts'
 import { inScratch } from '../scratch.ts'
-import { answerOf, startBare } from './bare.ts'
-import type { Request } from './connection.ts'
+import { fixedResponseOf, startBare } from './bare.ts'
+import type { RawRequest } from './connection.ts'
 import type { Contestant } from './contestant.ts'
 import { startDaemon, token } from './daemon.ts'
-import { type Ask, withLoad } from './load.ts'
+import { type RunLoad, withLoad } from './load.ts'
 import type { RequestsFigures } from './requests.ts'
 import { besideRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
 
 const bar = { latency: 1.5, rate: 0.6 }
 const connections = 8
-const request: Request = {
+const request: RawRequest = {
   method: 'GET',
   path: '/v1/health',
   headers: { authorization: `Bearer ${token}` },
@@ -24,7 +24,7 @@ interface Sizes {
   readonly warmUp: number
 }
 
-/** The least that can be asked. */
+/** The cheapest request. */
 export const health = measurement<Sizes>({
   name: 'health',
   what: 'a health request with a token over 8 connections: latency and rate',
@@ -41,28 +41,28 @@ export const health = measurement<Sizes>({
 function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     await using ours = await startDaemon(folder)
-    const same = await answerOf(`http://127.0.0.1:${ours.port}/v1/health`, token)
+    const same = await fixedResponseOf(`http://127.0.0.1:${ours.port}/v1/health`, token)
     await using bare = await startBare(folder, same)
     const found = await startSandboxAgent(folder)
     await using peer = 'missing' in found ? undefined : found
-    const figures = await withLoad(signal, (ask) =>
-      inBlocks({ ours, bare, ...(peer && { peer }) }, sizes, ask),
+    const figures = await withLoad(signal, (runLoad) =>
+      inBlocks({ ours, bare, ...(peer && { peer }) }, sizes, runLoad),
     )
     return rowsOf(figures.ours!, figures.bare!, figures.peer, 'missing' in found ? found.missing : undefined)
   })
 }
 
-/** In turns: whatever else the machine does disturbs all of them alike. */
+/** Alternates between the servers, so that other load on the machine affects all of them alike. */
 async function inBlocks(
   all: Readonly<Record<string, Contestant>>,
   { count, blocks, warmUp }: Sizes,
-  ask: Ask,
+  runLoad: RunLoad,
 ) {
   const figures: Record<string, RequestsFigures[]> = {}
   for (let block = -warmUp; block < blocks; block += 1) {
     const order = Object.entries(all)
     for (const [name, { port }] of block % 2 === 0 ? order : order.toReversed()) {
-      const found = await ask('sendRequests', { port, request, connections, count })
+      const found = await runLoad('sendRequests', { port, request, connections, count })
       figures[name] ??= []
       if (block >= 0) figures[name].push(found)
     }

@@ -1,4 +1,4 @@
-// Makes load when asked, so that whoever measures memory and time does nothing else meanwhile.
+// Generates load on request in a separate process, so that the measuring process does nothing else meanwhile.
 import { download, upload } from './file-transfer.ts'
 import { recordAndRead, stall } from './readers.ts'
 import { sendRequests } from './requests.ts'
@@ -6,21 +6,21 @@ import { sendRequests } from './requests.ts'
 const kinds = { sendRequests, upload, download, stall, recordAndRead }
 
 export type Kinds = typeof kinds
-export interface Order<Kind extends keyof Kinds = keyof Kinds> {
+export interface LoadJob<Kind extends keyof Kinds = keyof Kinds> {
   readonly kind: Kind
-  readonly order: Parameters<Kinds[Kind]>[0]
+  readonly job: Parameters<Kinds[Kind]>[0]
 }
 
-process.on('message', (order: Order | 'end') => {
-  if (order === 'end') return void process.disconnect()
-  run(order).then(
+process.on('message', (job: LoadJob | 'end') => {
+  if (job === 'end') return void process.disconnect()
+  run(job).then(
     (figures) => process.send?.({ figures }),
     (error: unknown) => process.send?.({ error: String(error) }),
   )
 })
 process.send?.('ready')
 
-async function run<Kind extends keyof Kinds>({ kind, order }: Order<Kind>): Promise<unknown> {
-  // The kind and its order belong together; the compiler cannot follow that through the table.
-  return (kinds[kind] as (order: unknown) => Promise<unknown>)(order)
+async function run<Kind extends keyof Kinds>({ kind, job }: LoadJob<Kind>): Promise<unknown> {
+  // The kind determines the type of its job; the compiler cannot follow that through the table.
+  return (kinds[kind] as (job: unknown) => Promise<unknown>)(job)
 }

@@ -4,7 +4,7 @@ const sampleMs = 20
 
 export interface Memory {
   readonly rssBytes: number
-  /** The most it ever was. */
+  /** The highest resident memory since the process started. */
   readonly peakBytes: number
 }
 
@@ -13,7 +13,7 @@ export function memoryOf(pid: number): Memory {
   return { rssBytes: bytesOf(status, 'VmRSS'), peakBytes: bytesOf(status, 'VmHWM') }
 }
 
-/** How much more a process holds at most while something goes on than right before it. */
+/** Measures the peak growth of a process's resident memory while `work` runs. */
 export async function growthDuring<T>(
   pid: number,
   work: () => Promise<T>,

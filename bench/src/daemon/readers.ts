@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { smallEvent } from '../journal/events.ts'
-import { AnswerReader } from './answer-reader.ts'
-import { openConnection, type Request, requestHead } from './connection.ts'
+import { openConnection, type RawRequest, requestHead } from './connection.ts'
+import { ResponseReader } from './response-reader.ts'
 
-export interface ReadersOrder {
+export interface ReadersJob {
   readonly port: number
-  /** Of the stream of events. */
-  readonly listen: Request
-  /** Of those that record some. */
-  readonly record: Request
-  /** How many readers stop reading as soon as they are heard. */
+  /** The request for the event stream. */
+  readonly listen: RawRequest
+  /** The request that records events. */
+  readonly record: RawRequest
+  /** The number of readers that stop reading after the first bytes. */
   readonly stalled: number
   readonly events: number
   readonly batch: number
@@ -21,14 +21,14 @@ export interface ReadersFigures {
   readonly read: number
   readonly inOrder: boolean
   readonly frameBytes: number
-  /** How many that do not read were still connected in the end. */
+  /** The number of stalled readers that were still connected at the end. */
   readonly stillStalled: number
 }
 
 const stalled: Socket[] = []
 
-/** Connects those that do not read: each has got the first word, and takes nothing after it. */
-export async function stall({ port, listen, stalled: count }: ReadersOrder): Promise<void> {
+/** Connects readers that stall: each receives the first bytes and then stops reading. */
+export async function stall({ port, listen, stalled: count }: ReadersJob): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const socket = connect(port, '127.0.0.1')
     socket.on('error', () => undefined)
@@ -39,11 +39,11 @@ export async function stall({ port, listen, stalled: count }: ReadersOrder): Pro
   }
 }
 
-/** Records events one batch after the other while somebody reads all of them, one by one. */
-export async function recordAndRead(order: ReadersOrder): Promise<ReadersFigures> {
-  const live = await readAll(order)
+/** Records events batch by batch while a live reader reads all of them. */
+export async function recordAndRead(job: ReadersJob): Promise<ReadersFigures> {
+  const live = await readAll(job)
   const began = performance.now()
-  await Promise.race([recordAll(order), live.end])
+  await Promise.race([recordAll(job), live.end])
   await live.end
   const ms = performance.now() - began
   live.close()
@@ -52,15 +52,15 @@ export async function recordAndRead(order: ReadersOrder): Promise<ReadersFigures
   return { ms, ...live.figures(), stillStalled }
 }
 
-async function readAll({ port, listen, events }: ReadersOrder) {
+async function readAll({ port, listen, events }: ReadersJob) {
   let [read, seq, bytes] = [0, 0, 0]
   let inOrder = true
   let rest = ''
   const { promise: end, resolve, reject } = Promise.withResolvers<void>()
-  const begun = Promise.withResolvers<void>()
-  const answer = new AnswerReader((part) => {
+  const started = Promise.withResolvers<void>()
+  const response = new ResponseReader((part) => {
     bytes += part.length
-    begun.resolve()
+    started.resolve()
     const frames = (rest + part.toString('latin1')).split('\n\n')
     rest = frames.pop() ?? ''
     for (const frame of frames) {
@@ -72,12 +72,12 @@ async function readAll({ port, listen, events }: ReadersOrder) {
     }
     if (read >= events) resolve()
   })
-  const socket = await openConnection(port, (part) => answer.feed(part))
+  const socket = await openConnection(port, (part) => response.feed(part))
   socket.on('close', () => reject(new Error(`The live reader was cut off after ${read} events.`)))
   socket.on('error', reject)
   end.catch(() => undefined)
   socket.write(requestHead(listen))
-  await begun.promise
+  await started.promise
   return {
     end,
     figures: () => ({ read, inOrder, frameBytes: bytes / read }),
@@ -85,24 +85,24 @@ async function readAll({ port, listen, events }: ReadersOrder) {
   }
 }
 
-async function recordAll({ port, record, events, batch }: ReadersOrder): Promise<void> {
-  let reader = new AnswerReader()
-  let answered = Promise.withResolvers<void>()
+async function recordAll({ port, record, events, batch }: ReadersJob): Promise<void> {
+  let reader = new ResponseReader()
+  let responded = Promise.withResolvers<void>()
   const socket = await openConnection(port, (bytes) => {
-    if (reader.feed(bytes)) answered.resolve()
+    if (reader.feed(bytes)) responded.resolve()
   })
-  socket.on('close', () => answered.reject(new Error('The connection that records was closed.')))
+  socket.on('close', () => responded.reject(new Error('The connection that records was closed.')))
   for (let at = 0; at < events; at += batch) {
     const body = JSON.stringify({
       events: Array.from({ length: batch }, (_, index) => smallEvent(at + index)),
     })
     const headers = { ...record.headers, 'content-length': String(Buffer.byteLength(body)) }
-    reader = new AnswerReader()
-    answered = Promise.withResolvers()
+    reader = new ResponseReader()
+    responded = Promise.withResolvers()
     socket.write(requestHead({ ...record, headers }) + body)
-    await answered.promise
+    await responded.promise
     if (reader.status !== 204) throw new Error(`Expected 204, got ${reader.status}.`)
   }
-  answered.promise.catch(() => undefined)
+  responded.promise.catch(() => undefined)
   socket.destroy()
 }

@@ -1,9 +1,9 @@
-import { AnswerReader } from './answer-reader.ts'
-import { openConnection, type Request, requestHead } from './connection.ts'
+import { openConnection, type RawRequest, requestHead } from './connection.ts'
+import { ResponseReader } from './response-reader.ts'
 
-export interface RequestsOrder {
+export interface RequestsJob {
   readonly port: number
-  readonly request: Request
+  readonly request: RawRequest
   readonly connections: number
   readonly count: number
 }
@@ -13,30 +13,30 @@ export interface RequestsFigures {
   readonly perSecond: number
 }
 
-/** Each connection sends its next request when it has the answer to the last. */
-export async function sendRequests(order: RequestsOrder): Promise<RequestsFigures> {
-  const { port, connections, count } = order
-  const request = Buffer.from(requestHead(order.request))
+/** Sends requests over several connections. Each sends the next one after the response to the last. */
+export async function sendRequests(job: RequestsJob): Promise<RequestsFigures> {
+  const { port, connections, count } = job
+  const request = Buffer.from(requestHead(job.request))
   const took = new Float64Array(count)
   let sent = 0
-  let answered = 0
+  let responses = 0
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const senders = await Promise.all(
     Array.from({ length: connections }, async () => {
-      let reader = new AnswerReader()
+      let reader = new ResponseReader()
       let began = 0
       const socket = await openConnection(port, (bytes) => {
         if (!reader.feed(bytes)) return
-        took[answered] = performance.now() - began
-        answered += 1
+        took[responses] = performance.now() - began
+        responses += 1
         if (reader.status !== 200) reject(new Error(`Expected 200, got ${reader.status}.`))
-        if (answered === count) resolve()
+        if (responses === count) resolve()
         send()
       })
       function send(): void {
         if (sent === count) return
         sent += 1
-        reader = new AnswerReader()
+        reader = new ResponseReader()
         began = performance.now()
         socket.write(request)
       }

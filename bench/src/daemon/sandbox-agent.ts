@@ -2,14 +2,14 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { peersFolder } from '../peers/install.ts'
 import type { Row } from '../report.ts'
-import { answers, type Contestant, freePort, startContestant } from './contestant.ts'
+import { type Contestant, freePort, responds, startContestant } from './contestant.ts'
 
 export const sandboxAgentName = 'sandbox-agent 0.4.2'
 
-/** Everything it keeps goes into the folder. */
+/** The command that starts sandbox-agent with its data in the folder. */
 export async function sandboxAgentCommand(folder: string, port: number) {
   const program = join(await peersFolder(), 'node_modules/@sandbox-agent/cli-linux-x64/bin/sandbox-agent')
-  // Its install script would do that; the peers' scripts are not run.
+  // Its install script would do this, but peers are installed without scripts.
   chmodSync(program, 0o755)
   return {
     command: [program, 'server', '--port', String(port), '--no-token', '--no-telemetry'],
@@ -17,12 +17,12 @@ export async function sandboxAgentCommand(folder: string, port: number) {
   }
 }
 
-/** The real one in a process of its own, or why there is none. */
+/** Starts sandbox-agent in a separate process, or returns the reason why it cannot run. */
 export async function startSandboxAgent(folder: string): Promise<Contestant | { readonly missing: string }> {
   try {
     const port = await freePort()
     const { command, env } = await sandboxAgentCommand(folder, port)
-    return await startContestant(command, { port, env, isReady: () => answers(port) })
+    return await startContestant(command, { port, env, isReady: () => responds(port) })
   } catch (error) {
     return missing(error)
   }
@@ -33,7 +33,7 @@ export function missing(error: unknown): { readonly missing: string } {
   return { missing: `${sandboxAgentName} is not available: ${reason.split('\n')[0]}` }
 }
 
-/** A figure to be looked at, without a bar. */
+/** A figure without a bar. */
 export function besideRow(what: string, against: string): Row {
   return { what, measured: '', against, bar: '', holds: null }
 }

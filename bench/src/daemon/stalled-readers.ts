@@ -2,9 +2,9 @@ import { measurement } from '../measurement.ts'
 import { mebibytes, median, type Row, rate } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { startDaemon, token } from './daemon.ts'
-import { type Ask, withLoad } from './load.ts'
+import { type RunLoad, withLoad } from './load.ts'
 import { growthDuring, memoryOf } from './memory.ts'
-import type { ReadersFigures, ReadersOrder } from './readers.ts'
+import type { ReadersFigures, ReadersJob } from './readers.ts'
 
 const bar = { growthBytes: 64 * 1024 * 1024, share: 0.8 }
 const batch = 500
@@ -13,7 +13,7 @@ interface Sizes {
   readonly readers: number
   readonly events: number
   readonly warmUpEvents: number
-  /** With and without readers that stall, in turn. */
+  /** The sequence of runs with and without stalled readers. */
   readonly runs: readonly ('stalled' | 'plain')[]
 }
 
@@ -23,7 +23,7 @@ interface Run extends ReadersFigures {
   readonly peakBytes: number
 }
 
-/** Who stops reading costs the daemon nothing, and nobody else either. */
+/** The cost of readers that stop reading: memory of the daemon, and speed of a live reader. */
 export const stalledReaders = measurement<Sizes>({
   name: 'stalledReaders',
   what: '100 readers that stop reading while 200,000 events pass: memory, and a live reader beside them',
@@ -35,7 +35,7 @@ export const stalledReaders = measurement<Sizes>({
       readers: 100,
       events: 200_000,
       warmUpEvents: 5_000,
-      // Each as often as the other, first and last in turn.
+      // Each kind runs three times, and both kinds run early and late.
       runs: ['plain', 'stalled', 'stalled', 'plain', 'plain', 'stalled'],
     },
     tiny: { readers: 5, events: 2_000, warmUpEvents: 500, runs: ['plain', 'stalled'] },
@@ -44,10 +44,10 @@ export const stalledReaders = measurement<Sizes>({
 })
 
 async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
-  const all = await withLoad(signal, async (ask) => {
+  const all = await withLoad(signal, async (runLoad) => {
     const done: Run[] = []
     for (const kind of sizes.runs)
-      done.push(await runOnce(ask, sizes, kind === 'stalled' ? sizes.readers : 0))
+      done.push(await runOnce(runLoad, sizes, kind === 'stalled' ? sizes.readers : 0))
     return done
   })
   return rowsOf(
@@ -57,22 +57,22 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   )
 }
 
-/** In a daemon that has done nothing else but a little of the same. */
-function runOnce(ask: Ask, { events, warmUpEvents }: Sizes, stalled: number): Promise<Run> {
+/** Runs once in a new daemon after a short warm-up. */
+function runOnce(runLoad: RunLoad, { events, warmUpEvents }: Sizes, stalled: number): Promise<Run> {
   return inScratch(async (folder) => {
     await using daemon = await startDaemon(folder)
     const { pid, port } = daemon
-    await ask('recordAndRead', orderOf(port, warmUpEvents))
-    const after = { ...orderOf(port, events, await head(port)), stalled }
+    await runLoad('recordAndRead', jobOf(port, warmUpEvents))
+    const after = { ...jobOf(port, events, await head(port)), stalled }
     const { growthBytes, result } = await growthDuring(pid, async () => {
-      await ask('stall', after)
-      return ask('recordAndRead', after)
+      await runLoad('stall', after)
+      return runLoad('recordAndRead', after)
     })
     return { ...result, stalled, growthBytes, peakBytes: memoryOf(pid).peakBytes }
   })
 }
 
-function orderOf(port: number, events: number, after?: string): ReadersOrder {
+function jobOf(port: number, events: number, after?: string): ReadersJob {
   const authorization = `Bearer ${token}`
   const path = '/v1/events'
   return {
@@ -89,7 +89,7 @@ function orderOf(port: number, events: number, after?: string): ReadersOrder {
   }
 }
 
-/** Where the journal ends. */
+/** The cursor at the end of the journal. */
 async function head(port: number): Promise<string> {
   const headers = { authorization: `Bearer ${token}` }
   let cursor = ''

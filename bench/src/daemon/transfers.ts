@@ -4,10 +4,10 @@ import { measurement } from '../measurement.ts'
 import { mebibytes, median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { startBare } from './bare.ts'
-import type { Request } from './connection.ts'
+import type { RawRequest } from './connection.ts'
 import type { Contestant } from './contestant.ts'
 import { rootOf, startDaemon, token } from './daemon.ts'
-import { type Ask, withLoad } from './load.ts'
+import { type RunLoad, withLoad } from './load.ts'
 import { growthDuring } from './memory.ts'
 import { besideRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
 
@@ -28,13 +28,13 @@ interface Sizes {
   readonly files: readonly File[]
 }
 
-interface Way {
+interface TransferTarget {
   readonly server: Contestant
-  /** Where the file lies, by its path on disk. */
+  /** The path of the file on disk. */
   readonly file: string
-  readonly request: Record<Direction, Request>
-  /** Waits for what goes on by itself. */
-  settle?(): Promise<unknown>
+  readonly request: Record<Direction, RawRequest>
+  /** Waits for background work, such as watching. */
+  waitUntilIdle?(): Promise<unknown>
 }
 
 interface Figures {
@@ -42,7 +42,7 @@ interface Figures {
   readonly growthBytes: number[]
 }
 
-/** A file up and down that nobody holds in memory. */
+/** Uploads and downloads of files that are streamed, not buffered. */
 export const transfers = measurement<Sizes>({
   name: 'transfers',
   what: 'a file of 64 MiB and one of 1 GiB up and down: speed, and memory of the daemon meanwhile',
@@ -63,31 +63,31 @@ export const transfers = measurement<Sizes>({
 
 async function run({ files }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rows: Row[] = []
-  await withLoad(signal, async (ask) => {
+  await withLoad(signal, async (runLoad) => {
     for (const size of files)
-      for (const direction of ['up', 'down'] as const) rows.push(...(await measure(ask, size, direction)))
+      for (const direction of ['up', 'down'] as const) rows.push(...(await measure(runLoad, size, direction)))
   })
   return rows
 }
 
-/** In processes that have done nothing else. */
-function measure(ask: Ask, size: File, direction: Direction): Promise<Row[]> {
+/** Measures one size and direction in new processes. */
+function measure(runLoad: RunLoad, size: File, direction: Direction): Promise<Row[]> {
   return inScratch(async (folder) => {
     await using daemon = await startDaemon(folder)
     await using plain = await startBare(folder, { headers: { 'content-type': octets }, body: '' })
     const found = await startSandboxAgent(folder)
     await using peer = 'missing' in found ? undefined : found
-    const ways = {
+    const targets = {
       ours: ours(daemon, folder),
       bare: bare(plain, folder),
-      ...(peer && { peer: peerWay(peer, folder) }),
+      ...(peer && { peer: peerTarget(peer, folder) }),
     }
-    const { figures, refused } = await inTurns(ask, ways, size, direction)
+    const { figures, refused } = await inTurns(runLoad, targets, size, direction)
     return rowsOf(size, direction, figures, 'missing' in found ? found.missing : refused)
   })
 }
 
-function ours(server: Contestant, folder: string): Way {
+function ours(server: Contestant, folder: string): TransferTarget {
   const path = '/v1/files/content?path=sent.bin'
   const headers = { authorization: `Bearer ${token}` }
   const flush = `http://127.0.0.1:${server.port}/v1/files/flush`
@@ -95,31 +95,36 @@ function ours(server: Contestant, folder: string): Way {
     server,
     file: join(rootOf(folder), 'sent.bin'),
     request: { up: { method: 'PUT', path, headers }, down: { method: 'GET', path, headers } },
-    settle: () => fetch(flush, { method: 'POST', headers }),
+    waitUntilIdle: () => fetch(flush, { method: 'POST', headers }),
   }
 }
 
-/** Down, the very file that ours sends. */
-function bare(server: Contestant, folder: string): Way {
+/** Downloads the same file as ours. */
+function bare(server: Contestant, folder: string): TransferTarget {
   const file = join(rootOf(folder), 'sent.bin')
   const path = `/file?path=${encodeURIComponent(relative(folder, file))}`
   return { server, file, request: { up: { method: 'PUT', path }, down: { method: 'GET', path } } }
 }
 
-function peerWay(server: Contestant, folder: string): Way {
+function peerTarget(server: Contestant, folder: string): TransferTarget {
   const file = join(folder, 'peer.bin')
   const path = `/v1/fs/file?path=${encodeURIComponent(file)}`
   return { server, file, request: { up: { method: 'PUT', path }, down: { method: 'GET', path } } }
 }
 
-async function inTurns(ask: Ask, ways: Readonly<Record<string, Way>>, size: File, direction: Direction) {
+async function inTurns(
+  runLoad: RunLoad,
+  targets: Readonly<Record<string, TransferTarget>>,
+  size: File,
+  direction: Direction,
+) {
   const figures: Record<string, Figures> = {}
   let refused: string | undefined
-  const left = new Map(Object.entries(ways))
-  for (const way of left.values()) await transfer(ask, way, direction, warmUpBytes)
+  const left = new Map(Object.entries(targets))
+  for (const target of left.values()) await transfer(runLoad, target, direction, warmUpBytes)
   for (let round = 0; round < size.rounds; round += 1) {
-    for (const [name, way] of round % 2 === 0 ? [...left] : [...left].toReversed()) {
-      const { growthBytes, result } = await transfer(ask, way, direction, size.bytes)
+    for (const [name, target] of round % 2 === 0 ? [...left] : [...left].toReversed()) {
+      const { growthBytes, result } = await transfer(runLoad, target, direction, size.bytes)
       if (result.status !== 200) {
         if (name !== 'peer') throw new Error(`${name}: expected 200, got ${result.status}.`)
         refused = `${result.status || 'connection cut'}: more than ${sandboxAgentName} takes`
@@ -134,21 +139,21 @@ async function inTurns(ask: Ask, ways: Readonly<Record<string, Way>>, size: File
   return { figures, refused }
 }
 
-/** What came up is a new file each time, and gone afterwards; what goes down is in the cache of the system. */
-async function transfer(ask: Ask, way: Way, direction: Direction, bytes: number) {
-  const { server, file, request } = way
-  const order = { port: server.port, request: request[direction], bytes }
-  if (direction === 'down') plant(file, bytes)
-  await way.settle?.()
-  if (direction === 'down') return growthDuring(server.pid, () => ask('download', order))
-  const found = await growthDuring(server.pid, () => ask('upload', order))
+/** An upload creates a new file each time and removes it; a download reads a file that is in the page cache. */
+async function transfer(runLoad: RunLoad, target: TransferTarget, direction: Direction, bytes: number) {
+  const { server, file, request } = target
+  const job = { port: server.port, request: request[direction], bytes }
+  if (direction === 'down') createFile(file, bytes)
+  await target.waitUntilIdle?.()
+  if (direction === 'down') return growthDuring(server.pid, () => runLoad('download', job))
+  const found = await growthDuring(server.pid, () => runLoad('upload', job))
   if (found.result.status === 200 && statSync(file).size !== bytes)
     throw new Error(`${file}: expected ${bytes} bytes, got ${statSync(file).size}.`)
   rmSync(file, { force: true })
   return found
 }
 
-function plant(file: string, bytes: number): void {
+function createFile(file: string, bytes: number): void {
   const part = Buffer.alloc(8 * mebi, 'vitrine ')
   if (statSync(file, { throwIfNoEntry: false })?.size === bytes) return
   writeFileSync(file, '')

@@ -1,4 +1,4 @@
-/** Reads a stream to its end. How many bytes it had. */
+/** Reads a stream to its end and returns its number of bytes. */
 export async function drain(stream: ReadableStream<Uint8Array>): Promise<number> {
   const reader = stream.getReader()
   let bytes = 0

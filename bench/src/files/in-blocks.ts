@@ -1,6 +1,6 @@
 /**
- * Takes turns by blocks of calls, with a rest after each block: what a call leaves to be done later, as watching does,
- * falls on calls of its own kind and not on its neighbour's. Milliseconds of each call.
+ * Alternates between the runs in blocks of calls, with a pause after each block, so that deferred work such as watching
+ * slows only calls of the same run. Returns the milliseconds of each call.
  */
 export async function inBlocks<Name extends string>(
   runs: Readonly<Record<Name, () => Promise<unknown>>>,
@@ -8,19 +8,19 @@ export async function inBlocks<Name extends string>(
     blocks,
     calls,
     warmUp = 1,
-    rest,
+    pause,
     signal,
   }: {
     blocks: number
     calls: number
     warmUp?: number
-    rest: () => Promise<unknown>
+    pause: () => Promise<unknown>
     signal: AbortSignal
   },
 ): Promise<Record<Name, number[]>> {
   const names = Object.keys(runs) as Name[]
   const took = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
-  // Compilers take some thousand calls to settle.
+  // The JIT compiler needs some thousand calls to reach a steady state.
   for (let block = -warmUp; block < blocks; block += 1) {
     for (const name of block % 2 === 0 ? names : names.toReversed()) {
       signal.throwIfAborted()
@@ -30,7 +30,7 @@ export async function inBlocks<Name extends string>(
         await run()
         if (block >= 0) took[name].push(performance.now() - began)
       }
-      await rest()
+      await pause()
     }
   }
   return took

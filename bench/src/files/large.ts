@@ -16,7 +16,7 @@ interface Sizes {
   readonly rounds: number
 }
 
-/** A file that nobody holds in memory. */
+/** Streaming a file that is not buffered in memory. */
 export const large = measurement<Sizes>({
   name: 'large',
   what: 'write and read of a stream of 50 MB, watching on',

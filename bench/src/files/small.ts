@@ -13,20 +13,20 @@ import { inBlocks } from './in-blocks.ts'
 
 const bar = 3
 const text = 'x'.repeat(1023).concat('\n')
-/** How deep a file lies, and where. */
+/** Paths by their depth. */
 const paths = { 'depth 1': 'file.txt', 'depth 6': 'a/b/c/d/e/file.txt' }
-/** For what is watched to be told before the other's turn. */
-const restMs = 10
+/** Gives the watcher time to report before the other run starts. */
+const pauseMs = 10
 
 interface Sizes {
   readonly blocks: number
   readonly calls: number
   readonly warmUp: number
-  /** A peer may start a process for each call. */
+  /** Fewer calls, since a peer may start a process for each. */
   readonly peer: { readonly blocks: number; readonly calls: number }
 }
 
-/** What reading and writing 1 KiB costs beside the file itself. */
+/** The overhead of reading and writing 1 KiB over direct file access. */
 export const small = measurement<Sizes>({
   name: 'small',
   what: 'write and read of 1 KiB, at depth 1 and 6, watching on and off',
@@ -60,7 +60,7 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   return rows
 }
 
-interface Scene {
+interface MeasureContext {
   readonly sandbox: LocalSandbox
   readonly folder: string
   readonly sizes: Sizes
@@ -68,12 +68,12 @@ interface Scene {
 }
 
 async function besideNode(
-  { sandbox, folder, sizes: { blocks, calls, warmUp }, signal }: Scene,
+  { sandbox, folder, sizes: { blocks, calls, warmUp }, signal }: MeasureContext,
   watching: string,
   atMost?: number,
 ): Promise<Row[]> {
   const rows: Row[] = []
-  const order = { blocks, calls, warmUp, rest: () => sleep(restMs), signal }
+  const order = { blocks, calls, warmUp, pause: () => sleep(pauseMs), signal }
   for (const [depth, path] of Object.entries(paths)) {
     const file = join(folder, 'raw', path)
     mkdirSync(dirname(file), { recursive: true })
@@ -94,8 +94,11 @@ async function besideNode(
   return rows
 }
 
-async function besidePeer({ sandbox, sizes, signal }: Omit<Scene, 'folder'>, peer: Peer): Promise<Row[]> {
-  const order = { ...sizes.peer, rest: () => sleep(restMs), signal }
+async function besidePeer(
+  { sandbox, sizes, signal }: Omit<MeasureContext, 'folder'>,
+  peer: Peer,
+): Promise<Row[]> {
+  const order = { ...sizes.peer, pause: () => sleep(pauseMs), signal }
   let count = 0
   const next = () => {
     count += 1

@@ -16,7 +16,7 @@ interface Sizes {
   readonly rounds: number
 }
 
-/** How long a sandbox takes to be there and to be gone, and what it weighs while nothing runs. */
+/** The time to start and shut down a sandbox, and its memory while nothing runs. */
 export const life = measurement<Sizes>({
   name: 'life',
   what: 'start and shutdown of a sandbox, and the memory of its idle processes, for each isolation',
@@ -33,23 +33,23 @@ async function run({ rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
     start: [] as number[],
     stop: [] as number[],
     kib: [] as number[],
-    said: '',
+    degradation: '',
   }))
   for (let round = 0; round < rounds; round += 1) {
     const began = performance.now()
     await raw('bwrap', [...bubblewrapArgs, 'true'])
     bare.push(performance.now() - began)
     for (const machine of seen) {
-      const { startMs, stopMs, kib, said } = await lifeOf(machine.options, signal)
+      const { startMs, stopMs, kib, degradation } = await lifeOf(machine.options, signal)
       machine.start.push(startMs)
       machine.stop.push(stopMs)
       machine.kib.push(kib)
-      machine.said = said
+      machine.degradation = degradation
     }
   }
-  return seen.map(({ name, start, stop, kib, said }) => ({
+  return seen.map(({ name, start, stop, kib, degradation }) => ({
     what: `a sandbox, ${name}: start, shutdown, memory of its idle processes (p50 of ${rounds})`,
-    measured: `${median(start).toFixed(1)} ms, ${median(stop).toFixed(1)} ms, ${(median(kib) / 1024).toFixed(1)} MiB${said}`,
+    measured: `${median(start).toFixed(1)} ms, ${median(stop).toFixed(1)} ms, ${(median(kib) / 1024).toFixed(1)} MiB${degradation}`,
     against: `${median(bare).toFixed(1)} ms plain bwrap running true (start and end)`,
     bar: '',
     holds: null,
@@ -60,8 +60,8 @@ interface Life {
   readonly startMs: number
   readonly stopMs: number
   readonly kib: number
-  /** What was asked for and not to be had. */
-  readonly said: string
+  /** A note if the sandbox could not get the requested isolation. */
+  readonly degradation: string
 }
 
 async function lifeOf(options: LocalOptions, signal: AbortSignal): Promise<Life> {
@@ -78,6 +78,6 @@ async function lifeOf(options: LocalOptions, signal: AbortSignal): Promise<Life>
     await sandbox.lifecycle.shutdown()
     const stopMs = performance.now() - began
     await sandbox.close()
-    return { startMs, stopMs, kib, said: degraded === 0 ? '' : ` (${degraded} degraded)` }
+    return { startMs, stopMs, kib, degradation: degraded === 0 ? '' : ` (${degraded} degraded)` }
   })
 }

@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Asked now and later: how many KiB the processes hold that this one has started since, and theirs. */
+/** Returns a function that measures the resident KiB of all descendants started since this call. */
 export function idleMemory(): () => number {
-  const before = new Set(below(process.pid))
+  const before = new Set(descendantsOf(process.pid))
   return () =>
-    below(process.pid)
+    descendantsOf(process.pid)
       .filter((pid) => !before.has(pid))
       .reduce((sum, pid) => sum + residentKib(pid), 0)
 }
 
-function below(root: number): number[] {
+function descendantsOf(root: number): number[] {
   const parents = new Map(
     readdirSync('/proc')
       .map(Number)

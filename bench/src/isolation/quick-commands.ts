@@ -12,7 +12,7 @@ interface Sizes {
   readonly commands: number
 }
 
-/** Commands that end at once, under a limit of processes: those that have ended must not count. */
+/** Commands that exit at once under a process limit: ended commands must not count towards it. */
 export const quickCommands = measurement<Sizes>({
   name: 'quickCommands',
   what: `100 quick commands under bubblewrap with limits.pids ${pids}: how many fail`,
@@ -23,7 +23,7 @@ export const quickCommands = measurement<Sizes>({
 })
 
 async function run({ commands }: Sizes, signal: AbortSignal): Promise<Row[]> {
-  const plain = await plainly(commands, signal)
+  const plain = await runPlainBwrap(commands, signal)
   const ours = await withSandbox({ isolation: 'bubblewrap', limits: { pids } }, signal, async (sandbox) => {
     if (!sandbox.capabilities.limits.includes('pids')) return undefined
     let failed = 0
@@ -39,10 +39,10 @@ async function run({ commands }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return [
     {
       what: `${commands} quick commands with limits.pids ${pids}, under bubblewrap`,
-      measured: ours === undefined ? 'no such limit is to be had here' : `${ours} failed`,
+      measured: ours === undefined ? 'limits.pids is not available here' : `${ours} failed`,
       against:
         plain === undefined
-          ? 'no such group is to be had here'
+          ? 'a pids cgroup is not available here'
           : `${plain.failed} failed, plain bwrap in such a group (up to ${plain.most} counted: depends on how soon PID 1 reaps)`,
       bar: '0 failed',
       holds: ours === 0,
@@ -50,8 +50,8 @@ async function run({ commands }: Sizes, signal: AbortSignal): Promise<Row[]> {
   ]
 }
 
-/** One bwrap a command, each of which joins the group first. */
-async function plainly(
+/** Runs one bwrap per command; each joins the cgroup first. */
+async function runPlainBwrap(
   commands: number,
   signal: AbortSignal,
 ): Promise<{ failed: number; most: number } | undefined> {
@@ -83,7 +83,7 @@ async function removeOnceEmpty(group: string): Promise<void> {
       rmdirSync(group)
       return
     } catch {
-      // What has ended and was not waited for is still counted.
+      // Processes that have ended but are not reaped yet still count.
       await sleep(100)
     }
   }

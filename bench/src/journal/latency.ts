@@ -9,11 +9,11 @@ import { inScratch } from '../scratch.ts'
 
 interface Sizes {
   readonly perSecond: number
-  /** Of which the first is left out. */
+  /** The duration; the first second is left out. */
   readonly seconds: number
 }
 
-/** From the call of `append` until a live tail has the event, at a steady rate. */
+/** The time from the call of `append` until a live tail has the event, at a steady rate. */
 export const latency = measurement<Sizes>({
   name: 'latency',
   what: 'append until a live tail has the event, at 1,000 events/s',

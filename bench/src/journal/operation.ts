@@ -10,7 +10,7 @@ interface Sizes {
   readonly warmUp: number
 }
 
-/** What an operation costs beside the call itself: two commits, a span, a JSONL sink. */
+/** The overhead of an operation over the bare call: two commits, a span, a JSONL sink. */
 export const operation = measurement<Sizes>({
   name: 'operation',
   what: 'an operation with journal, span and one JSONL sink',

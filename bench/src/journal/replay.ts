@@ -13,7 +13,7 @@ interface Sizes {
   readonly warmUp: number
 }
 
-/** A replay of a long journal, and a reader that stops reading while a million events pass. */
+/** A replay of a long journal, and a reader that stops reading while a million events are appended. */
 export const replay = measurement<Sizes>({
   name: 'replay',
   what: 'replay of 1,000,000 events, its memory, and that of a reader that stalls meanwhile',
@@ -65,7 +65,7 @@ function memoryRow(what: string, growth: number): Row {
   return { what, measured: mebibytes(growth), against: '', bar: '< 64 MiB', holds: growth < 64 * 1024 * 1024 }
 }
 
-/** Writes all events. The growth counts from the end of the warm-up on, so that it is the reader's and not the writer's. */
+/** Appends all events next to a stalled reader. Growth counts from the end of the warm-up, to exclude the writer's own. */
 async function stalledReader(path: string, { total, warmUp }: Sizes, signal: AbortSignal): Promise<number> {
   await using store = await openStore(sqliteStore({ path }))
   const journal = await store.journal('sbx_bench')

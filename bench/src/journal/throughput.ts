@@ -15,7 +15,7 @@ interface Sizes {
   readonly rounds: number
 }
 
-/** Append and deliver to live readers, against a bare batch insert of the same rows into the same table. */
+/** Append and delivery to live readers, compared with a bare batch insert of the same rows into the same table. */
 export const throughput = measurement<Sizes>({
   name: 'throughput',
   what: '100,000 events of 100 bytes to one and to ten live readers',
@@ -26,7 +26,7 @@ export const throughput = measurement<Sizes>({
 })
 
 async function run({ total, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
-  // Made beforehand, as the rows of the bare insert are.
+  // Created before the measurement, like the rows of the bare insert.
   const events = Array.from({ length: total }, (_, index) => smallEvent(index))
   const sample = await inScratch((folder) => sampleOf(folder, events))
   const ratios: { one: number[]; ten: number[]; bare: number[]; rateOne: number[]; rateTen: number[] } = {
@@ -101,7 +101,7 @@ async function readAll(journal: Journal, total: number, signal: AbortSignal): Pr
   }
 }
 
-/** The table as the store laid it out, and the rows that it really wrote for these events. */
+/** The store's table schema, and the rows that it wrote for these events. */
 interface Sample {
   readonly schema: readonly string[]
   readonly rows: readonly SQLInputValue[][]

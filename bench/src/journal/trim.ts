@@ -10,24 +10,24 @@ const sliceBarMs = 10
 
 interface Sizes {
   readonly total: number
-  readonly kept: number
+  readonly retained: number
   readonly idleMs: number
 }
 
-/** How long the event loop waits at most while a journal is trimmed; the same wait without trimming beside it. */
+/** The longest turns of the event loop while a journal is trimmed, and on an idle loop for comparison. */
 export const trim = measurement<Sizes>({
   name: 'trim',
   what: 'how long a turn of the event loop takes while 300,000 events are trimmed',
   against: 'an idle event loop',
   bars: [`≤ ${sliceBarMs} ms, 99 of 100`],
   sizes: {
-    full: { total: 300_000, kept: 1_000, idleMs: 2_000 },
-    tiny: { total: 5_000, kept: 1_000, idleMs: 100 },
+    full: { total: 300_000, retained: 1_000, idleMs: 2_000 },
+    tiny: { total: 5_000, retained: 1_000, idleMs: 100 },
   },
   run,
 })
 
-function run({ total, kept, idleMs }: Sizes, signal: AbortSignal): Promise<Row[]> {
+function run({ total, retained, idleMs }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     await using store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
     const journal = await store.journal('sbx_bench')
@@ -37,13 +37,13 @@ function run({ total, kept, idleMs }: Sizes, signal: AbortSignal): Promise<Row[]
     }
     const idle = await turns(new Promise((resolve) => setTimeout(resolve, idleMs)))
     const began = performance.now()
-    const trimming = journal.trim({ events: kept })
+    const trimming = journal.trim({ events: retained })
     const busy = await turns(trimming)
     const seconds = (performance.now() - began) / 1_000
     const { events } = await trimming
     const { counts } = await journal.summary({ types: ['journal.trimmed'] })
     const slices = counts['journal.trimmed'] ?? 0
-    // The longest turns are those with a slice in them; all others only wait.
+    // The longest turns are those that contain a slice of the trim; all others only wait.
     const longest = busy.toSorted((a, b) => b - a).slice(0, slices)
     const over = longest.filter((turn) => turn > sliceBarMs).length
     return [
@@ -62,14 +62,14 @@ function ms(milliseconds: number): string {
   return `${milliseconds.toFixed(1)} ms`
 }
 
-/** The length of every turn until something is done. */
+/** The length of every event loop turn until a promise is settled. */
 async function turns(until: Promise<unknown>): Promise<number[]> {
   const lengths: number[] = []
   let done = false
-  const mark = () => {
+  const finish = () => {
     done = true
   }
-  until.then(mark, mark)
+  until.then(finish, finish)
   for (let last = performance.now(); !done; ) {
     await new Promise(setImmediate)
     const now = performance.now()

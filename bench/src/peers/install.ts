@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const folder = fileURLToPath(new URL('../../../.tmp/peers', import.meta.url))
 const installMs = 180_000
 
-/** Exactly these: a figure beside a peer means nothing without its version. */
+/** Pinned: a comparison with a peer means nothing without its version. */
 const dependencies = {
   '@openai/agents-core': '0.20.0',
   '@parcel/watcher': '2.6.0',
@@ -17,12 +17,12 @@ const dependencies = {
   chokidar: '6.0.0',
 }
 
-/** A program for one kind of machine: elsewhere there is nothing to compare with. */
+/** A binary for one platform; on others the comparison is skipped. */
 const optionalDependencies = { '@sandbox-agent/cli-linux-x64': '0.4.2' }
 
 let installed: Promise<string> | undefined
 
-/** The folder that holds the peers' packages; installs them the first time. */
+/** The folder with the peers' packages, which the first call installs. */
 export function peersFolder(): Promise<string> {
   installed ??= install()
   return installed
@@ -50,10 +50,10 @@ async function install(): Promise<string> {
 const prefix = 'npm error '
 const keptLines = 4
 
-/** In one line: npm says first what is wrong, and then where in itself it found out. */
+/** Throws with the first lines of npm's error output: the cause comes first, npm's internals follow. */
 function explain({ stderr = '', killed = false }: { stderr?: string; killed?: boolean }): never {
-  const said = stderr.split('\n').filter((line) => line.startsWith(prefix))
-  const reasons = said.slice(0, keptLines).map((line) => line.slice(prefix.length).trim())
+  const lines = stderr.split('\n').filter((line) => line.startsWith(prefix))
+  const reasons = lines.slice(0, keptLines).map((line) => line.slice(prefix.length).trim())
   const timeout = `npm install did not end within ${installMs / 1_000} s`
   throw new Error([...(killed ? [timeout] : []), ...reasons].join('; ') || 'npm install failed')
 }

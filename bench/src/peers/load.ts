@@ -5,7 +5,7 @@ import { peersFolder } from './install.ts'
 
 let hooked = false
 
-/** Loads a file of a peer. Our own condition `source` is not for its packages: some have TypeScript behind it. */
+/** Loads a file of a peer without our `source` condition: some packages export TypeScript under it. */
 export async function loadPeer(...path: readonly string[]): Promise<unknown> {
   const folder = join(await peersFolder(), 'node_modules')
   const home = pathToFileURL(`${folder}/`).href

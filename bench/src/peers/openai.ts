@@ -25,12 +25,12 @@ interface UnixLocal {
   }
 }
 
-/** Its fastest way: `sh` and no login shell, which is its default and costs about 2 ms more. */
+/** Its fastest setup: `sh` without login. Its default is a login shell, which takes about 2 ms more. */
 const shell = { shell: '/bin/sh', login: false }
 
 export async function openai(workspaceBaseDir: string): Promise<Peer> {
   const path = ['@openai', 'agents-core', 'dist', 'sandbox', 'local.mjs']
-  // As its declarations say; it is not among our own dependencies.
+  // The type is copied from its declarations; the package is not a dependency of ours.
   const { UnixLocalSandboxClient } = (await loadPeer(...path)) as UnixLocal
   const session = await new UnixLocalSandboxClient({ workspaceBaseDir }).create()
   const editor = session.createEditor()
@@ -38,10 +38,10 @@ export async function openai(workspaceBaseDir: string): Promise<Peer> {
     session.exec({ cmd, ...shell, ...(yieldTimeMs !== undefined && { yieldTimeMs }) })
   return {
     name: 'OpenAI unix-local 0.20.0',
-    without: 'no journal; its client has no time limit, only a time after which it answers',
+    without: 'no journal; its client has no time limit, only a time after which it returns',
     root: session.state.workspaceRootPath,
     exec: (command) => exec(command),
-    execWithin: (command, ms) => exec(command, ms),
+    execWithTimeout: (command, ms) => exec(command, ms),
     start: (command) => exec(command, 250),
     readFile: (path) => session.readFile({ path }),
     createFile: (path, text) =>

@@ -1,20 +1,20 @@
-/** What is asked of another library's local sandbox. */
+/** The calls that the benchmarks use of another library's local sandbox. */
 export interface Peer {
   readonly name: string
-  /** What it does not do that our figure beside it includes. */
+  /** The work that our figure includes and the peer does not do. */
   readonly without: string
-  /** Its workspace on this machine. */
+  /** The path of its workspace. */
   readonly root: string
   exec(command: string): Promise<unknown>
-  /** With the peer's own way to give up after a time. */
-  execWithin(command: string, milliseconds: number): Promise<unknown>
+  /** Runs a command with the peer's own timeout. */
+  execWithTimeout(command: string, milliseconds: number): Promise<unknown>
   /** Starts a command and leaves it running. */
   start(command: string): Promise<unknown>
   readFile(path: string): Promise<unknown>
-  /** Of a path that is not there yet. */
+  /** Creates a file at a path that does not exist yet. */
   createFile(path: string, text: string): Promise<unknown>
   list(path: string): Promise<unknown>
-  /** Absent where it has no way to put its workspace into a file. */
+  /** Absent if the peer cannot archive its workspace. */
   readonly archive?: {
     persist(): Promise<Uint8Array>
     hydrate(archive: Uint8Array): Promise<void>

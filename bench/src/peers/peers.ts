@@ -9,7 +9,7 @@ export type PeerName = keyof typeof peers
 
 export const peerNames: readonly PeerName[] = ['tanstack', 'openai']
 
-/** Opens a peer, or says why it cannot be compared with. */
+/** Opens a peer, or returns the reason why it is not available. */
 export async function openPeer(name: PeerName, folder: string): Promise<Peer | { readonly missing: string }> {
   try {
     return await peers[name](folder)
@@ -19,7 +19,7 @@ export async function openPeer(name: PeerName, folder: string): Promise<Peer | {
   }
 }
 
-/** A comparison that could not be made does not hold. */
+/** The row of a comparison that could not run; it counts as not held. */
 export function missingRow(what: string, missing: string): Row {
   return { what, measured: '', against: missing, bar: '', holds: false }
 }

@@ -1,7 +1,7 @@
 import { loadPeer } from './load.ts'
 import type { Peer } from './peer.ts'
 
-/** A sandbox of its local provider, as far as it is used here. */
+/** The part of its local sandbox that is used here. */
 export interface LocalProcessHandle {
   readonly root: string
   readonly process: {
@@ -26,7 +26,7 @@ export async function localProcess(
   options: { baseDir: string } | { dir: string },
 ): Promise<LocalProcessHandle> {
   const path = ['@tanstack', 'ai-sandbox-local-process', 'dist', 'esm', 'index.js']
-  // As its declarations say; it is not among our own dependencies.
+  // The type is copied from its declarations; the package is not a dependency of ours.
   const { localProcessSandbox } = (await loadPeer(...path)) as LocalProcess
   return localProcessSandbox(options).create({})
 }
@@ -38,7 +38,7 @@ export async function tanstack(baseDir: string): Promise<Peer> {
     without: 'no journal, no span',
     root: handle.root,
     exec: (command) => handle.process.exec(command),
-    execWithin: (command, ms) => handle.process.exec(command, { signal: AbortSignal.timeout(ms) }),
+    execWithTimeout: (command, ms) => handle.process.exec(command, { signal: AbortSignal.timeout(ms) }),
     start: (command) => handle.process.spawn(command),
     readFile: (path) => handle.fs.read(path),
     createFile: (path, text) => handle.fs.write(path, text),

@@ -2,26 +2,26 @@ import { relative } from 'node:path'
 import { loadPeer } from './load.ts'
 import { localProcess } from './tanstack.ts'
 
-export type Told = 'created' | 'changed' | 'deleted'
+export type ChangeType = 'created' | 'changed' | 'deleted'
 
-/** Told of a path from the root. */
-export type OnTold = (what: Told, path: string) => void
+/** Called with the kind of change and the path relative to the root. */
+export type OnChange = (what: ChangeType, path: string) => void
 
 export interface PeerWatcher {
   readonly name: string
-  /** What it does not do that our figure beside it includes. */
+  /** The work that our figure includes and the peer does not do. */
   readonly without: string
-  /** Between two writes, so that one is told before the next. */
+  /** The pause between two writes, so that each is reported separately. */
   readonly pauseMs: number
-  /** Long enough after the last event to be sure that no more come. */
+  /** The time without events after which no more are expected. */
   readonly quietMs: number
-  start(root: string, tell: OnTold): Promise<() => Promise<void>>
+  start(root: string, onChange: OnChange): Promise<() => Promise<void>>
 }
 
 interface Parcel {
   subscribe(
     root: string,
-    tell: (
+    onChange: (
       error: Error | null,
       events: readonly { type: 'create' | 'update' | 'delete'; path: string }[],
     ) => void,
@@ -30,15 +30,15 @@ interface Parcel {
 
 const parcel: PeerWatcher = {
   name: '@parcel/watcher 2.6.0',
-  without: 'no journal, no contents kept; told together after 50 ms',
+  without: 'no journal, no contents stored; reports in batches after 50 ms',
   pauseMs: 70,
   quietMs: 1_000,
-  async start(root, tell) {
+  async start(root, onChange) {
     // As its declarations say; it is not among our own dependencies.
     const { subscribe } = ((await loadPeer('@parcel', 'watcher', 'index.js')) as { default: Parcel }).default
-    const words = { create: 'created', update: 'changed', delete: 'deleted' } as const
+    const changeTypes = { create: 'created', update: 'changed', delete: 'deleted' } as const
     const subscription = await subscribe(root, (_, events) => {
-      for (const { type, path } of events ?? []) tell(words[type], relative(root, path))
+      for (const { type, path } of events ?? []) onChange(changeTypes[type], relative(root, path))
     })
     return () => subscription.unsubscribe()
   },
@@ -58,13 +58,13 @@ interface Chokidar {
 
 const chokidar: PeerWatcher = {
   name: 'chokidar 6.0.0',
-  without: 'no journal, no contents kept',
+  without: 'no journal, no contents stored',
   pauseMs: 15,
   quietMs: 1_500,
-  async start(root, tell) {
+  async start(root, onChange) {
     // As its declarations say; it is not among our own dependencies.
     const { watch } = (await loadPeer('chokidar', 'index.js')) as Chokidar
-    const words: Readonly<Record<string, Told>> = {
+    const changeTypes: Readonly<Record<string, ChangeType>> = {
       add: 'created',
       addDir: 'created',
       change: 'changed',
@@ -73,8 +73,8 @@ const chokidar: PeerWatcher = {
     }
     const watcher = watch(root, { ignoreInitial: true })
     watcher.on('all', (what, path) => {
-      const told = words[what]
-      if (told !== undefined) tell(told, relative(root, path))
+      const change = changeTypes[what]
+      if (change !== undefined) onChange(change, relative(root, path))
     })
     watcher.on('error', () => undefined)
     await new Promise<void>((resolve) => watcher.once('ready', resolve))
@@ -91,17 +91,17 @@ interface WatchWorkspace {
 
 const tanstack: PeerWatcher = {
   name: 'TanStack watchWorkspace 0.2.4',
-  without: 'no journal; finds files every 700 ms',
+  without: 'no journal; polls every 700 ms',
   pauseMs: 100,
   quietMs: 2_500,
-  async start(root, tell) {
+  async start(root, onChange) {
     const path = ['@tanstack', 'ai-sandbox', 'dist', 'esm', 'index.js']
     // As its declarations say; it is not among our own dependencies.
     const { watchWorkspace } = (await loadPeer(...path)) as WatchWorkspace
     const handle = await localProcess({ dir: root })
-    const words = { create: 'created', change: 'changed', delete: 'deleted' } as const
+    const changeTypes = { create: 'created', change: 'changed', delete: 'deleted' } as const
     const watching = await watchWorkspace(handle, {
-      onEvent: ({ type, path }) => tell(words[type], relative('/workspace', path)),
+      onEvent: ({ type, path }) => onChange(changeTypes[type], relative('/workspace', path)),
     })
     return () => watching.stop()
   },

@@ -1,4 +1,4 @@
-// Puts a workspace into a file and takes it out again, when asked, and says what that took.
+// Persists a workspace to a file and hydrates it on request, and reports time and memory.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,24 +11,24 @@ export type ArchiveRequest = 'persist' | 'persistPlainly' | 'hydrate' | 'hydrate
 
 export interface ArchiveFigures {
   readonly ms: number
-  /** Over what it was before. */
+  /** The peak growth of the resident memory. */
   readonly rssBytes: number
 }
 
-/** What is to be done, and with which workspace: a directory that is there. */
-export interface ArchiveOrder {
+/** The request, and the existing workspace directory to use. */
+export interface ArchiveJob {
   readonly request: ArchiveRequest
   readonly root: string
 }
 
-interface Way {
+interface Archiver {
   persist(): Promise<unknown>
-  /** With what most would write it by. */
+  /** Persists with the plain file API that most users would call. */
   persistPlainly(): Promise<unknown>
   hydrate(): Promise<unknown>
-  /** From the stream that most would take. */
+  /** Hydrates from the plain stream that most users would open. */
   hydratePlainly(): Promise<unknown>
-  /** Waits for what goes on by itself, and leaves the workspace as it is. */
+  /** Waits for background work; the workspace stays. */
   close(): Promise<void>
 }
 
@@ -36,16 +36,16 @@ const [who = '', archive = '', folder = ''] = process.argv.slice(2)
 const sampleMs = 20
 const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
 process.send?.('ready')
-process.on('message', (order: ArchiveOrder | 'end') => void answer(order))
+process.on('message', (job: ArchiveJob | 'end') => void handle(job))
 
-async function answer(order: ArchiveOrder | 'end'): Promise<void> {
-  if (order === 'end') {
+async function handle(job: ArchiveJob | 'end'): Promise<void> {
+  if (job === 'end') {
     await store.close()
     process.disconnect()
     return
   }
-  const { request, root } = order
-  const way = who === 'openai' ? await theirs(root) : await ours(root)
+  const { request, root } = job
+  const archiver = who === 'openai' ? await theirs(root) : await ours(root)
   globalThis.gc?.()
   await sleep(100)
   const before = process.memoryUsage().rss
@@ -55,15 +55,15 @@ async function answer(order: ArchiveOrder | 'end'): Promise<void> {
   }
   const sampling = setInterval(sample, sampleMs)
   const began = performance.now()
-  await way[request]()
+  await archiver[request]()
   const ms = performance.now() - began
   sample()
   clearInterval(sampling)
-  await way.close()
+  await archiver.close()
   process.send?.({ ms, rssBytes: most - before } satisfies ArchiveFigures)
 }
 
-async function ours(root: string): Promise<Way> {
+async function ours(root: string): Promise<Archiver> {
   const provider = local({ root, data: join(folder, 'data'), isolation: 'none' })
   const sandbox = await createLocalSandbox({ store, provider })
   return {
@@ -78,8 +78,8 @@ async function ours(root: string): Promise<Way> {
   }
 }
 
-/** Its workspace is one that it makes itself; what is to be persisted is copied there. */
-async function theirs(root: string): Promise<Way> {
+/** The peer creates its own workspace, so the files are copied into it. */
+async function theirs(root: string): Promise<Archiver> {
   const peer = await openPeer('openai', folder)
   if ('missing' in peer) throw new Error(peer.missing)
   const { archive: archiving } = peer

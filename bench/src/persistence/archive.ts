@@ -9,7 +9,7 @@ import { inScratch } from '../scratch.ts'
 import type { ArchiveFigures, ArchiveRequest } from './archive-host.ts'
 import { compare, isAlike, type Likeness } from './compare.ts'
 import { type ArchiveHostOptions, startHost } from './host.ts'
-import { largeFilesOf, manyFilesOf, type Source } from './source.ts'
+import { largeFilesOf, manyFilesOf, type WorkspaceSource } from './source.ts'
 
 const bar = { ratio: 1.5, rssBytes: 64 * 1024 * 1024 }
 const bars = [
@@ -21,11 +21,11 @@ const execute = promisify(execFile)
 
 interface Rounds {
   readonly rounds: number
-  /** By the streams that most would write. */
+  /** Rounds with the plain streams that most users would use. */
   readonly plainRounds: number
 }
 
-/** A workspace into a file and out of it, beside tar. */
+/** Persisting and hydrating a workspace, compared with tar. */
 export const manyFiles = measurement<Rounds & { readonly files: number }>({
   name: 'manyFiles',
   what: 'persist() and hydrate() of 5,000 files, 100 MiB: time, memory, and whether all is alike',
@@ -55,14 +55,14 @@ export const largeFiles = measurement<Rounds & { readonly mebibytes: number }>({
   },
 })
 
-interface Scene {
-  readonly source: Source
+interface ArchiveRun {
+  readonly source: WorkspaceSource
   readonly rounds: Rounds
   readonly signal: AbortSignal
-  readonly peers: readonly ((scene: Scene, places: Places) => Promise<Row[]>)[]
+  readonly peers: readonly ((run: ArchiveRun, paths: ArchivePaths) => Promise<Row[]>)[]
 }
 
-interface Places {
+interface ArchivePaths {
   readonly folder: string
   readonly source: string
   readonly archive: string
@@ -74,39 +74,39 @@ function newWorkspace(folder: string): string {
   return path
 }
 
-function rowsOf(scene: Scene): Promise<Row[]> {
+function rowsOf(run: ArchiveRun): Promise<Row[]> {
   return inScratch(async (folder) => {
-    const places = {
+    const paths = {
       folder,
       source: join(folder, 'source', 'workspace'),
       archive: join(folder, 'ours.tar'),
     }
-    mkdirSync(places.source, { recursive: true })
-    scene.source.plant(places.source)
-    const rows = [...(await persisting(scene, places)), ...(await hydrating(scene, places))]
-    for (const request of ['persist', 'hydrate'] as const) rows.push(await memory(scene, places, request))
-    for (const beside of scene.peers) rows.push(...(await beside(scene, places)))
+    mkdirSync(paths.source, { recursive: true })
+    run.source.create(paths.source)
+    const rows = [...(await persisting(run, paths)), ...(await hydrating(run, paths))]
+    for (const request of ['persist', 'hydrate'] as const) rows.push(await memory(run, paths, request))
+    for (const beside of run.peers) rows.push(...(await beside(run, paths)))
     return rows
   })
 }
 
 async function persisting(
-  { source: { what }, rounds: { rounds, plainRounds }, signal }: Scene,
-  { folder, source, archive }: Places,
+  { source: { what }, rounds: { rounds, plainRounds }, signal }: ArchiveRun,
+  { folder, source, archive }: ArchivePaths,
 ): Promise<Row[]> {
   const theirs = join(folder, 'theirs.tar')
-  const turns = (ask: Ask, request: ArchiveRequest, times: number) =>
+  const turns = (runRequest: RunRequest, request: ArchiveRequest, times: number) =>
     inTurns(times, {
       tar: () => timed(() => execute('tar', ['cf', theirs, '-C', source, '.'])),
-      ours: async () => (await ask(request, source)).ms,
+      ours: async () => (await runRequest(request, source)).ms,
       after: (who) => rmSync(who === 'tar' ? theirs : archive),
     })
   const { took, plainly } = await withHost(
     { who: 'ours', archive, folder: join(folder, 'persisting') },
     signal,
-    async (ask) => ({
-      plainly: await turns(ask, 'persistPlainly', plainRounds),
-      took: await turns(ask, 'persist', rounds),
+    async (runRequest) => ({
+      plainly: await turns(runRequest, 'persistPlainly', plainRounds),
+      took: await turns(runRequest, 'persist', rounds),
     }),
   )
   return [
@@ -116,15 +116,15 @@ async function persisting(
 }
 
 async function hydrating(
-  { source: { what, keeps }, rounds: { rounds, plainRounds }, signal }: Scene,
-  { folder, source, archive }: Places,
+  { source: { what, keeps }, rounds: { rounds, plainRounds }, signal }: ArchiveRun,
+  { folder, source, archive }: ArchivePaths,
 ): Promise<Row[]> {
-  await withHost({ who: 'ours', archive, folder: join(folder, 'packing') }, signal, (ask) =>
-    ask('persist', source),
+  await withHost({ who: 'ours', archive, folder: join(folder, 'packing') }, signal, (runRequest) =>
+    runRequest('persist', source),
   )
   const likeness: { ours?: Likeness; tar?: Likeness } = {}
   let here = ''
-  const turns = (ask: Ask, request: ArchiveRequest, times: number) =>
+  const turns = (runRequest: RunRequest, request: ArchiveRequest, times: number) =>
     inTurns(times, {
       tar() {
         here = newWorkspace(folder)
@@ -132,7 +132,7 @@ async function hydrating(
       },
       async ours() {
         here = newWorkspace(folder)
-        return (await ask(request, here)).ms
+        return (await runRequest(request, here)).ms
       },
       after(who, last) {
         if (last) likeness[who] = compare(source, here)
@@ -142,9 +142,9 @@ async function hydrating(
   const { took, plainly } = await withHost(
     { who: 'ours', archive, folder: join(folder, 'hydrating') },
     signal,
-    async (ask) => ({
-      plainly: await turns(ask, 'hydratePlainly', plainRounds),
-      took: await turns(ask, 'hydrate', rounds),
+    async (runRequest) => ({
+      plainly: await turns(runRequest, 'hydratePlainly', plainRounds),
+      took: await turns(runRequest, 'hydrate', rounds),
     }),
   )
   return [
@@ -160,25 +160,25 @@ async function hydrating(
     },
     {
       what: `${what}: what was hydrated beside what was persisted`,
-      measured: told(likeness.ours!),
-      against: `${told(likeness.tar!)} by tar xf`,
+      measured: formatLikeness(likeness.ours!),
+      against: `${formatLikeness(likeness.tar!)} by tar xf`,
       bar: 'all alike: bytes, modes, owners, links, times to the µs',
       holds: isAlike(likeness.ours!),
     },
   ]
 }
 
-/** In a process that has done nothing else. */
+/** Measures memory in a new process. */
 async function memory(
-  { source: { what }, signal }: Scene,
-  places: Places,
+  { source: { what }, signal }: ArchiveRun,
+  paths: ArchivePaths,
   request: ArchiveRequest,
 ): Promise<Row> {
-  const { folder, source, archive } = places
+  const { folder, source, archive } = paths
   const { ms, rssBytes } = await withHost(
     { who: 'ours', archive, folder: join(folder, `fresh-${request}`) },
     signal,
-    (ask) => ask(request, request === 'persist' ? source : newWorkspace(folder)),
+    (runRequest) => runRequest(request, request === 'persist' ? source : newWorkspace(folder)),
   )
   return {
     what: `${request}() of ${what}: memory of a new process`,
@@ -189,13 +189,16 @@ async function memory(
   }
 }
 
-async function besideOpenai({ source: { what }, signal }: Scene, { folder, source }: Places): Promise<Row[]> {
+async function besideOpenai(
+  { source: { what }, signal }: ArchiveRun,
+  { folder, source }: ArchivePaths,
+): Promise<Row[]> {
   const rows: Row[] = []
   const archive = join(folder, 'openai.json')
   try {
-    await withHost({ who: 'openai', archive, folder: join(folder, 'openai') }, signal, async (ask) => {
+    await withHost({ who: 'openai', archive, folder: join(folder, 'openai') }, signal, async (runRequest) => {
       for (const request of ['persist', 'hydrate'] as const) {
-        const { ms, rssBytes } = await ask(request, source)
+        const { ms, rssBytes } = await runRequest(request, source)
         rows.push({
           what: `${request} of ${what}, once`,
           measured: '',
@@ -211,16 +214,16 @@ async function besideOpenai({ source: { what }, signal }: Scene, { folder, sourc
   return rows
 }
 
-type Ask = (request: ArchiveRequest, root: string) => Promise<ArchiveFigures>
+type RunRequest = (request: ArchiveRequest, root: string) => Promise<ArchiveFigures>
 
 async function withHost<T>(
   options: ArchiveHostOptions,
   signal: AbortSignal,
-  use: (ask: Ask) => Promise<T>,
+  use: (runRequest: RunRequest) => Promise<T>,
 ): Promise<T> {
   const host = await startHost(options, signal)
   try {
-    return await use(host.ask)
+    return await use(host.run)
   } finally {
     await host.end()
   }
@@ -228,7 +231,7 @@ async function withHost<T>(
 
 type Turn = 'tar' | 'ours'
 
-/** One after the other, the first pair as a warm-up. What each made is gone before the other begins. */
+/** Alternates between tar and ours; the first pair is a warm-up. Each run's output is removed before the next run starts. */
 async function inTurns(
   rounds: number,
   runs: Readonly<Record<Turn, () => Promise<number>>> & { after(who: Turn, last: boolean): void },
@@ -266,6 +269,6 @@ function range(numbers: readonly number[]): string {
   return `${Math.min(...numbers).toFixed(0)} to ${Math.max(...numbers).toFixed(0)}`
 }
 
-function told({ paths, missing, bytes, modes, links, times }: Likeness): string {
+function formatLikeness({ paths, missing, bytes, modes, links, times }: Likeness): string {
   return `${paths} paths, differing: ${missing} missing, ${bytes} bytes, ${modes} modes, ${links} links, ${times} times`
 }

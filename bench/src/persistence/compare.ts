@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** How many paths there are, and in what they are not alike. */
+/** The number of compared paths, and of differences by kind. */
 export interface Likeness {
   readonly paths: number
   readonly missing: number
@@ -11,7 +11,7 @@ export interface Likeness {
   readonly times: number
 }
 
-/** Two trees, byte by byte; times to the microsecond. */
+/** Compares two trees: contents byte by byte, modes, owners, links, and times to the microsecond. */
 export function compare(left: string, right: string): Likeness {
   const [mine, other] = [list(left), list(right)]
   const differs = { missing: 0, bytes: 0, modes: 0, links: 0, times: 0 }
@@ -35,7 +35,7 @@ export function compare(left: string, right: string): Likeness {
       if (!b.isSymbolicLink() || !a.isSymbolicLink() || target(left, path) !== target(right, path))
         differs.links += 1
     } else if (a.isFile()) {
-      // The first name of a file stands for all of them.
+      // The first path of an inode identifies its group of hard links.
       if (!names.has(a.ino)) names.set(a.ino, path)
       if (!otherNames.has(b.ino)) otherNames.set(b.ino, path)
       if (a.nlink !== b.nlink || names.get(a.ino) !== otherNames.get(b.ino)) differs.links += 1
@@ -49,7 +49,7 @@ export function isAlike({ missing, bytes, modes, links, times }: Likeness): bool
   return missing + bytes + modes + links + times === 0
 }
 
-/** The root itself as `''`. */
+/** All paths below a root, sorted; the root itself is `''`. */
 function list(root: string): string[] {
   return ['', ...readdirSync(root, { recursive: true, encoding: 'utf8' })].toSorted()
 }

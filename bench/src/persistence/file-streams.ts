@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 
 const partBytes = 512 * 1024
 
-/** Writes a stream to a new file, through two buffers in turn: one is filled while the other is written. */
+/** Writes a stream to a new file with two buffers: one is filled while the other is written. */
 export async function toFile(stream: ReadableStream<Uint8Array>, path: string): Promise<number> {
   await using file = await open(path, 'w')
   const reader = stream.getReader({ mode: 'byob' })
@@ -20,14 +20,14 @@ export async function toFile(stream: ReadableStream<Uint8Array>, path: string): 
   }
 }
 
-/** The same as most would write it. */
+/** Writes a stream with `fs.writeFile`, as most users would. */
 export async function toFilePlainly(stream: ReadableStream<Uint8Array>, path: string): Promise<void> {
   await writeFile(path, stream)
 }
 
 /**
- * A file as a stream of large parts that are read into the same memory in turn: for a reader that is done with a part
- * when it asks for the next but one. A new part each time would cost more than what is measured.
+ * Reads a file as a stream of large chunks into three reused buffers, for a consumer that is done with a chunk when it
+ * requests the one after the next. A new buffer per chunk would cost more than the measured call.
  */
 export async function fromFile(path: string): Promise<ReadableStream<Uint8Array>> {
   const file = await open(path)
@@ -49,8 +49,8 @@ export async function fromFile(path: string): Promise<ReadableStream<Uint8Array>
   )
 }
 
-/** The way that most would take. */
+/** Reads a file with `createReadStream`, as most users would. */
 export function fromReadStream(path: string): ReadableStream<Uint8Array> {
-  // The same class, by another name in Node's types.
+  // Node's types have another name for the same class.
   return Readable.toWeb(createReadStream(path)) as ReadableStream<Uint8Array>
 }

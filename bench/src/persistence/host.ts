@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { abortable } from '../abortable.ts'
-import type { ArchiveFigures, ArchiveOrder, ArchiveRequest } from './archive-host.ts'
+import type { ArchiveFigures, ArchiveJob, ArchiveRequest } from './archive-host.ts'
 
-/** A process of its own that persists and hydrates when asked. */
+/** A separate process that persists and hydrates on request. */
 export interface ArchiveHost {
-  ask(request: ArchiveRequest, root: string): Promise<ArchiveFigures>
+  run(request: ArchiveRequest, root: string): Promise<ArchiveFigures>
   end(): Promise<void>
 }
 
@@ -26,13 +26,13 @@ export async function startHost(
   const host = fork(script, [who, archive, folder], { execArgv: [...process.execArgv, '--expose-gc'] })
   const gone = once(host, 'exit')
   const failed = gone.then(([code]) => {
-    throw new Error(`The process that archives (${who}) ended with ${code}.`)
+    throw new Error(`The process that archives (${who}) exited with ${code}.`)
   })
   failed.catch(() => undefined)
   await abortable(signal, Promise.race([once(host, 'message'), failed]))
   return {
-    async ask(request, root) {
-      host.send({ request, root } satisfies ArchiveOrder)
+    async run(request, root) {
+      host.send({ request, root } satisfies ArchiveJob)
       const [figures] = await abortable(signal, Promise.race([once(host, 'message'), failed]))
       return figures as ArchiveFigures
     },

@@ -14,27 +14,27 @@ import { dirname, join } from 'node:path'
 const mib = 1024 * 1024
 const fileBytes = Math.ceil((100 * mib) / 5_000)
 
-export interface Source {
+export interface WorkspaceSource {
   readonly what: string
   /**
-   * Whether what came out stays until the end. A file system may pass over what was just freed, which makes new files
-   * slow for seconds after many were removed.
+   * Whether hydrated workspaces stay until the end. For seconds after many files are removed, a file system may skip what
+   * was freed, which makes creating files slow.
    */
   readonly keeps: boolean
-  plant(root: string): void
+  create(root: string): void
 }
 
-/** So many files of 20 KiB, with modes, times and links of all kinds. */
-export const manyFilesOf = (files: number): Source => ({
+/** Many files of 20 KiB, with different modes, times and links. */
+export const manyFilesOf = (files: number): WorkspaceSource => ({
   what: `${files.toLocaleString('en')} files, ${Math.round((files * fileBytes) / mib)} MiB`,
   keeps: true,
-  plant(root) {
+  create(root) {
     for (let index = 0; index < files; index += 1) {
       const name = index % 50 === 0 ? `naïve 日本語 ${index}.txt` : `file-${index}.txt`
       const path = join(root, `part-${index % 10}`, `folder-${index % 100}`, name)
-      put(path, fileBytes)
+      writeRandom(path, fileBytes)
       chmodSync(path, [0o644, 0o755, 0o600][index % 3]!)
-      // Any time but now, and not a whole second.
+      // A time in the past with a fraction of a second.
       utimesSync(path, 1_600_000_000, 1_600_000_000 + index * 1.000_123)
       if (index % 25 === 0) symlinkSync(`file-${index + 1}.txt`, `${path}.link`)
       if (index % 40 === 0) linkSync(path, `${path}.same`)
@@ -50,16 +50,16 @@ export const manyFilesOf = (files: number): Source => ({
   },
 })
 
-/** Four files of so many mebibytes together. */
-export const largeFilesOf = (mebibytes: number): Source => ({
+/** Four files with the given total size. */
+export const largeFilesOf = (mebibytes: number): WorkspaceSource => ({
   what: `4 files, ${mebibytes.toLocaleString('en')} MiB`,
   keeps: false,
-  plant(root) {
-    for (const name of ['one', 'two', 'three', 'four']) put(join(root, name), (mebibytes / 4) * mib)
+  create(root) {
+    for (const name of ['one', 'two', 'three', 'four']) writeRandom(join(root, name), (mebibytes / 4) * mib)
   },
 })
 
-function put(path: string, bytes: number): void {
+function writeRandom(path: string, bytes: number): void {
   mkdirSync(dirname(path), { recursive: true })
   const chunk = Buffer.allocUnsafe(Math.min(bytes, mib))
   const fd = openSync(path, 'w')

@@ -1,4 +1,4 @@
-/** Takes turns, so that whatever else the machine does disturbs all of them alike. Milliseconds of each call. */
+/** Alternates between the runs, so that other load affects all of them alike. Returns the milliseconds of each call. */
 export async function alternate<Name extends string>(
   runs: Readonly<Record<Name, () => Promise<unknown>>>,
   {
@@ -11,7 +11,7 @@ export async function alternate<Name extends string>(
   const names = Object.keys(runs) as Name[]
   const took = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
   for (let round = -warmUp; round < rounds; round += 1) {
-    // Whoever comes after a costly one pays for it too: each has every place and every neighbour.
+    // A costly run slows the one after it, so the order rotates: each run gets every position and every neighbour.
     const first = (round + warmUp) % names.length
     const forward = Math.floor((round + warmUp) / names.length) % 2 === 0
     const order = [...names.slice(first), ...names.slice(0, first)]

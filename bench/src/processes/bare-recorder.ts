@@ -9,20 +9,20 @@ import { inScratch } from '../scratch.ts'
 const maxBytes = 64 * 1024
 const noHash = '0'.repeat(64)
 
-/** Reads a program's pipe, decodes it and inserts it, one row a chunk and one transaction a tick. Milliseconds. */
+/** Decodes a program's output and inserts it, one row per chunk and one transaction per tick. Returns milliseconds. */
 export function bareRecorder(file: string, args: readonly string[]): Promise<number> {
   return inScratch(async (folder) => {
     const db = new DatabaseSync(join(folder, 'bare.db'))
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; ${await schemaOf(folder)}`)
     const insert = db.prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
     const decoder = new StringDecoder('utf8')
-    let waiting: Buffer[] = []
+    let pending: Buffer[] = []
     let scheduled = false
     let position = 0
     const write = () => {
       scheduled = false
-      const bytes = Buffer.concat(waiting)
-      waiting = []
+      const bytes = Buffer.concat(pending)
+      pending = []
       db.exec('BEGIN IMMEDIATE')
       for (let at = 0; at < bytes.length; at += maxBytes) {
         position += 1
@@ -47,19 +47,19 @@ export function bareRecorder(file: string, args: readonly string[]): Promise<num
     const child = spawn(file, args)
     child.stdin.end()
     child.stdout.on('data', (bytes: Buffer) => {
-      waiting.push(bytes)
+      pending.push(bytes)
       if (!scheduled) setImmediate(write)
       scheduled = true
     })
     await once(child, 'close')
-    if (waiting.length > 0) write()
+    if (pending.length > 0) write()
     const ms = performance.now() - began
     db.close()
     return ms
   })
 }
 
-/** The table as the store lays it out. */
+/** The schema of the store's event table. */
 async function schemaOf(folder: string): Promise<string> {
   const path = join(folder, 'sample.db')
   await (await openStore(sqliteStore({ path }))).close()

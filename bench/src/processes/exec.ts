@@ -8,7 +8,7 @@ import { withSandbox } from './sandbox.ts'
 import { traced } from './traced.ts'
 
 const bar = 1.25
-/** What lies at least between two commands of an agent; the kernel's quick paths have gone cold by then. */
+/** The minimum pause between two commands of an agent; the kernel's fast paths are cold by then. */
 const pauseMs = 30
 
 interface Sizes {
@@ -17,7 +17,7 @@ interface Sizes {
   readonly pausedRounds: number
 }
 
-/** What `exec` costs beside the process itself. */
+/** The overhead of `exec` over the process itself. */
 export const exec = measurement<Sizes>({
   name: 'exec',
   what: "exec(['true']) without isolation, SQLite and span on: in a row, and with pauses",

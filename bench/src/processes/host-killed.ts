@@ -8,17 +8,17 @@ import { peersFolder } from '../peers/install.ts'
 import { missingRow } from '../peers/peers.ts'
 import type { Row } from '../report.ts'
 import { scratchFolder } from '../scratch.ts'
-import { alive, end, newMark } from './alive.ts'
+import { alive, kill, newMark } from './alive.ts'
 
 const startMs = 30_000
 
 interface Sizes {
   readonly trees: number
-  /** How long after the kill it is looked for what is left. */
+  /** The delay between the kill and the check for remaining processes. */
   readonly afterMs: number
 }
 
-/** The host dies as hosts die when memory runs out: without a word. */
+/** Kills a host with SIGKILL, as the OOM killer would, and counts the processes that remain. */
 export const hostKilled = measurement<Sizes>({
   name: 'hostKilled',
   what: 'kill -9 of a host that runs 20 trees of 3 processes: what is left after 3 s',
@@ -72,19 +72,19 @@ async function killed(
   })
   const gone = once(host, 'exit')
   try {
-    let complaint = ''
-    host.stderr?.on('data', (text: Buffer) => (complaint += text.toString()))
+    let stderr = ''
+    host.stderr?.on('data', (text: Buffer) => (stderr += text.toString()))
     const until = performance.now() + startMs
     let ready = false
     host.once('message', () => {
       ready = true
     })
-    // Whoever keeps a tree may carry its mark too: there are that many, or more.
+    // The supervisor of a tree may have the mark in its arguments too, so there can be more.
     while (!ready || alive(mark).length < processes) {
       if (host.exitCode !== null || performance.now() > until)
         return {
           left: 0,
-          reason: `only ${alive(mark).length} of ${processes} started ${complaint.slice(0, 200)}`,
+          reason: `only ${alive(mark).length} of ${processes} started ${stderr.slice(0, 200)}`,
         }
       await sleep(20, undefined, { signal })
     }
@@ -94,7 +94,7 @@ async function killed(
     return { left: alive(mark).length }
   } finally {
     host.kill('SIGKILL')
-    end(alive(mark))
+    kill(alive(mark))
     await gone
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,4 +1,4 @@
-// A host to be killed: starts trees in one way or another, says so, and waits.
+// A host that the benchmark kills: starts process trees with the given implementation, reports ready, and waits.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { openStore, sqliteStore } from '@vitrine/journal'
@@ -30,6 +30,8 @@ async function starter(): Promise<(command: string) => Promise<unknown>> {
       return (command) => peer.start(command)
     }
     default:
-      throw new Error(`expected who is to start the trees, got "${who}"`)
+      throw new Error(
+        `Expected none, bubblewrap, raw, tanstack or openai as the first argument, got "${who}".`,
+      )
   }
 }

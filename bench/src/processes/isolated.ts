@@ -14,7 +14,7 @@ interface Sizes {
   readonly pausedRounds: number
 }
 
-/** What isolation adds to a command, in a row and with a pause between commands. */
+/** The time that isolation adds to a command, in a row and with a pause between commands. */
 export const isolated = measurement<Sizes>({
   name: 'isolated',
   what: "exec(['true']) under bubblewrap, SQLite and span on: in a row, and with pauses",

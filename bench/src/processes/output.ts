@@ -10,16 +10,16 @@ const bar = 2
 interface Sizes {
   readonly lines: number
   readonly rounds: number
-  /** Of the journal, so small that the output does not fit. */
+  /** A journal budget that is smaller than the output. */
   readonly smallBudget: number
 }
 
-/** What `seq` prints. */
+/** The output of `seq`. */
 export function sequence(lines: number, end: '\n' | '\r\n'): Buffer {
   return Buffer.from(`${Array.from({ length: lines }, (_, index) => index + 1).join(end)}${end}`)
 }
 
-/** A program that writes as fast as it can, through the journal to a live reader. */
+/** The output of a program that writes at full speed, through the journal to a live reader. */
 export const output = measurement<Sizes>({
   name: 'output',
   what: 'seq 2000000 to a live reader: complete and in order, and head and tail within a budget',
@@ -89,7 +89,7 @@ async function overBudget(
   }
 }
 
-/** Milliseconds from the call until a live reader has seen the end, and what it saw. */
+/** Spawns `seq` and returns the milliseconds until a live reader has the exit event, and the chunks it received. */
 async function watched(
   sandbox: LocalSandbox,
   lines: number,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-/** The least that a command costs from Node: started with three pipes, waited for until they are closed. */
+/** The minimal cost of a command from Node: spawn with three pipes and wait until they are closed. */
 export function raw(file: string, args: readonly string[] = []): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args)
@@ -13,7 +13,7 @@ export function raw(file: string, args: readonly string[] = []): Promise<number 
   })
 }
 
-/** A sandbox per command, as one would start it by hand. */
+/** The arguments of a plain bwrap sandbox for one command. */
 export const bubblewrapArgs = [
   '--unshare-all',
   ...['--ro-bind', '/', '/'],

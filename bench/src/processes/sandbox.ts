@@ -4,7 +4,7 @@ import { createLocalSandbox, type LocalOptions, type LocalSandbox, local } from 
 import { abortable } from '../abortable.ts'
 import { inScratch } from '../scratch.ts'
 
-/** Runs something with a sandbox whose journal is a SQLite file, in a folder that is gone afterwards. */
+/** Calls `run` with a sandbox whose journal is a SQLite file, in a folder that is removed afterwards. */
 export async function withSandbox<T>(
   options: LocalOptions,
   signal: AbortSignal,

@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { measurement } from '../measurement.ts'
 import { missingRow, openPeer, peerNames } from '../peers/peers.ts'
 import type { Row } from '../report.ts'
-import { alive, end, newMark, treeCommand } from './alive.ts'
+import { alive, kill, newMark, treeCommand } from './alive.ts'
 import { withSandbox } from './sandbox.ts'
 
 const limitMs = 300
 const barMs = 500
-/** Who has not returned by then is not waited for. */
-const patienceMs = 5_000
+/** The longest wait for a call to return. */
+const maxWaitMs = 5_000
 
 interface Sizes {
-  /** How long after its return it is looked for what is left. */
+  /** The delay between the return and the check for remaining processes. */
   readonly afterMs: number
 }
 
@@ -37,7 +37,7 @@ async function run({ afterMs }: Sizes, signal: AbortSignal): Promise<Row[]> {
       rows.push({ ...rowOf(`isolation ${isolation}`, seen), bar: `≤ ${barMs} ms, 0 alive`, holds })
     })
   }
-  rows.push(rowOf('raw spawn with `timeout`', await measured(rawWithin)))
+  rows.push(rowOf('raw spawn with `timeout`', await measured(rawWithTimeout)))
   for (const name of peerNames) {
     await withSandbox({ isolation: 'none' }, signal, async (_, folder) => {
       const peer = await openPeer(name, folder)
@@ -45,7 +45,7 @@ async function run({ afterMs }: Sizes, signal: AbortSignal): Promise<Row[]> {
         rows.push(missingRow(`the same, ${name}`, peer.missing))
         return
       }
-      const seen = await measured((command) => peer.execWithin(command, limitMs))
+      const seen = await measured((command) => peer.execWithTimeout(command, limitMs))
       rows.push({ ...rowOf(peer.name, seen), against: peer.without })
       await peer.close()
     })
@@ -53,7 +53,7 @@ async function run({ afterMs }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return rows
 }
 
-interface Seen {
+interface LimitedRun {
   readonly returnedMs: number | undefined
   readonly left: number
   readonly afterMs: number
@@ -63,7 +63,7 @@ async function runLimited(
   exec: (command: string) => Promise<unknown>,
   afterMs: number,
   signal: AbortSignal,
-): Promise<Seen> {
+): Promise<LimitedRun> {
   const mark = newMark()
   let left: number[] = []
   const began = performance.now()
@@ -71,20 +71,20 @@ async function runLimited(
     () => performance.now() - began,
     () => performance.now() - began,
   )
-  const returnedMs = await Promise.race([returned, sleep(patienceMs, undefined, { ref: false })])
+  const returnedMs = await Promise.race([returned, sleep(maxWaitMs, undefined, { ref: false })])
   try {
     await sleep(afterMs, undefined, { signal })
   } finally {
     left = alive(mark)
-    end(left)
+    kill(left)
   }
   await returned
   return { returnedMs, left: left.length, afterMs }
 }
 
-function rowOf(who: string, { returnedMs, left, afterMs }: Seen): Row {
+function rowOf(who: string, { returnedMs, left, afterMs }: LimitedRun): Row {
   const returned =
-    returnedMs === undefined ? `not after ${patienceMs} ms` : `after ${returnedMs.toFixed(0)} ms`
+    returnedMs === undefined ? `not after ${maxWaitMs} ms` : `after ${returnedMs.toFixed(0)} ms`
   return {
     what: `timeoutMs ${limitMs} on \`sleep & setsid sleep & wait\`: ${who}`,
     measured: `returned ${returned}; ${left} alive ${afterMs / 1_000} s later`,
@@ -94,7 +94,7 @@ function rowOf(who: string, { returnedMs, left, afterMs }: Seen): Row {
   }
 }
 
-function rawWithin(command: string): Promise<unknown> {
+function rawWithTimeout(command: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const child = spawn('sh', ['-c', command], { timeout: limitMs })
     child.once('error', reject)

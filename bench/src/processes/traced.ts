@@ -2,7 +2,7 @@ import { context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 
-/** Real spans, kept in memory and dropped; `forget` keeps them from piling up. */
+/** Runs with real spans that are exported to memory; `forget` drops them, so that they do not accumulate. */
 export async function traced<T>(run: (forget: () => void) => Promise<T>): Promise<T> {
   const exporter = new InMemorySpanExporter()
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())

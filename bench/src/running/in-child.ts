@@ -4,46 +4,46 @@ import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { endProcesses, processesBelow, runMarker } from './end-processes.ts'
-import type { Told } from './tell-parent.ts'
+import type { ChildResult } from './report-to-parent.ts'
 
 export interface ChildWork {
-  /** In the words of a reason, such as "agents endings". */
+  /** The name of the work in error messages, for example "agents endings". */
   readonly what: string
-  /** A script that calls `tellParent`, and its arguments. */
+  /** A script that calls `reportToParent`, and its arguments. */
   readonly script: URL
   readonly args: readonly string[]
   readonly limitMs: number
 }
 
-/** Where the folders of runs are; the id of this process follows. */
+/** The prefix of the folders of runs; the pid of this process follows. */
 export const scratchPrefix = '/var/tmp/vitrine-bench-'
 
-/** How long a child has to end its work after it was told to. */
+/** The time between the stop message to a child and its kill. */
 const graceMs = 5_000
 const execArgv = ['--conditions=source', '--disable-warning=ExperimentalWarning']
 
 /**
- * Does work in a process of its own and ends it when its limit of time passes or the signal is aborted, with every
- * process and folder that it leaves. Rejects with a reason that names the work.
+ * Does work in a child process and stops it at its time limit or when the signal is aborted. Then ends every process and
+ * removes every folder that it leaves. Rejects with a reason that names the work.
  */
 export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unknown> {
   const { what, script, args, limitMs } = work
-  // Not below /tmp: a sandbox has a /tmp of its own. Others may pass through: sandboxes run as another user.
+  // Not below /tmp: a sandbox has its own /tmp. Other users may enter the folder: sandboxes run as another user.
   const folder = mkdtempSync(`${scratchPrefix}${process.pid}-`)
   chmodSync(folder, 0o711)
   const run = randomUUID()
   const child = fork(fileURLToPath(script), args, {
     execArgv,
     env: { ...process.env, ...runMarker(run), TMPDIR: folder },
-    // Its output is not the benchmark's: that is the table or the JSON.
+    // The child's output goes to stderr: stdout is for the table or the JSON.
     stdio: ['ignore', 2, 2, 'ipc'],
   })
-  let told: Told | undefined
+  let result: ChildResult | undefined
   let stopped: string | undefined
   let killing: NodeJS.Timeout | undefined
   let below: ReturnType<typeof processesBelow> = []
-  child.once('message', (message: Told) => {
-    told = message
+  child.once('message', (message: ChildResult) => {
+    result = message
   })
   const kill = () => {
     below = processesBelow(child.pid!)
@@ -60,7 +60,7 @@ export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unk
   if (signal.aborted) interrupt()
   try {
     const [code, killedBy] = await once(child, 'exit')
-    told ??= { error: `its process ended with ${killedBy ?? code} and without a result.` }
+    result ??= { error: `its process exited with ${killedBy ?? code} and without a result.` }
   } finally {
     clearTimeout(limit)
     clearTimeout(killing)
@@ -72,6 +72,6 @@ export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unk
     }
   }
   if (stopped !== undefined) throw new Error(stopped)
-  if ('error' in told) throw new Error(`${what} failed: ${told.error}`)
-  return told.value
+  if ('error' in result) throw new Error(`${what} failed: ${result.error}`)
+  return result.value
 }

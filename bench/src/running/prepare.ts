@@ -1,17 +1,17 @@
-// Makes what measurements need: node prepare.ts <build | peers>
+// Prepares what measurements need: node prepare.ts <build | peers>
 import { build } from '../../../scripts/tools.ts'
 import type { Need } from '../measurement.ts'
 import { peersFolder } from '../peers/install.ts'
-import { tellParent } from './tell-parent.ts'
+import { reportToParent } from './report-to-parent.ts'
 
 const made: Readonly<Record<Need, () => Promise<unknown>>> = {
   async build() {
-    if (!(await build())) throw new Error('"npm run build" fails.')
+    if (!(await build())) throw new Error('"npm run build" failed.')
   },
   peers: peersFolder,
 }
 
-await tellParent(async () => {
-  // Given by `run-benchmarks.ts`.
+await reportToParent(async () => {
+  // `run-benchmarks.ts` passes a valid need.
   await made[process.argv[2] as Need]()
 })

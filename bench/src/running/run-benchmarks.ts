@@ -3,15 +3,15 @@ import type { Measurement, Need, Size } from '../measurement.ts'
 import type { Row } from '../report.ts'
 import { inChild } from './in-child.ts'
 
-export interface Outcome {
+export interface MeasurementOutcome {
   readonly benchmark: string
   readonly measurement: string
   readonly rows: readonly Row[]
-  /** Why there are no rows. */
+  /** The reason why there are no rows. */
   readonly failure?: string
 }
 
-export interface RunOptions {
+export interface RunBenchmarksOptions {
   /** The module that exports `benchmarks`, for the process of each measurement. */
   readonly catalogue: URL
   readonly benchmarks: Benchmarks
@@ -24,10 +24,10 @@ export interface RunOptions {
 const needLimitMs = 300_000
 
 /**
- * Runs the named benchmarks, one measurement after another so that they do not disturb each other, each in a process of
- * its own. A measurement that fails does not stop the others. A measurement of several benchmarks runs once.
+ * Runs the named benchmarks, one measurement after another so that they do not disturb each other, each in its own
+ * process. A measurement that fails does not stop the others. A measurement of several benchmarks runs once.
  */
-export async function* runBenchmarks(options: RunOptions): AsyncGenerator<Outcome> {
+export async function* runBenchmarks(options: RunBenchmarksOptions): AsyncGenerator<MeasurementOutcome> {
   const { benchmarks, names, signal, onStart } = options
   const done = new Set<Measurement>()
   const prepared = new Map<Need, Promise<unknown>>()
@@ -45,8 +45,8 @@ async function outcomeOf(
   benchmark: string,
   { name, needs, limitMs }: Measurement,
   prepared: Map<Need, Promise<unknown>>,
-  { catalogue, size, signal }: RunOptions,
-): Promise<Outcome> {
+  { catalogue, size, signal }: RunBenchmarksOptions,
+): Promise<MeasurementOutcome> {
   const what = `${benchmark} ${name}`
   try {
     for (const need of needs) {
@@ -55,7 +55,7 @@ async function outcomeOf(
     }
     const script = new URL('./measure.ts', import.meta.url)
     const args = [catalogue.href, benchmark, name, size]
-    // As `measure.ts` gives it.
+    // `measure.ts` returns rows.
     const rows = (await inChild({ what, script, args, limitMs: limitMs[size] }, signal)) as Row[]
     return { benchmark, measurement: name, rows }
   } catch (error) {

@@ -9,7 +9,7 @@ import { rawTerminal } from './raw-terminal.ts'
 import { until } from './until.ts'
 
 const barMs = 1
-/** The program answers, not the kernel. */
+/** Echo is off: the program echoes the key, not the kernel. */
 const command = 'stty raw -echo; printf ready; exec cat'
 
 interface Sizes {
@@ -17,10 +17,10 @@ interface Sizes {
   readonly warmUp: number
 }
 
-/** From a key that is typed until a viewer sees the program's answer. */
+/** The time from a typed key until a viewer sees the program's echo. */
 export const echo = measurement<Sizes>({
   name: 'echo',
-  what: "a key that is typed until a viewer sees the program's answer",
+  what: "a key that is typed until a viewer sees the program's echo",
   against: 'a raw terminal',
   bars: [`≤ ${barMs} ms`],
   sizes: { full: { rounds: 500, warmUp: 50 }, tiny: { rounds: 10, warmUp: 1 } },
@@ -33,11 +33,11 @@ async function run({ rounds, warmUp }: Sizes, signal: AbortSignal): Promise<Row[
     const took = await traced(() =>
       withSandbox({ isolation }, signal, async (sandbox) => {
         const bare = rawTerminal(command)
-        const heard = until((listener) => bare.screen.on('data', listener))
-        await heard('ready')
+        const bareShows = until((listener) => bare.screen.on('data', listener))
+        await bareShows('ready')
         const process = await sandbox.spawn(command, { tty: { cols: 80, rows: 24 } })
-        const seen = until((listener) => void show(process, listener))
-        await seen('ready')
+        const viewerShows = until((listener) => void show(process, listener))
+        await viewerShows('ready')
         const typed = (index: number) => String.fromCharCode(97 + (index % 26))
         let keys = 0
         let inputs: Promise<void> = Promise.resolve()
@@ -45,18 +45,18 @@ async function run({ rounds, warmUp }: Sizes, signal: AbortSignal): Promise<Row[
           {
             raw: () => {
               keys += 1
-              const answer = heard(typed(keys))
+              const answer = bareShows(typed(keys))
               bare.screen.write(typed(keys))
               return answer
             },
             ours: () => {
               keys += 1
-              const answer = seen(typed(keys))
+              const answer = viewerShows(typed(keys))
               inputs = process.input(typed(keys))
               return answer
             },
           },
-          // The operation that typed it ends after the answer: it is not to be in the next one's way.
+          // The input operation ends after the echo; wait for it, so that it does not slow the next round.
           { rounds, warmUp, between: () => inputs, signal },
         )
         await process.kill()
@@ -68,7 +68,7 @@ async function run({ rounds, warmUp }: Sizes, signal: AbortSignal): Promise<Row[
     )
     const [mine, bare] = [median(took.ours), median(took.raw)]
     rows.push({
-      what: `key → program's answer seen by a viewer, isolation ${isolation}, ${rounds} times`,
+      what: `key → program's echo seen by a viewer, isolation ${isolation}, ${rounds} times`,
       measured: `p50 ${mine.toFixed(3)} ms, p99 ${percentile(took.ours, 0.99).toFixed(2)} ms`,
       against: `${bare.toFixed(3)} ms raw terminal (no journal, no operation)`,
       bar: `≤ ${barMs} ms`,

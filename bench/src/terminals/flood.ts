@@ -5,7 +5,7 @@ import { median, type Row } from '../report.ts'
 import { rawTerminal } from './raw-terminal.ts'
 
 const budget = 16 * 1024 * 1024
-/** It waits for a key, so that nothing is written before somebody watches. */
+/** Waits for a key, so that the flood starts after the viewer is connected. */
 const commandFor = (lines: number) => `stty -echo; printf ready; read key; exec seq ${lines}`
 const greeting = 'ready'
 
@@ -14,7 +14,7 @@ interface Sizes {
   readonly rounds: number
 }
 
-/** A program that floods its terminal, to a viewer that must not miss a byte. */
+/** A program that floods its terminal, and a viewer that must receive every byte. */
 export const flood = measurement<Sizes>({
   name: 'flood',
   what: 'seq 2000000 in a terminal to a viewer, and what the journal keeps of it',
@@ -29,7 +29,7 @@ async function run({ lines, rounds }: Sizes, signal: AbortSignal): Promise<Row[]
   const command = commandFor(lines)
   const ours: number[] = []
   const bare: number[] = []
-  let kept = 0
+  let recordedBytes = 0
   let skipped = 0
   let exact = true
   for (let round = 0; round < rounds; round += 1) {
@@ -48,12 +48,12 @@ async function run({ lines, rounds }: Sizes, signal: AbortSignal): Promise<Row[]
       ours.push(performance.now() - began)
       exact &&= Buffer.concat(chunks).equals(expected)
       const logs = await sandbox.processes.logs(process.id)
-      kept = logs.reduce((sum, { data }) => sum + data.length, 0)
+      recordedBytes = logs.reduce((sum, { data }) => sum + data.length, 0)
       skipped = logs.reduce((sum, { skipped: left = 0 }) => sum + left, 0)
     })
   }
   const megabytes = (ms: number) => `${(expected.length / 1_000 / ms).toFixed(0)} MB/s`
-  const withinBudget = kept <= budget && kept + skipped === expected.length
+  const withinBudget = recordedBytes <= budget && recordedBytes + skipped === expected.length
   return [
     {
       what: `seq ${lines} in a terminal, ${expected.length} bytes, to a viewer`,
@@ -64,7 +64,7 @@ async function run({ lines, rounds }: Sizes, signal: AbortSignal): Promise<Row[]
     },
     {
       what: 'what the journal keeps of it',
-      measured: `${kept} bytes, ${skipped} left out`,
+      measured: `${recordedBytes} bytes, ${skipped} left out`,
       against: `${expected.length} bytes written`,
       bar: `≤ ${budget} bytes, none unaccounted for`,
       holds: withinBudget,
@@ -80,7 +80,7 @@ async function rawFlood(command: string): Promise<number> {
     began = performance.now()
     screen.write('\n')
   })
-  // Not `once`: it takes the terminal's end for a failure.
+  // Not `once`: it rejects on the error that marks the terminal's end.
   await new Promise((settle) => screen.once('close', settle))
   return performance.now() - began
 }

@@ -8,16 +8,16 @@ export interface RawTerminal {
   readonly child: ChildProcess
 }
 
-/** A terminal and nothing else: no journal, no viewers, no operations. */
+/** A terminal without journal, viewers or operations. */
 export function rawTerminal(command: string): RawTerminal {
   const name = `vitrine-machine-linux-${process.arch}`
   const program = fileURLToPath(new URL(`../../../packages/sandbox/native/${name}`, import.meta.url))
   const master = openSync('/dev/ptmx', constants.O_RDWR | constants.O_NOCTTY)
   const screen = new ReadStream(master)
-  // The kernel says EIO when the last program has closed the terminal.
+  // The kernel returns EIO when the last program has closed the terminal.
   screen.on('error', () => screen.destroy())
-  const orders = ['run', 'privileges=keep', 'cols=80', 'rows=24', 'cwd=/', '--', 'sh', '-c', command]
-  const child = spawn(program, orders, {
+  const args = ['run', 'privileges=keep', 'cols=80', 'rows=24', 'cwd=/', '--', 'sh', '-c', command]
+  const child = spawn(program, args, {
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', master, 'ignore'],
   })

@@ -1,4 +1,4 @@
-/** Hands over what has come once it ends with a text. */
+/** Returns a function that waits until the received bytes end with a text, then clears them. */
 export function until(
   onData: (listener: (bytes: Uint8Array) => void) => void,
 ): (end: string) => Promise<void> {

@@ -1,22 +1,22 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Heard } from './watchers.ts'
+import type { WatchedChange } from './watchers.ts'
 
-/** What is there: of a file, its size. */
-export type Tree = Map<string, 'directory' | number>
+/** The entries of a tree: `directory`, or the size of a file. */
+export type FileTree = Map<string, 'directory' | number>
 
 export interface Counts {
   readonly events: number
-  /** Paths that are there now and were not, or the other way around, and that no event is about. */
+  /** Paths that were created or deleted without any event about them. */
   readonly missed: number
-  /** Paths where the events, one after the other, come to something else than what is there. */
+  /** Paths whose state after applying all events differs from the disk. */
   readonly differs: number
-  /** Events about what nobody touched. */
+  /** Paths with events that were not touched. */
   readonly phantom: number
 }
 
-export function scan(root: string): Tree {
-  const tree: Tree = new Map()
+export function scan(root: string): FileTree {
+  const tree: FileTree = new Map()
   const visit = (folder: string) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = join(folder, entry.name)
@@ -33,34 +33,34 @@ export function scan(root: string): Tree {
 export function count(
   before: ReadonlyMap<string, 'directory' | number>,
   after: ReadonlyMap<string, 'directory' | number>,
-  heard: readonly Heard[],
+  changes: readonly WatchedChange[],
   isTouched: (path: string) => boolean,
 ): Counts {
-  const told = new Set(heard.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from])))
-  const folded = fold(before, heard)
+  const reported = new Set(changes.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from])))
+  const folded = fold(before, changes)
   let missed = 0
   let differs = 0
   for (const path of new Set([...before.keys(), ...after.keys(), ...folded.keys()])) {
-    if (before.has(path) !== after.has(path) && !told.has(path)) missed += 1
-    // Whoever tells no sizes is not asked for them.
-    const [is, says] = [after.get(path), folded.get(path)]
-    if (is === undefined ? says !== undefined : says !== is && says !== 'some file') differs += 1
+    if (before.has(path) !== after.has(path) && !reported.has(path)) missed += 1
+    // A watcher that reports no sizes is not compared by size.
+    const [is, folds] = [after.get(path), folded.get(path)]
+    if (is === undefined ? folds !== undefined : folds !== is && folds !== 'some file') differs += 1
   }
   return {
-    events: heard.length,
+    events: changes.length,
     missed,
     differs,
-    phantom: [...told].filter((path) => !isTouched(path)).length,
+    phantom: [...reported].filter((path) => !isTouched(path)).length,
   }
 }
 
-/** Events alone, applied one after the other. A folder that goes takes along what is below it. */
+/** Applies the events in order. Deleting a folder also deletes everything below it. */
 function fold(
   before: ReadonlyMap<string, 'directory' | number>,
-  heard: readonly Heard[],
+  changes: readonly WatchedChange[],
 ): Map<string, 'directory' | 'some file' | number> {
   const tree = new Map<string, 'directory' | 'some file' | number>(before)
-  for (const { what, path, from, kind, size } of heard) {
+  for (const { what, path, from, kind, size } of changes) {
     if (what === 'deleted') {
       const was = tree.get(path)
       tree.delete(path)

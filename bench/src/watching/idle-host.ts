@@ -1,4 +1,4 @@
-// Watches a tree in one way or another where nothing happens, and says what that costs.
+// Watches an idle tree with the given watcher, and reports its CPU time and memory.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,7 +27,7 @@ process.send?.({ cpuShare, rssBytes, rssBefore } satisfies IdleCost)
 await stop()
 process.disconnect()
 
-/** Whatever has to be loaded is. */
+/** Loads the watcher's modules before the measurement. */
 async function start(): Promise<void> {
   if (who in peerWatchers) {
     const loaded = await peerWatchers[who as PeerWatcherName].start(folder, () => undefined)
@@ -47,7 +47,7 @@ async function watch(): Promise<() => Promise<void>> {
   }
 }
 
-/** After everything that can be forgotten was. */
+/** The resident memory after garbage collections. */
 async function settledRss(): Promise<number> {
   for (let turn = 0; turn < 4; turn += 1) {
     globalThis.gc?.()
@@ -56,7 +56,7 @@ async function settledRss(): Promise<number> {
   return process.memoryUsage().rss
 }
 
-/** Its own, and that of processes that it has started and that have ended. */
+/** The CPU time of this process and of its children that have exited. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage()
   const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1]!.split(' ')

@@ -10,7 +10,7 @@ import { type PeerWatcherName, peerWatchers } from '../peers/watchers.ts'
 import { mebibytes, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import type { IdleCost } from './idle-host.ts'
-import { pathsOf, plant } from './trees.ts'
+import { createFiles, pathsOf } from './trees.ts'
 import { ours, theirs } from './watchers.ts'
 
 const bar = { cpuShare: 0.005, rssBytes: 60 * 1024 * 1024 }
@@ -27,10 +27,10 @@ interface Sizes {
   readonly untouched: Tree
 }
 
-/** What it costs to watch where nothing happens, and that nothing is told then. */
+/** The cost of watching an idle tree, and a check that no events are reported. */
 export const idle = measurement<Sizes>({
   name: 'idle',
-  what: 'watching 50,000 files for 20 s where nothing happens: processor, memory, and that nothing is told',
+  what: 'watching 50,000 files for 20 s where nothing happens: processor, memory, and that no event is reported',
   against: 'watch: false; @parcel/watcher; chokidar; TanStack watchWorkspace',
   bars: [`≤ ${percent(bar.cpuShare)}`, `≤ ${mebibytes(bar.rssBytes)}`, '0 events'],
   needs: ['peers'],
@@ -46,17 +46,17 @@ export const idle = measurement<Sizes>({
 })
 
 async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
-  // Both at once: one time of nothing is enough.
-  const [paid, told] = await Promise.all([cost(sizes, signal), untouched(sizes, signal)])
-  return [...paid, ...told]
+  // Both run at once and share the idle time.
+  const [costRows, untouchedRows] = await Promise.all([cost(sizes, signal), untouched(sizes, signal)])
+  return [...costRows, ...untouchedRows]
 }
 
 async function cost({ idleMs, watched: { files, folders } }: Sizes, signal: AbortSignal): Promise<Row[]> {
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     mkdirSync(root)
-    plant(root, pathsOf(files, folders))
-    // At the same time: processor time is counted for each by itself.
+    createFiles(root, pathsOf(files, folders))
+    // Concurrent: CPU time is counted per process.
     const hosts = ['on', 'off', ...peers].map(async (who) => {
       const found = await costOf({ who, root, folder: join(folder, who), idleMs }, signal)
       return [who, found] as const
@@ -108,7 +108,7 @@ async function costOf({ who, root, folder, idleMs }: IdleHost, signal: AbortSign
   })
   const gone = once(host, 'exit')
   const failed = gone.then(([code]) => {
-    throw new Error(`The process that watches (${who}) ended with ${code}.`)
+    throw new Error(`The process that watches (${who}) exited with ${code}.`)
   })
   try {
     await abortable(signal, Promise.race([once(host, 'message'), failed]))
@@ -129,7 +129,7 @@ async function untouched(
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     mkdirSync(root)
-    plant(
+    createFiles(
       root,
       pathsOf(files, folders, (index) => `日本語-àéîõü-${index}.txt`),
     )
@@ -138,19 +138,19 @@ async function untouched(
       peers.map(async (who) => ({ ...peerWatchers[who], watching: await theirs(peerWatchers[who], root) })),
     )
     await sleep(idleMs, undefined, { signal })
-    await mine.settled()
+    await mine.untilQuiet()
     const rows: Row[] = [
       {
-        what: `${files.toLocaleString('en')} files with Japanese and accented names that nobody touches for ${idleMs / 1_000} s`,
-        measured: `${mine.heard.length} events`,
+        what: `${files.toLocaleString('en')} files with Japanese and accented names, untouched for ${idleMs / 1_000} s`,
+        measured: `${mine.changes.length} events`,
         against: '',
         bar: '0 events',
-        holds: mine.heard.length === 0,
+        holds: mine.changes.length === 0,
       },
       ...others.map(({ name, watching }) => ({
         what: 'the same',
         measured: '',
-        against: `${watching.heard.length} events ${name}`,
+        against: `${watching.changes.length} events ${name}`,
         bar: '',
         holds: null,
       })),

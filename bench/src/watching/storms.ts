@@ -8,12 +8,12 @@ import type { Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { now } from './clock.ts'
 import { type Counts, count, scan } from './fold.ts'
-import { pathsOf, plant } from './trees.ts'
+import { createFiles, pathsOf } from './trees.ts'
 import { ours, theirs } from './watchers.ts'
 
 interface Storm {
   readonly what: string
-  /** Everything it touches is below these, and no name of theirs is anybody else's. */
+  /** The storm changes only paths below these, which no other file shares. */
   readonly touches: readonly string[]
   prepare?(root: string): void
   run(root: string): void
@@ -24,13 +24,13 @@ const bar = 'lasting changes missed 0, differs from a rescan 0, phantom 0'
 
 interface Sizes {
   readonly nested: { readonly files: number; readonly folders: number }
-  /** In the folder that is renamed, in the one that is deleted, and made and deleted at once. */
+  /** Files in the renamed folder, in the deleted one, and created and deleted at once. */
   readonly some: number
-  /** Folders of 1,000 files that are made while the event loop is blocked. */
+  /** Folders of 1,000 files that are created while the event loop is blocked. */
   readonly blockedFolders: number
 }
 
-/** Makes files while the process that watches waits for it and hears nothing. */
+/** Creates files while the watching process waits synchronously and receives no events. */
 const makeFiles = `
 const { mkdirSync, writeFileSync } = require('node:fs')
 for (let folder = 0; folder < Number(process.argv[1]); folder += 1) {
@@ -43,13 +43,13 @@ const kindsOf = ({ nested, some, blockedFolders }: Sizes): readonly Storm[] => [
   {
     what: `${nested.files.toLocaleString('en')} files in new nested folders`,
     touches: ['nested'],
-    run: (root) => plant(join(root, 'nested'), pathsOf(nested.files, nested.folders)),
+    run: (root) => createFiles(join(root, 'nested'), pathsOf(nested.files, nested.folders)),
   },
   {
     what: `a folder of ${some} renamed`,
     touches: ['before', 'after'],
     prepare: (root) =>
-      plant(
+      createFiles(
         root,
         pathsOf(some, some / 10).map((path) => join('before', path)),
       ),
@@ -59,14 +59,14 @@ const kindsOf = ({ nested, some, blockedFolders }: Sizes): readonly Storm[] => [
     what: `a folder of ${some} deleted`,
     touches: ['doomed'],
     prepare: (root) =>
-      plant(
+      createFiles(
         root,
         pathsOf(some, some / 10).map((path) => join('doomed', path)),
       ),
     run: (root) => rmSync(join(root, 'doomed'), { recursive: true }),
   },
   {
-    what: `${some} files made and deleted at once`,
+    what: `${some} files created and deleted at once`,
     touches: ['quick'],
     prepare: (root) => mkdirSync(join(root, 'quick')),
     run(root) {
@@ -78,17 +78,17 @@ const kindsOf = ({ nested, some, blockedFolders }: Sizes): readonly Storm[] => [
     },
   },
   {
-    what: `${(blockedFolders * 1_000).toLocaleString('en')} files made while the event loop was blocked`,
+    what: `${(blockedFolders * 1_000).toLocaleString('en')} files created while the event loop was blocked`,
     touches: ['blocked'],
     run: (root) =>
       void execFileSync(process.execPath, ['-e', makeFiles, String(blockedFolders)], { cwd: root }),
   },
 ]
 
-/** What events amount to once everything was told, beside what is on disk. */
+/** The state after applying all events, compared with the disk. */
 export const storms = measurement<Sizes>({
   name: 'storms',
-  what: 'thousands of changes at once: what the events amount to beside what is on disk',
+  what: 'thousands of changes at once: the state after all events, compared with the disk',
   against: '@parcel/watcher; chokidar',
   bars: [bar],
   needs: ['peers'],
@@ -102,16 +102,16 @@ export const storms = measurement<Sizes>({
 async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rows: Row[] = []
   for (const storm of kindsOf(sizes)) {
-    const { events, missed, differs, phantom, lateMs } = await through(storm, 'ours', signal)
+    const { events, missed, differs, phantom, lateMs } = await countsOf(storm, 'ours', signal)
     rows.push({
       what: storm.what,
       measured: `missed ${missed}, differs ${differs}, phantom ${phantom}; ${events} events, the last ${lateMs.toFixed(0)} ms after the last change`,
-      against: 'journal in SQLite, contents kept; paths, kinds and sizes compared',
+      against: 'journal in SQLite, contents stored; paths, kinds and sizes compared',
       bar,
       holds: missed === 0 && differs === 0 && phantom === 0,
     })
     for (const who of peers) {
-      const peer = await through(storm, who, signal)
+      const peer = await countsOf(storm, who, signal)
       rows.push({
         what: 'the same',
         measured: '',
@@ -124,7 +124,7 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   return rows
 }
 
-async function through(
+async function countsOf(
   storm: Storm,
   who: PeerWatcherName | 'ours',
   signal: AbortSignal,
@@ -133,7 +133,7 @@ async function through(
   return inScratch(async (folder) => {
     const root = join(folder, 'workspace')
     mkdirSync(root)
-    plant(root, pathsOf(300, 10))
+    createFiles(root, pathsOf(300, 10))
     storm.prepare?.(root)
     const watching =
       who === 'ours' ? await ours(root, join(folder, 'ours')) : await theirs(peerWatchers[who], root)
@@ -141,9 +141,9 @@ async function through(
       const before = scan(root)
       storm.run(root)
       const over = now()
-      await abortable(signal, watching.settled())
-      const lateMs = Math.max(0, (watching.heard.at(-1)?.at ?? over) - over)
-      const counts = count(before, scan(root), watching.heard, (path) =>
+      await abortable(signal, watching.untilQuiet())
+      const lateMs = Math.max(0, (watching.changes.at(-1)?.at ?? over) - over)
+      const counts = count(before, scan(root), watching.changes, (path) =>
         storm.touches.some((touched) => path === touched || path.startsWith(`${touched}/`)),
       )
       return { ...counts, lateMs }

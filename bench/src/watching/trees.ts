@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Paths of files spread over folders, two levels of them. */
+/** Paths of files spread over two levels of folders. */
 export function pathsOf(files: number, folders: number, name: (index: number) => string = plain): string[] {
   return Array.from({ length: files }, (_, index) => {
     const folder = index % folders
@@ -13,7 +13,7 @@ function plain(index: number): string {
   return `file-${index}.txt`
 }
 
-export function plant(root: string, paths: readonly string[], text = 'as it was\n'): void {
+export function createFiles(root: string, paths: readonly string[], text = 'as it was\n'): void {
   for (const folder of new Set(paths.map((path) => dirname(path))))
     mkdirSync(join(root, folder), { recursive: true })
   for (const path of paths) writeFileSync(join(root, path), text)

@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, sqliteStore } from '@vitrine/journal'
 import { createLocalSandbox, type LocalSandbox, local } from '@vitrine/sandbox'
-import type { PeerWatcher, Told } from '../peers/watchers.ts'
+import type { ChangeType, PeerWatcher } from '../peers/watchers.ts'
 import { now } from './clock.ts'
 
-export interface Heard {
-  readonly what: Told | 'moved'
+export interface WatchedChange {
+  readonly what: ChangeType | 'moved'
   readonly path: string
   readonly from?: string
   readonly kind?: string
@@ -14,31 +14,31 @@ export interface Heard {
   readonly at: number
 }
 
-/** Somebody who watches a tree. */
-export interface Watching {
-  readonly heard: readonly Heard[]
-  /** Ours has one; for others it runs beside. */
+/** A watcher of a tree and the changes it has reported. */
+export interface RunningWatcher {
+  readonly changes: readonly WatchedChange[]
+  /** The sandbox whose commands write; absent for peers, where a separate process writes. */
   readonly sandbox?: LocalSandbox
-  /** Waits until nothing more is to come, or until there is no need to. */
-  settled(enough?: () => boolean): Promise<void>
+  /** Waits until no more changes arrive, or until `enough` returns true. */
+  untilQuiet(enough?: () => boolean): Promise<void>
   stop(): Promise<void>
 }
 
 /** A sandbox with its journal in SQLite, and a reader of `files.watch()`. */
-export async function ours(root: string, folder: string): Promise<Watching> {
+export async function ours(root: string, folder: string): Promise<RunningWatcher> {
   const store = await openStore(sqliteStore({ path: join(folder, 'journal.db') }))
   const provider = local({ root, data: join(folder, 'data'), binds: [{ source: process.execPath }] })
   const sandbox = await createLocalSandbox({ store, provider })
-  const heard: Heard[] = []
+  const changes: WatchedChange[] = []
   const ending = new AbortController()
-  const reading = read(sandbox, heard, ending.signal)
+  const reading = read(sandbox, changes, ending.signal)
   return {
-    heard,
+    changes,
     sandbox,
-    async settled(enough) {
+    async untilQuiet(enough) {
       await sandbox.files.flush()
-      // The reader is told in a turn of its own.
-      await quiet(heard, 200, enough)
+      // The reader gets the events in a later turn of the event loop.
+      await quiet(changes, 200, enough)
     },
     async stop() {
       ending.abort()
@@ -49,7 +49,7 @@ export async function ours(root: string, folder: string): Promise<Watching> {
   }
 }
 
-async function read(sandbox: LocalSandbox, heard: Heard[], signal: AbortSignal): Promise<void> {
+async function read(sandbox: LocalSandbox, changes: WatchedChange[], signal: AbortSignal): Promise<void> {
   try {
     for await (const { type, data } of sandbox.files.watch({ signal })) {
       const at = now()
@@ -59,8 +59,8 @@ async function read(sandbox: LocalSandbox, heard: Heard[], signal: AbortSignal):
         kind: string
         size?: number
       }
-      heard.push({
-        what: type.slice('file.'.length) as Heard['what'],
+      changes.push({
+        what: type.slice('file.'.length) as WatchedChange['what'],
         path,
         kind,
         at,
@@ -73,24 +73,24 @@ async function read(sandbox: LocalSandbox, heard: Heard[], signal: AbortSignal):
   }
 }
 
-export async function theirs(peer: PeerWatcher, root: string): Promise<Watching> {
-  const heard: Heard[] = []
-  const stop = await peer.start(root, (what, path) => heard.push({ what, path, at: now() }))
-  return { heard, settled: (enough) => quiet(heard, peer.quietMs, enough), stop }
+export async function theirs(peer: PeerWatcher, root: string): Promise<RunningWatcher> {
+  const changes: WatchedChange[] = []
+  const stop = await peer.start(root, (what, path) => changes.push({ what, path, at: now() }))
+  return { changes, untilQuiet: (enough) => quiet(changes, peer.quietMs, enough), stop }
 }
 
-/** Until nothing was heard for a time. */
+/** Waits until no change has arrived for the given time. */
 async function quiet(
-  heard: readonly Heard[],
+  changes: readonly WatchedChange[],
   milliseconds: number,
   enough: () => boolean = () => false,
 ): Promise<void> {
-  let before = heard.length
+  let before = changes.length
   let since = now()
   while (!enough() && now() - since < milliseconds) {
     await sleep(20)
-    if (heard.length === before) continue
-    before = heard.length
+    if (changes.length === before) continue
+    before = changes.length
     since = now()
   }
 }

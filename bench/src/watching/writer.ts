@@ -6,11 +6,11 @@ import { promisify } from 'node:util'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { now } from './clock.ts'
 
-/** Writes to each path once, one after the other, and says when each was done. */
-export type Writer = (root: string, paths: readonly string[], pauseMs: number) => Promise<number[]>
+/** Writes to each path once, in order, and returns the time of each write. */
+export type FileWriter = (root: string, paths: readonly string[], pauseMs: number) => Promise<number[]>
 
-/** Written by the process that watches. */
-export const byTheHost: Writer = async (root, paths, pauseMs) => {
+/** Writes in the watching process. */
+export const byTheHost: FileWriter = async (root, paths, pauseMs) => {
   const times: number[] = []
   for (const path of paths) {
     writeFileSync(join(root, path), 'by the host\n')
@@ -20,7 +20,7 @@ export const byTheHost: Writer = async (root, paths, pauseMs) => {
   return times
 }
 
-/** Runs in the workspace, and speaks only at the end: what it prints is recorded too. */
+/** Runs in the workspace and prints only at the end, since its output is recorded too. */
 const script = `
 const { writeFileSync } = require('node:fs')
 const [pauseMs, ...paths] = process.argv.slice(1)
@@ -35,8 +35,8 @@ const next = () => {
 setTimeout(next, 100)
 `
 
-/** Written by a command in the sandbox, or by a process beside where there is none. */
-export function byAProcess(sandbox: LocalSandbox | undefined): Writer {
+/** Writes in a command of the sandbox, or in a separate process if there is no sandbox. */
+export function byAProcess(sandbox: LocalSandbox | undefined): FileWriter {
   return async (root, paths, pauseMs) => {
     const args = ['-e', script, String(pauseMs), ...paths]
     const { stdout } =

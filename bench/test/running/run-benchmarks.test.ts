@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { scratchPrefix } from '../../src/running/in-child.ts'
-import { type Outcome, runBenchmarks } from '../../src/running/run-benchmarks.ts'
+import { type MeasurementOutcome, runBenchmarks } from '../../src/running/run-benchmarks.ts'
 import { benchmarks, marks } from '../fixtures/benchmarks.ts'
 
 const catalogue = new URL('../fixtures/benchmarks.ts', import.meta.url)
 
 describe('a run of benchmarks', () => {
-  const outcomes = new Map<string, Outcome>()
-  /** The marks of the processes that were seen while the measurements ran, and of those left when one had ended. */
+  const outcomes = new Map<string, MeasurementOutcome>()
+  /** The marks of the processes seen during the measurements, and of those left after each one. */
   const seen = new Set<string>()
   const left = new Map<string, string[]>()
 
@@ -47,14 +47,14 @@ describe('a run of benchmarks', () => {
     expect(outcomes.get('blocks')).toMatchObject({ failure: 'wrong blocks did not end within 5 s.' })
   })
 
-  it('says why a measurement has failed', () => {
+  it('reports why a measurement has failed', () => {
     expect(outcomes.get('throws')).toMatchObject({ failure: 'wrong throws failed: The disk is full.' })
     expect(outcomes.get('exits')).toMatchObject({
-      failure: 'wrong exits failed: its process ended with 7 and without a result.',
+      failure: 'wrong exits failed: its process exited with 7 and without a result.',
     })
   })
 
-  it('goes on with the next measurement after one that failed, with the sizes that were asked for', () => {
+  it('continues with the next measurement after a failed one, with the requested sizes', () => {
     expect(outcomes.get('works')).toEqual({
       benchmark: 'wrong',
       measurement: 'works',
@@ -62,7 +62,7 @@ describe('a run of benchmarks', () => {
     })
   })
 
-  it('leaves no folder', () => {
+  it('removes the folders of all measurements', () => {
     const { dir, base } = parse(`${scratchPrefix}${process.pid}-`)
     expect(readdirSync(dir).filter((name) => name.startsWith(base))).toEqual([])
   })

@@ -5,23 +5,23 @@ import type { Journal, RememberedHead, Store } from '@vitrine/journal'
 import { isEvent, isGap, type JournalEvent, type JournalItem } from '@vitrine/protocol'
 import { allItems } from '../events/all-items.ts'
 import { coverageFault, eventsOf } from '../events/coverage.ts'
-import { workFault } from '../store/model/promises.ts'
-import { longer, type Report, type Stretch } from './report.ts'
+import { workFault } from '../store/model/invariants.ts'
+import { type EventRange, extendRange, type Report } from './report.ts'
 
-/** All that anyone was shown of a store before its host died. */
-export interface Shown {
+/** Everything that readers and writers observed of a store before its host was killed. */
+export interface Observations {
   readonly reports: readonly Report[]
   readonly outside: readonly JournalItem[]
 }
 
-export interface Checked {
+export interface CheckResult {
   readonly events: number
   readonly recoveries: number
   readonly violations: readonly string[]
 }
 
-/** Holds what is in a store, after it was opened again and flushed, against what anyone was shown. */
-export async function check(store: Store, jsonlPath: string, shown: Shown): Promise<Checked> {
+/** Compares the contents of a reopened and flushed store with the observations. */
+export async function check(store: Store, jsonlPath: string, observed: Observations): Promise<CheckResult> {
   const violations: string[] = []
   const lines = await linesByJournal(jsonlPath, violations)
   let events = 0
@@ -34,13 +34,13 @@ export async function check(store: Store, jsonlPath: string, shown: Shown): Prom
     recoveries += own.filter(({ type }) => type === 'journal.recovered').length
     const faults = [
       coverageFault(items, { end: journal.head.seq }),
-      items.some(isGap) ? 'something was trimmed' : undefined,
+      items.some(isGap) ? 'it has a gap, but nothing was trimmed' : undefined,
       workFault(items),
       recoveryFault(own),
       sinkFault(lines.get(id) ?? [], own),
-      ...(await headFaults(journal, shown.reports)),
-      ...stretchFaults(id, own, shown.reports),
-      outsideFault(id, own, shown.outside),
+      ...(await headFaults(journal, observed.reports)),
+      ...rangeFaults(id, own, observed.reports),
+      outsideFault(id, own, observed.outside),
       ...(await blobFaults(store, own)),
     ]
     violations.push(...faults.filter((fault) => fault !== undefined).map((fault) => `${id}: ${fault}`))
@@ -48,7 +48,7 @@ export async function check(store: Store, jsonlPath: string, shown: Shown): Prom
   return { events, recoveries, violations }
 }
 
-/** Every head that was told is still part of the chain. The last one proves those before it. */
+/** Every reported head must still be part of the chain. The newest one proves the earlier ones. */
 async function headFaults(journal: Journal, reports: readonly Report[]): Promise<string[]> {
   let newest: RememberedHead | undefined
   for (const { acknowledged } of reports) {
@@ -59,18 +59,19 @@ async function headFaults(journal: Journal, reports: readonly Report[]): Promise
   return verification.ok ? [] : [`verify: ${verification.seq}: ${verification.reason}`]
 }
 
-/** What the writer's own tail gave it is there, letter for letter. */
-function stretchFaults(id: string, events: readonly JournalEvent[], reports: readonly Report[]): string[] {
-  const newest = new Map<number, Stretch>()
+/** The events that the writer's own tail yielded must be stored unchanged. */
+function rangeFaults(id: string, events: readonly JournalEvent[], reports: readonly Report[]): string[] {
+  const newest = new Map<number, EventRange>()
   for (const { seen } of reports) {
-    const stretch = seen?.[id]
-    if (stretch && stretch.last >= (newest.get(stretch.first)?.last ?? 0)) newest.set(stretch.first, stretch)
+    const range = seen?.[id]
+    if (range && range.last >= (newest.get(range.first)?.last ?? 0)) newest.set(range.first, range)
   }
   return [...newest.values()].flatMap(({ first, last, digest }) => {
-    let found: Stretch | undefined
-    for (const event of events.slice(first - 1, last)) found = longer(found, event.seq, JSON.stringify(event))
+    let found: EventRange | undefined
+    for (const event of events.slice(first - 1, last))
+      found = extendRange(found, event.seq, JSON.stringify(event))
     if (found?.first === first && found.last === last && found.digest === digest) return []
-    return [`a tail gave ${first} to ${last}, but something else is there`]
+    return [`the writer's tail yielded ${first} to ${last}, but the stored events differ`]
   })
 }
 
@@ -82,16 +83,16 @@ function outsideFault(
   const own = seen.filter((item) => item.journal === id)
   const start = own[0]
   if (start === undefined) return undefined
-  if (isGap(start)) return 'a reader elsewhere got a gap where nothing was trimmed'
+  if (isGap(start)) return 'a reader in another process got a gap, but nothing was trimmed'
   const disorder = coverageFault(own, { start: start.seq - 1 })
-  if (disorder) return `a reader elsewhere: ${disorder}`
+  if (disorder) return `a reader in another process: ${disorder}`
   const changed = eventsOf(own).find(
     (event) => JSON.stringify(event) !== JSON.stringify(events[event.seq - 1]),
   )
-  return changed && `a reader elsewhere saw event ${changed.seq}, but something else is there`
+  return changed && `a reader in another process got event ${changed.seq}, but the stored event differs`
 }
 
-/** What was closed as interrupted is what the recoveries say they closed, each once. */
+/** The number of interrupted ends must equal the number of closed items in `journal.recovered` events. */
 function recoveryFault(events: readonly JournalEvent[]): string | undefined {
   const interrupted = events.filter(
     ({ data, derived }) => derived === true && data.outcome === 'interrupted',
@@ -103,12 +104,12 @@ function recoveryFault(events: readonly JournalEvent[]): string | undefined {
     : `${interrupted} ends are interrupted, but ${closed} were recovered`
 }
 
-/** Every event at least once, and in order when repetitions are left out. */
+/** The sink must have every event at least once, in order apart from repetitions. */
 function sinkFault(lines: readonly JournalItem[], events: readonly JournalEvent[]): string | undefined {
   const known = new Set<number>()
   const firsts: JournalItem[] = []
   for (const line of lines) {
-    if (isGap(line)) return 'the sink was given a gap where nothing was trimmed'
+    if (isGap(line)) return 'the sink got a gap, but nothing was trimmed'
     if (known.has(line.seq)) continue
     known.add(line.seq)
     firsts.push(line)
@@ -118,7 +119,7 @@ function sinkFault(lines: readonly JournalItem[], events: readonly JournalEvent[
   const changed = eventsOf(firsts).find(
     (line) => JSON.stringify(line) !== JSON.stringify(events[line.seq - 1]),
   )
-  return changed && `the sink has another event ${changed.seq}`
+  return changed && `the sink's event ${changed.seq} differs from the stored one`
 }
 
 async function linesByJournal(path: string, violations: string[]): Promise<Map<string, JournalItem[]>> {
@@ -129,15 +130,15 @@ async function linesByJournal(path: string, violations: string[]): Promise<Map<s
     crlfDelay: Number.POSITIVE_INFINITY,
   })) {
     number += 1
-    const item = parsed(line)
-    if (item === undefined) violations.push(`the sink: line ${number} is not whole`)
+    const item = parseLine(line)
+    if (item === undefined) violations.push(`the sink: line ${number} is incomplete`)
     else if (lines.has(item.journal)) lines.get(item.journal)?.push(item)
     else lines.set(item.journal, [item])
   }
   return lines
 }
 
-function parsed(line: string): JournalItem | undefined {
+function parseLine(line: string): JournalItem | undefined {
   try {
     return JSON.parse(line)
   } catch {
@@ -145,7 +146,7 @@ function parsed(line: string): JournalItem | undefined {
   }
 }
 
-/** Every blob that an event refers to is there, whole. */
+/** Every blob that an event refers to must be stored completely. */
 async function blobFaults(store: Store, events: readonly JournalEvent[]): Promise<string[]> {
   const hashes = new Set(
     events.flatMap((event) => JSON.stringify(event.data).match(/sha256:[0-9a-f]{64}/g) ?? []),

@@ -4,7 +4,7 @@ import { between, type Random } from './random.ts'
 
 const largeText = 'what does not fit into an event '.repeat(3_000)
 
-/** What a busy host appends: starts, ends, output, messages, and now and then a field that becomes a blob. */
+/** Random events of a busy host: starts, ends, output, messages, and sometimes a field that becomes a blob. */
 export class Load {
   readonly #random: Random
   readonly #open: EventInput[] = []

@@ -7,7 +7,7 @@ const { values } = parseArgs({
   options: { times: { type: 'string', default: '200' }, seed: { type: 'string' } },
 })
 const times = Number(values.times)
-const began = performance.now()
+const startedAt = performance.now()
 
 const report = await crashTest({
   times,
@@ -19,9 +19,9 @@ const report = await crashTest({
 })
 
 const { rounds, kills, events, reports, seenOutside, recoveries, violations, seed } = report
-const seconds = Math.round((performance.now() - began) / 1_000)
+const seconds = Math.round((performance.now() - startedAt) / 1_000)
 process.stdout.write(
-  `crash test: ${rounds} rounds, ${kills} kills, ${events} events, ${reports} reports, ${seenOutside} events seen elsewhere, ` +
+  `crash test: ${rounds} rounds, ${kills} kills, ${events} events, ${reports} reports, ${seenOutside} events seen by an outside reader, ` +
     `${recoveries} recoveries, ${violations.length} violations, seed ${seed}, ${seconds} s\n`,
 )
 if (violations.length > 0) process.exitCode = 1

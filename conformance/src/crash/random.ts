@@ -1,4 +1,4 @@
-/** Numbers that look random and repeat with their seed. */
+/** A seeded pseudo-random number generator. */
 export type Random = () => number
 
 export function randomFrom(seed: number): Random {

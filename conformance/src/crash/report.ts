@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 import type { RememberedHead } from '@vitrine/journal'
 
-/** What a writer tells before it dies: only what it was shown, and only after. */
+/** A writer's report about data that it has already observed as committed. */
 export interface Report {
-  /** Heads of journals at a moment when appends up to there had resolved. */
+  /** Heads of journals up to which appends have resolved. */
   readonly acknowledged?: Readonly<Record<string, RememberedHead>>
-  /** What its own tail has given it, journal by journal. */
-  readonly seen?: Readonly<Record<string, Stretch>>
+  /** The events that its own tail has yielded, by journal. */
+  readonly seen?: Readonly<Record<string, EventRange>>
 }
 
-/** Events one after the other, and a digest over them. */
-export interface Stretch {
+/** A range of consecutive events and a digest over them. */
+export interface EventRange {
   readonly first: number
   readonly last: number
   readonly digest: string
@@ -20,7 +20,7 @@ export function encodeReport(report: Report): string {
   return `${JSON.stringify(report)}\n`
 }
 
-/** Whole lines only: what death has cut off was not told. */
+/** Parses complete lines only: the kill may have cut off the last one. */
 export function parseReports(text: string): Report[] {
   return text
     .split('\n')
@@ -28,8 +28,8 @@ export function parseReports(text: string): Report[] {
     .map((line): Report => JSON.parse(line))
 }
 
-/** The stretch with one more event. */
-export function longer(stretch: Stretch | undefined, seq: number, json: string): Stretch {
-  const digest = hash('sha256', (stretch?.digest ?? '') + json, 'hex')
-  return { first: stretch?.first ?? seq, last: seq, digest }
+/** The range extended by one event. */
+export function extendRange(range: EventRange | undefined, seq: number, json: string): EventRange {
+  const digest = hash('sha256', (range?.digest ?? '') + json, 'hex')
+  return { first: range?.first ?? seq, last: seq, digest }
 }

@@ -3,31 +3,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jsonlSink, openStore, sqliteStore } from '@vitrine/journal'
 import type { JournalItem } from '@vitrine/protocol'
-import { type Checked, check } from './check.ts'
-import { Child } from './child.ts'
-import { Outside } from './outside.ts'
+import { type CheckResult, check } from './check.ts'
+import { OutsideReader } from './outside-reader.ts'
 import { between, randomFrom } from './random.ts'
 import type { Report } from './report.ts'
+import { WriterProcess } from './writer-process.ts'
 
 export interface CrashTestOptions {
   /** How often a writer is killed and its store checked. */
   readonly times: number
-  /** Repeats the same delays and the same load; what the processes make of it stays theirs. */
+  /** Repeats the same delays and load; the scheduling of the processes still differs. */
   readonly seed?: number
-  /** How many rounds one store lives; default 5. */
+  /** The number of rounds per store; default 5. */
   readonly roundsPerStore?: number
   readonly onProgress?: (round: CrashRound) => void
 }
 
 export interface CrashRound {
   readonly round: number
-  /** Events in the store, when it was checked. */
+  /** Events in the store when it was checked. */
   readonly events: number
-  /** Reports that reached us before the kill. */
+  /** Reports received before the kill. */
   readonly reports: number
-  /** Events that a reader in this process was given while the writer lived. */
+  /** Events that a reader in this process got while the writer ran. */
   readonly seenOutside: number
-  /** Recoveries on record. */
+  /** `journal.recovered` events in the store. */
   readonly recoveries: number
   readonly violations: readonly string[]
 }
@@ -44,7 +44,8 @@ export interface CrashReport {
 }
 
 /**
- * Kills a writer with SIGKILL again and again, opens its store, and holds what is there against what anyone was shown.
+ * Repeatedly kills a writer with SIGKILL, reopens its store, and compares its contents with everything that was
+ * observed before the kill.
  *
  * @example
  * const { violations } = await crashTest({ times: 20 })
@@ -57,15 +58,16 @@ export async function crashTest(options: CrashTestOptions): Promise<CrashReport>
   while (total.rounds < times) {
     const folder = await mkdtemp(join(tmpdir(), 'vitrine-crash-'))
     try {
-      const life = new Life(folder)
+      const store = new CrashedStore(folder)
       for (let round = 0; round < roundsPerStore && total.rounds < times; round += 1) {
-        // Some die while they open the store, lay it out or recover it.
+        // Kill some writers while they create, open or recover the store.
         for (let early = between(random, 0, 2); early > 1; early -= 1) {
-          const complaint = await life.killEarly(between(random, 0, 400), between(random, 1, 2 ** 30))
+          const unexpectedExit = await store.killEarly(between(random, 0, 400), between(random, 1, 2 ** 30))
           total.kills += 1
-          if (complaint !== undefined) violations.push(`before round ${total.rounds + 1}: ${complaint}`)
+          if (unexpectedExit !== undefined)
+            violations.push(`before round ${total.rounds + 1}: ${unexpectedExit}`)
         }
-        const result = await life.round(between(random, 20, 400), between(random, 1, 2 ** 30))
+        const result = await store.round(between(random, 20, 400), between(random, 1, 2 ** 30))
         total.rounds += 1
         total.kills += 1
         total.reports += result.reports
@@ -84,8 +86,8 @@ export async function crashTest(options: CrashTestOptions): Promise<CrashReport>
   return { seed, ...total, violations }
 }
 
-/** One store and all that was ever told about it. */
-class Life {
+/** One store and all reports about it. */
+class CrashedStore {
   readonly #path: string
   readonly #jsonlPath: string
   readonly #reports: Report[] = []
@@ -95,43 +97,43 @@ class Life {
     this.#jsonlPath = join(folder, 'audit.jsonl')
   }
 
-  /** Why the writer had already ended by itself, where it had. */
+  /** Returns a message if the writer exited before it was killed. */
   async killEarly(milliseconds: number, seed: number): Promise<string | undefined> {
-    const child = new Child(this.#path, this.#jsonlPath, seed)
-    await child.killAfter(milliseconds)
-    this.#reports.push(...child.reports)
-    return child.complaint
+    const writer = new WriterProcess(this.#path, this.#jsonlPath, seed)
+    await writer.killAfter(milliseconds)
+    this.#reports.push(...writer.reports)
+    return writer.unexpectedExit
   }
 
   async round(milliseconds: number, seed: number): Promise<Omit<CrashRound, 'round'>> {
-    const child = new Child(this.#path, this.#jsonlPath, seed)
+    const child = new WriterProcess(this.#path, this.#jsonlPath, seed)
     let seen: readonly JournalItem[] = []
     const faults: string[] = []
     try {
       await child.started()
-      const reader = new Outside(this.#path)
+      const reader = new OutsideReader(this.#path)
       await child.killAfter(milliseconds)
-      seen = await reader.leave()
+      seen = await reader.stop()
     } catch (error) {
       faults.push(String(error))
     } finally {
       await child.killAfter(0)
     }
-    const { reports, complaint } = child
+    const { reports, unexpectedExit: complaint } = child
     this.#reports.push(...reports)
     if (complaint !== undefined) faults.push(complaint)
-    const checked = await this.#check(seen).catch((error: unknown) => {
+    const checkResult = await this.#check(seen).catch((error: unknown) => {
       return {
         events: 0,
         recoveries: 0,
-        violations: [`the store cannot be opened and read again: ${String(error)}`],
+        violations: [`the store cannot be reopened and read: ${String(error)}`],
       }
     })
-    const violations = [...faults, ...checked.violations]
-    return { ...checked, reports: reports.length, seenOutside: seen.length, violations }
+    const violations = [...faults, ...checkResult.violations]
+    return { ...checkResult, reports: reports.length, seenOutside: seen.length, violations }
   }
 
-  async #check(outside: readonly JournalItem[]): Promise<Checked> {
+  async #check(outside: readonly JournalItem[]): Promise<CheckResult> {
     await using store = await openStore(sqliteStore({ path: this.#path }))
     const sink = jsonlSink({ path: this.#jsonlPath, maxBytes: Number.MAX_SAFE_INTEGER })
     await store.addSink('jsonl', sink)

@@ -3,9 +3,9 @@ import { jsonlSink, openStore, type RememberedHead, type Store, sqliteStore } fr
 import { isGap } from '@vitrine/protocol'
 import { Load } from './load.ts'
 import { randomFrom } from './random.ts'
-import { encodeReport, longer, type Stretch } from './report.ts'
+import { type EventRange, encodeReport, extendRange } from './report.ts'
 
-// A host under load that waits to be killed: it writes as fast as it can and tells what it was shown.
+// A host under load: it writes as fast as it can and reports what it observed, until it is killed.
 
 const [path = '', jsonlPath = '', seed = '1'] = process.argv.slice(2)
 const journals = ['sbx_a', 'sbx_b', 'host']
@@ -14,15 +14,15 @@ const store = await openStore(sqliteStore({ path }))
 await store.addSink('jsonl', jsonlSink({ path: jsonlPath, maxBytes: Number.MAX_SAFE_INTEGER }))
 
 const acknowledged: Record<string, RememberedHead> = {}
-const seen: Record<string, Stretch> = {}
-let due = false
+const seen: Record<string, EventRange> = {}
+let scheduled = false
 
-/** A write that returned is in the pipe, and stays there when its writer dies. */
-function tell(): void {
-  if (due) return
-  due = true
+/** Uses a synchronous write: data in the pipe survives the kill of this process. */
+function scheduleReport(): void {
+  if (scheduled) return
+  scheduled = true
   setImmediate(() => {
-    due = false
+    scheduled = false
     writeSync(1, encodeReport({ acknowledged, seen }))
   })
 }
@@ -30,8 +30,8 @@ function tell(): void {
 async function watch(watched: Store): Promise<void> {
   for await (const item of watched.tail({ after: 'now' })) {
     if (isGap(item)) throw new Error('Expected no gap: nothing is trimmed here.')
-    seen[item.journal] = longer(seen[item.journal], item.seq, JSON.stringify(item))
-    tell()
+    seen[item.journal] = extendRange(seen[item.journal], item.seq, JSON.stringify(item))
+    scheduleReport()
   }
 }
 
@@ -44,7 +44,7 @@ async function write(id: string, load: Load): Promise<void> {
       journal.append(load.batch()),
     ])
     acknowledged[id] = journal.head
-    tell()
+    scheduleReport()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { JournalItem, Page, ReadOptions } from '@vitrine/protocol'
 
-/** Everything there is to read, page by page, in the order that was asked for. */
+/** Reads all items page by page, in the requested order. */
 export async function allItems(
   from: { read(options?: ReadOptions): Promise<Page> },
   options: ReadOptions = {},

@@ -1,6 +1,6 @@
 import { isGap, type JournalEvent, type JournalItem } from '@vitrine/protocol'
 
-/** The events among items, without the notices. */
+/** The events among items, without gaps. */
 export function eventsOf(items: readonly JournalItem[]): JournalEvent[] {
   return items.filter((item): item is JournalEvent => !isGap(item))
 }
@@ -14,8 +14,8 @@ export function numbers(from: number, to: number): number[] {
 }
 
 /**
- * What is wrong with what one reader of one journal was given, or nothing: every `seq` after `start` exactly once,
- * in order, as an event or inside a gap, up to `end` where one is named.
+ * Checks the items that one reader of one journal received: every `seq` after `start` exactly once, in order, as an
+ * event or inside a gap, up to `end` if given. Returns the first fault or undefined.
  */
 export function coverageFault(
   items: readonly JournalItem[],
@@ -25,10 +25,10 @@ export function coverageFault(
   for (const [index, item] of items.entries()) {
     const [from, to] = isGap(item) ? [item.data.from, item.data.to] : [item.seq, item.seq]
     const what = isGap(item) ? `gap ${from}-${to}` : `event ${from}`
-    if (from !== last + 1) return `item ${index} is ${what}, but ${last + 1} was due`
-    if (to < from) return `item ${index} is ${what}, which covers nothing`
+    if (from !== last + 1) return `item ${index} is ${what}, expected seq ${last + 1}`
+    if (to < from) return `item ${index} is ${what}, which is empty`
     last = to
   }
-  if (end !== undefined && last !== end) return `it ended at ${last}, but the journal ends at ${end}`
+  if (end !== undefined && last !== end) return `the items end at ${last}, but the journal ends at ${end}`
   return undefined
 }

@@ -1,6 +1,6 @@
 import type { EventInput, WorkKindName } from '@vitrine/protocol'
 
-/** An event that starts nothing and ends nothing. */
+/** An event that neither starts nor ends work. */
 export function message(text: string): EventInput {
   return { type: 'log.message', data: { level: 'info', message: text } }
 }
@@ -9,7 +9,7 @@ export function messages(count: number, label = 'message'): EventInput[] {
   return Array.from({ length: count }, (_, index) => message(`${label} ${index + 1}`))
 }
 
-/** What retention takes first. */
+/** Output, which retention removes first. */
 export function output(text: string, offset = 0): EventInput {
   return {
     type: 'process.output',
@@ -17,7 +17,7 @@ export function output(text: string, offset = 0): EventInput {
   }
 }
 
-/** What is neither output nor audit. */
+/** An event that is neither output nor audit, which retention removes second. */
 export function fileChanged(path: string): EventInput {
   return { type: 'file.changed', data: { path, kind: 'file' } }
 }

@@ -1,11 +1,11 @@
 import { describe } from 'vitest'
 import { contentCases } from './content.ts'
+import type { MakeWriterAndReader } from './fixture.ts'
 import { resumeCases } from './resume.ts'
-import type { MakeWriterAndReader } from './setting.ts'
 import { tailCases } from './tail.ts'
 
 /**
- * What every reader of a journal must do, wherever it reads from, as tests.
+ * Tests that every reader of a journal must pass, whether local or remote.
  *
  * @example
  * readerConformance('the journal itself', async () => {

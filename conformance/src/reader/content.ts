@@ -1,15 +1,15 @@
 import type { EventInput } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../events/coverage.ts'
+import { hostilePayloads } from '../events/hostile-payloads.ts'
 import { fileChanged, message, messages } from '../events/inputs.ts'
-import { nastyPayloads } from '../events/nasty.ts'
 import { take } from '../waiting/take.ts'
-import { type MakeWriterAndReader, newSetting } from './setting.ts'
+import { type MakeWriterAndReader, newReaderFixture } from './fixture.ts'
 
 export function contentCases(make: MakeWriterAndReader): void {
   describe('content', () => {
-    it.each(nastyPayloads)('brings %s through, by tail and by page', async (_name, payload) => {
-      const { writer, reader } = await newSetting(make)
+    it.each(hostilePayloads)('brings %s through, by tail and by page', async (_name, payload) => {
+      const { writer, reader } = await newReaderFixture(make)
       const one = await reader()
       const event: EventInput = { type: 'foreign.event', data: { type: 'nasty', data: payload } }
       const tail = one.tail()
@@ -22,7 +22,7 @@ export function contentCases(make: MakeWriterAndReader): void {
     })
 
     it('counts the same in a summary as the writer does', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       await writer.append([...messages(12), fileChanged('/a')])
       const one = await reader()
       expect(one.id).toBe(writer.id)
@@ -34,7 +34,7 @@ export function contentCases(make: MakeWriterAndReader): void {
     })
 
     it('refuses limits that are none', async () => {
-      const { reader } = await newSetting(make)
+      const { reader } = await newReaderFixture(make)
       const one = await reader()
       for (const limit of [0, -1, 1.5, 10_001]) {
         await expect(one.read({ limit })).rejects.toMatchObject({ code: 'argument_invalid' })

@@ -6,12 +6,12 @@ import { coverageFault, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, messages, output } from '../events/inputs.ts'
 import { background } from '../waiting/background.ts'
 import { take, takeTo } from '../waiting/take.ts'
-import { type MakeWriterAndReader, newSetting } from './setting.ts'
+import { type MakeWriterAndReader, newReaderFixture } from './fixture.ts'
 
 export function resumeCases(make: MakeWriterAndReader): void {
   describe('resuming', () => {
     it('goes on exactly behind the cursor, wherever the reader stopped', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(30))
       const one = await reader()
       for (const stop of [0, 1, 2, 15, 29]) {
@@ -26,7 +26,7 @@ export function resumeCases(make: MakeWriterAndReader): void {
     })
 
     it('goes on behind the cursor of any page', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(20))
       const one = await reader()
       for (const limit of [1, 7, 20]) {
@@ -37,7 +37,7 @@ export function resumeCases(make: MakeWriterAndReader): void {
     })
 
     it('gives every event once to a reader that is cut off again and again while events come', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       await fc.assert(
         fc.asyncProperty(
           fc.array(
@@ -69,8 +69,8 @@ export function resumeCases(make: MakeWriterAndReader): void {
     })
 
     it('refuses a cursor that is none, foreign or ahead, with its code', async () => {
-      const { writer, reader } = await newSetting(make)
-      const other = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
+      const other = await newReaderFixture(make)
       await writer.append(messages(3))
       await other.writer.append(messages(3))
       const one = await reader()
@@ -84,13 +84,13 @@ export function resumeCases(make: MakeWriterAndReader): void {
     })
 
     it('goes on over a restart, where there can be one', async ({ skip }) => {
-      const setting = await newSetting(make)
-      if (!setting.restart) return skip()
-      await setting.writer.append(messages(10))
-      const before = await take((await setting.reader()).tail(), 4)
-      const cursor = setting.writer.cursor({ seq: 4 })
-      const writer = await setting.restart()
-      const tail = (await setting.reader()).tail({ after: cursor })
+      const fixture = await newReaderFixture(make)
+      if (!fixture.restart) return skip()
+      await fixture.writer.append(messages(10))
+      const before = await take((await fixture.reader()).tail(), 4)
+      const cursor = fixture.writer.cursor({ seq: 4 })
+      const writer = await fixture.restart()
+      const tail = (await fixture.reader()).tail({ after: cursor })
       const after = await take(tail, 6)
       await writer.append(messages(2))
       expect(seqsOf([...before, ...after, ...(await take(tail, 2))])).toEqual(numbers(1, 12))
@@ -99,7 +99,7 @@ export function resumeCases(make: MakeWriterAndReader): void {
     it('is told exactly what was trimmed while the reader was away, where that can be asked for', async ({
       skip,
     }) => {
-      const { writer, reader, trim } = await newSetting(make)
+      const { writer, reader, trim } = await newReaderFixture(make)
       if (!trim) return skip()
       await writer.append([
         ...messages(20),

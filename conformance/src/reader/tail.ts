@@ -6,12 +6,12 @@ import { fileChanged, message, messages } from '../events/inputs.ts'
 import { background } from '../waiting/background.ts'
 import { take, takeTo } from '../waiting/take.ts'
 import { within } from '../waiting/within.ts'
-import { type MakeWriterAndReader, newSetting } from './setting.ts'
+import { type MakeWriterAndReader, newReaderFixture } from './fixture.ts'
 
 export function tailCases(make: MakeWriterAndReader): void {
   describe('tail', () => {
     it('gives history, then what comes, without gap or duplicate', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(20))
       const tail = (await reader()).tail()
       expect(seqsOf(await take(tail, 20))).toEqual(numbers(1, 20))
@@ -22,7 +22,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('waits on an empty journal for its first event', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       const tail = (await reader()).tail()
       const first = background(take(tail, 1))
       await writer.append(messages(1))
@@ -30,7 +30,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('gives what the writer was given back', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       const tail = (await reader()).tail()
       const appended = await writer.append([...messages(2), fileChanged('/a')])
       expect(await take(tail, 3)).toEqual(appended)
@@ -38,7 +38,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('is complete when it is opened in the middle of a burst', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       let bursting = true
       const write = async () => {
         while (bursting) await Promise.all(messages(7).map((one) => writer.append([one])))
@@ -56,7 +56,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('shows every reader the same events in the same order', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       const readers = await Promise.all(numbers(1, 20).map(() => reader()))
       const seen = readers.map((one) => background(takeTo(one.tail(), 300)))
       for (const _round of numbers(1, 30)) await Promise.all(messages(10).map((one) => writer.append([one])))
@@ -65,7 +65,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('loses nothing for a reader that is slow', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       const tail = (await reader()).tail()
       await writer.append(messages(10))
       const items = [...(await take(tail, 3))]
@@ -79,7 +79,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('is not slowed by a reader that never reads', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       const idle = (await reader()).tail()
       await writer.append(messages(1))
       await take(idle, 1)
@@ -90,18 +90,18 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('from now gives only what is to come', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(5))
       const tail = (await reader()).tail({ after: 'now' })
       const first = background(take(tail, 2))
-      // A reader that is far away has to be there before "to come" means the same to both.
+      // A remote tail must be established before the append.
       await sleep(100)
       await writer.append(messages(2, 'new'))
       expect(seqsOf(await first)).toEqual([6, 7])
     })
 
     it('gives only what its filter lets through, old and new', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       const some = [
         fileChanged('/a'),
         { ...message('in a session'), session: 'ses_1' },
@@ -138,14 +138,14 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('goes on behind thousands of events that its filter leaves out', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       const tail = (await reader()).tail({ types: ['file.*'] })
       for (const _round of numbers(1, 6)) await writer.append([...messages(1_000), fileChanged('/a')])
       expect(seqsOf(await take(tail, 6))).toEqual([1_001, 2_002, 3_003, 4_004, 5_005, 6_006])
     })
 
     it('ends quietly with its signal, while it waits and while it has more to give', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(10))
       const waiting = new AbortController()
       const tail = (await reader()).tail({ signal: waiting.signal })
@@ -167,7 +167,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('ends when its reader leaves the loop', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(5))
       const tail = (await reader()).tail()
       for await (const item of tail) if ('seq' in item && item.seq === 2) break
@@ -175,11 +175,11 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('answers overlapping calls of next in their order', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       const tail = (await reader()).tail()
       const answers: Promise<number>[] = []
       const seqOf = async () => seqsOf([(await tail.next()).value])[0] ?? 0
-      // The first answer asks again at once, while others still wait.
+      // The first result triggers another call while others are still pending.
       answers.push(
         seqOf().then((seq) => {
           answers.push(seqOf())
@@ -194,7 +194,7 @@ export function tailCases(make: MakeWriterAndReader): void {
     })
 
     it('gives events that nobody can change', async () => {
-      const { writer, reader } = await newSetting(make)
+      const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(1))
       const [event] = eventsOf(await take((await reader()).tail(), 1))
       expect(() => Object.assign(event ?? {}, { seq: 2 })).toThrow()

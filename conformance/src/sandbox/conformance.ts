@@ -4,6 +4,7 @@ import { capabilityCases } from './capabilities/cases.ts'
 import { endingCases } from './endings.ts'
 import { execCases } from './exec.ts'
 import { filesCases } from './files/cases.ts'
+import type { MakeSandbox, SandboxKitOptions } from './kit.ts'
 import { largeCases } from './large.ts'
 import { lifecycleCases } from './lifecycle.ts'
 import { limitCases } from './limits.ts'
@@ -16,10 +17,9 @@ import { processCases } from './processes.ts'
 import { recordCases } from './record.ts'
 import { regressionCases } from './regressions.ts'
 import { restartCases } from './restarts.ts'
-import type { MakeSandbox, SandboxKitOptions } from './setting.ts'
 import { terminalCases } from './terminals.ts'
 
-/** The parts of the kit, in the order in which they run. */
+/** The groups of the kit, in the order in which they run. */
 const groups = {
   exec: execCases,
   endings: endingCases,
@@ -41,16 +41,16 @@ const groups = {
   capabilities: capabilityCases,
 } satisfies Record<string, (make: MakeSandbox, options: SandboxKitOptions, name: string) => void>
 
-/** A part of the kit, by name. */
+/** The name of a group of the kit. */
 export type SandboxGroup = keyof typeof groups
 
-/** All parts of the kit. The cast: the keys of a record that is typed by its keys. */
+/** The names of all groups. The cast is safe: these are the keys of `groups`. */
 export const sandboxGroups: readonly SandboxGroup[] = Object.keys(groups) as SandboxGroup[]
 
 /**
- * What every sandbox must do with processes, terminals, ports and its own life, as tests. It ends by printing what
- * the sandbox claims beside what was measured. An implementation runs all groups once; a variant of it that differs in
- * one respect, the store for instance, runs those in which it matters.
+ * Registers the tests that every sandbox must pass: processes, terminals, ports, files, archives, persistence and
+ * lifecycle. The last group prints the claimed capabilities next to the measured ones. An implementation runs all groups
+ * once; a variant that differs in one respect, for example the store, runs only the groups that depend on it.
  *
  * @example
  * sandboxConformance('local', async ({ limits } = {}) => {

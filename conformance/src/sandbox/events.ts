@@ -7,7 +7,7 @@ import {
 } from '@vitrine/protocol'
 import { eventsOf } from '../events/coverage.ts'
 
-/** Everything that the journal has now. */
+/** Reads all events that are in the journal now. */
 export async function allEvents(
   journal: JournalReader,
   filter: { readonly types?: readonly string[]; readonly run?: string } = {},
@@ -22,7 +22,7 @@ export async function allEvents(
   }
 }
 
-/** The events of operations of one kind, by operation, in the order they started. */
+/** The events of all operations of one kind, grouped by operation, in the order they started. */
 export function operationsOf(events: readonly JournalEvent[], op: string): JournalEvent[][] {
   const ids = events
     .filter((event) => event.type === 'operation.started' && event.data.op === op)
@@ -39,7 +39,7 @@ export function processEvents(events: readonly JournalEvent[], process: string):
   return events.filter(({ type, data }) => type.startsWith('process.') && data.process === process)
 }
 
-/** The process of the first operation of that kind. */
+/** The id of the process that the first operation of that kind started. */
 export function processOf(events: readonly JournalEvent[], op = 'exec'): string {
   const [first] = operationsOf(events, op)
   const started = first?.find((event) => isEvent(event, 'process.started'))
@@ -54,19 +54,19 @@ export function exitsOf(events: readonly JournalEvent[], process: string): Known
   )
 }
 
-export interface Recorded {
+export interface RecordedOutput {
   readonly bytes: Buffer
   readonly skipped: number
-  /** Where bytes are missing, from where to where. */
+  /** The byte ranges that are missing, as start and end offsets. */
   readonly holes: readonly (readonly [number, number])[]
 }
 
-/** One stream of a process as the journal has it; fails where offsets and bytes disagree. */
-export function recorded(
+/** One output stream of a process as recorded in the journal. Throws if an offset does not match the bytes before it. */
+export function recordedOutput(
   events: readonly JournalEvent[],
   process: string,
   stream: OutputChunk['stream'] = 'stdout',
-): Recorded {
+): RecordedOutput {
   const parts: Buffer[] = []
   const holes: [number, number][] = []
   let at = 0

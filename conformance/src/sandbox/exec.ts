@@ -1,7 +1,7 @@
 import type { ExecOptions, ReadOptions, WriteOptions } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { attempt } from '../waiting/attempt.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 
 export function execCases(make: MakeSandbox): void {
   describe('exec', () => {
@@ -19,13 +19,13 @@ export function execCases(make: MakeSandbox): void {
       })
     })
 
-    it('runs a list as it is, without a shell', async () => {
+    it('runs a list as given, without a shell', async () => {
       const { sandbox } = await shared()
       const { stdout } = await sandbox.exec(['printf', '%s|', 'a b', '$HOME', '*', '', 'é€', ';'])
       expect(stdout).toBe('a b|$HOME|*||é€|;|')
     })
 
-    it('runs a text in the shell that was asked for', async () => {
+    it('runs a text in the given shell', async () => {
       const { sandbox } = await shared()
       const login = await sandbox.exec('[[ abc == a* ]] && shopt -q login_shell && echo login', {
         shell: ['bash', '-lc'],
@@ -38,17 +38,17 @@ export function execCases(make: MakeSandbox): void {
     })
 
     it.each([
-      ['nothing', []],
-      ['an empty name', ['']],
+      ['an empty list', []],
+      ['an empty program name', ['']],
       ['a NUL in a text', 'echo a\0b'],
       ['a NUL in a list', ['echo', 'a\0b']],
-    ])('refuses %s', async (_name, command) => {
+    ])('refuses a command with %s', async (_name, command) => {
       const { sandbox } = await shared()
       await expect(attempt(() => sandbox.exec(command))).rejects.toMatchObject({ code: 'argument_invalid' })
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
     })
 
-    it('refuses a time limit that is none', async () => {
+    it('refuses an invalid time limit', async () => {
       const { sandbox } = await shared()
       for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
         await expect(attempt(() => sandbox.exec('true', { timeoutMs }))).rejects.toMatchObject({
@@ -56,12 +56,12 @@ export function execCases(make: MakeSandbox): void {
         })
     })
 
-    it('refuses an option that it does not know, and names the one that was meant', async () => {
+    it('refuses an unknown option, and suggests the right one', async () => {
       const { sandbox } = await newSandbox(make)
       const misspelt = [
         [{ timeout: 5_000 }, 'unknown key "timeout"; did you mean "timeoutMs"?'],
         [{ workdir: '/tmp' }, 'unknown key "workdir"'],
-        [{ timeoutMs: '300' }, 'got "300", a text; give it as a number'],
+        [{ timeoutMs: '300' }, 'got "300", a string; give it as a number'],
       ] as const
       for (const [options, message] of misspelt)
         await expect(attempt(() => sandbox.exec('true', options as ExecOptions))).rejects.toMatchObject({
@@ -80,23 +80,23 @@ export function execCases(make: MakeSandbox): void {
       })
     })
 
-    it('starts in the workspace, and where it is told to below it, in HOME or in /tmp', async () => {
+    it('starts in the workspace, or in the given directory below it, in HOME or in /tmp', async () => {
       const { sandbox } = await shared()
       const { root } = sandbox
       await sandbox.exec('mkdir -p sub/deep')
-      const where = async (cwd?: string) =>
+      const workingDirectory = async (cwd?: string) =>
         (await sandbox.exec('pwd -P', cwd === undefined ? {} : { cwd })).stdout.trimEnd()
       const home = (await sandbox.exec('echo "$HOME"')).stdout.trimEnd()
-      expect(await where()).toBe(root)
-      expect(await where('.')).toBe(root)
-      expect(await where('sub')).toBe(`${root}/sub`)
-      expect(await where('sub/deep/..')).toBe(`${root}/sub`)
-      expect(await where(`${root}/sub/deep`)).toBe(`${root}/sub/deep`)
-      expect(await where('/tmp')).toBe('/tmp')
-      expect(await where(home)).toBe(home)
+      expect(await workingDirectory()).toBe(root)
+      expect(await workingDirectory('.')).toBe(root)
+      expect(await workingDirectory('sub')).toBe(`${root}/sub`)
+      expect(await workingDirectory('sub/deep/..')).toBe(`${root}/sub`)
+      expect(await workingDirectory(`${root}/sub/deep`)).toBe(`${root}/sub/deep`)
+      expect(await workingDirectory('/tmp')).toBe('/tmp')
+      expect(await workingDirectory(home)).toBe(home)
     })
 
-    it('says that a working directory is not there', async () => {
+    it('refuses a missing working directory', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(': > file')
       for (const cwd of ['missing', 'missing/deeper', 'file', `${sandbox.root}/missing`])
@@ -104,14 +104,14 @@ export function execCases(make: MakeSandbox): void {
       expect((await sandbox.exec('ls')).stdout).toBe('file\n')
     })
 
-    it('says that a working directory is outside', async () => {
+    it('refuses a working directory outside the sandbox', async () => {
       const { sandbox } = await shared()
       for (const cwd of ['/etc', '/', '..', '../..', `${sandbox.root}/..`, `${sandbox.root}-other`])
         await expect(sandbox.exec('true', { cwd })).rejects.toMatchObject({ code: 'cwd_outside' })
       await expect(sandbox.exec('true', { cwd: 'a\0b' })).rejects.toMatchObject({ code: 'argument_invalid' })
     })
 
-    it('gives the variables it was told, exactly', async () => {
+    it('passes the given variables exactly', async () => {
       const { sandbox } = await shared()
       const env = { PLAIN: '1', EMPTY: '', ODD: ' a=b\n"é€\' $HOME ' }
       const { stdout } = await sandbox.exec(
@@ -127,14 +127,14 @@ export function execCases(make: MakeSandbox): void {
       ['a NUL in a name', { 'A\0B': 'x' }],
       ['a name with an equals sign', { 'A=B': 'x' }],
       ['a variable without a name', { '': 'x' }],
-    ])('refuses %s', async (_name, env) => {
+    ])('refuses an environment with %s', async (_name, env) => {
       const { sandbox } = await shared()
       await expect(sandbox.exec('true', { env })).rejects.toMatchObject({ code: 'environment_invalid' })
     })
 
-    it("keeps the host's variables to the host", async () => {
-      leave('VITRINE_KIT_SECRET', 'kit-secret-value')
-      leave('AWS_SECRET_ACCESS_KEY', 'kit-secret-value')
+    it("does not pass the host's variables to commands", async () => {
+      setVariable('VITRINE_KIT_SECRET', 'kit-secret-value')
+      setVariable('AWS_SECRET_ACCESS_KEY', 'kit-secret-value')
       const { sandbox } = await newSandbox(make)
       const own = await sandbox.exec('env; tr "\\0" "\\n" < /proc/self/environ')
       expect(own.stdout).toContain('PATH=')
@@ -165,7 +165,7 @@ export function execCases(make: MakeSandbox): void {
       expect((await sandbox.exec('cat; echo end')).stdout).toBe('end\n')
     })
 
-    it('takes no harm from a program that does not read its input', async () => {
+    it('returns the exit code of a program that does not read its input', async () => {
       const { sandbox } = await shared()
       const endless = new ReadableStream<Uint8Array>({
         pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
@@ -174,7 +174,7 @@ export function execCases(make: MakeSandbox): void {
       expect(await sandbox.exec('exit 4', { stdin: endless })).toMatchObject({ exitCode: 4 })
     })
 
-    it('does not take an input that broke off for a complete one', async () => {
+    it('does not report success when the input stream fails', async () => {
       const { sandbox } = await shared()
       const broken = new ReadableStream<Uint8Array>({
         pull(controller) {
@@ -189,14 +189,14 @@ export function execCases(make: MakeSandbox): void {
       expect(ending).not.toBe('ok')
     })
 
-    it('refuses a user that it does not have', async () => {
+    it('refuses an unknown user', async () => {
       const { sandbox } = await shared()
       await expect(sandbox.exec('true', { user: 'no-such-user' })).rejects.toMatchObject({
         code: 'user_unknown',
       })
     })
 
-    it('says that there is no such program', async () => {
+    it('refuses a program that does not exist', async () => {
       const { sandbox } = await shared()
       for (const name of ['no-such-program', './no-such-program', '/no/such/program'])
         await expect(sandbox.exec([name])).rejects.toMatchObject({
@@ -206,10 +206,10 @@ export function execCases(make: MakeSandbox): void {
       expect(await sandbox.exec('no-such-program')).toMatchObject({ outcome: 'failed', exitCode: 127 })
     })
 
-    it('says that a program cannot be executed', async () => {
+    it('refuses a program that cannot be executed', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('echo "echo no" > text; mkdir folder; echo "echo no" > nameless; chmod +x nameless')
-      // Without a first line that names an interpreter only a shell knows what to do with a script.
+      // Without a shebang line only a shell can run a script.
       for (const name of ['./text', './folder', './nameless'])
         await expect(sandbox.exec([name])).rejects.toMatchObject({
           code: 'command_not_executable',
@@ -221,7 +221,7 @@ export function execCases(make: MakeSandbox): void {
       ['one argument', ['true', 'x'.repeat(300_000)]],
       ['a text', `true ${'x'.repeat(300_000)}`],
       ['all arguments together', ['true', ...Array.from({ length: 80 }, () => 'x'.repeat(100_000))]],
-    ])('refuses more than the system takes, with a code: %s', async (_name, command) => {
+    ])('refuses arguments that exceed the limit of the system: %s', async (_name, command) => {
       const { sandbox } = await shared()
       await expect(sandbox.exec(command)).rejects.toMatchObject({
         code: 'argument_invalid',
@@ -236,8 +236,8 @@ export function execCases(make: MakeSandbox): void {
   })
 }
 
-/** Sets a variable of this process for one test. */
-function leave(name: string, value: string): void {
+/** Sets an environment variable of this process for the duration of one test. */
+function setVariable(name: string, value: string): void {
   const before = process.env[name]
   process.env[name] = value
   onTestFinished(() => {

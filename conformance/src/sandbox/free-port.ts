@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** A port that nothing on this machine listens on now. */
+/** Returns a loopback port that is free now. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

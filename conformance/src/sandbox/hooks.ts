@@ -1,15 +1,15 @@
 import { allEvents } from './events.ts'
-import type { SandboxKitOptions, SandboxUnderTest } from './setting.ts'
+import type { SandboxKitOptions, SandboxUnderTest } from './kit.ts'
 
 interface Hook {
-  /** Says that it ran, and does what it does. */
+  /** The hook as a function; it calls `ran` to be counted. */
   call(ran: () => void): void | Promise<void>
-  /** The same as a command; by default one that does nothing. */
+  /** The same hook as a shell command; does nothing by default. */
   readonly run?: string
 }
 
-/** What runs before a stop, as functions; as commands where no function can be sent. */
-export class Hooks {
+/** Registers before-stop hooks: as functions, or as commands where the sandbox is remote and takes no functions. */
+export class StopHooks {
   readonly #under: SandboxUnderTest
   readonly #remote: boolean
   readonly #ran: string[] = []
@@ -26,7 +26,7 @@ export class Hooks {
     )
   }
 
-  /** The names of those that ran, in order. Of commands the journal knows, also when the sandbox does not run. */
+  /** The names of the hooks that ran, in order. For commands it reads the journal, so the sandbox need not run. */
   async ran(): Promise<readonly string[]> {
     if (!this.#remote) return this.#ran
     const started = await allEvents(this.#under.journal, { types: ['process.started'] })

@@ -5,13 +5,13 @@ import { background } from '../waiting/background.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { counting } from './commands.ts'
 import { allEvents, typesOf } from './events.ts'
-import { Hooks } from './hooks.ts'
-import { appears, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions, type TestedSandbox } from './setting.ts'
+import { StopHooks } from './hooks.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, type TestedSandbox } from './kit.ts'
+import { newMark, waitForMarked } from './marks.ts'
 
 export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('lifecycle', () => {
-    it('runs from the start, and says whether it does', async () => {
+    it('a sandbox runs after its creation, and reports whether it runs', async () => {
       const { sandbox } = await newSandbox(make)
       expect(await sandbox.lifecycle.running()).toBe(true)
       await sandbox.lifecycle.start()
@@ -23,20 +23,20 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect(await sandbox.lifecycle.running()).toBe(true)
     })
 
-    it('ends every process with a shutdown, also those that left their session', async () => {
+    it('a shutdown ends every process, also those that left their session', async () => {
       const under = await newSandbox(make)
       const { sandbox, count } = under
       const mark = newMark()
-      const ways = [
+      const launchers = [
         'setsid sh -c LOOP &',
         'nohup sh -c LOOP > /dev/null 2>&1 &',
         '(setsid sh -c LOOP &) &',
         'env -i /bin/setsid /bin/sh -c LOOP > /dev/null 2>&1 < /dev/null &',
         'trap "" TERM HUP INT; sh -c LOOP &',
       ]
-      for (const [index, way] of ways.entries())
+      for (const [index, launcher] of launchers.entries())
         await sandbox.exec(
-          `L="while echo x >> ${sandbox.root}/beat${index}; do sleep 0.02; : ${mark}; done"; ${way.replace('LOOP', '"$L"')}`,
+          `L="while echo x >> ${sandbox.root}/beat${index}; do sleep 0.02; : ${mark}; done"; ${launcher.replace('LOOP', '"$L"')}`,
         )
       await sandbox.exec('while [ $(ls | grep -c beat) -lt 5 ]; do sleep 0.02; done', { timeoutMs: 10_000 })
       await sandbox.lifecycle.shutdown()
@@ -47,7 +47,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect((await sandbox.exec('wc -l beat*')).stdout).toBe(before)
     })
 
-    it('tells whoever waits that a shutdown ended it', async () => {
+    it('a shutdown resolves pending execs and exits as cancelled or interrupted', async () => {
       const under = await newSandbox(make)
       const { sandbox } = under
       const mark = newMark()
@@ -61,7 +61,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect(types.lastIndexOf('process.exited')).toBeLessThan(types.lastIndexOf('sandbox.stopped'))
     })
 
-    it('lets nothing survive a shutdown that was being started when it came', async () => {
+    it('a process that is being started during a shutdown does not survive it', async () => {
       const { sandbox, count } = await newSandbox(make)
       const mark = newMark()
       for (let round = 0; round < 5; round += 1) {
@@ -80,7 +80,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
     })
 
-    it('starts again with the same workspace', async () => {
+    it('a sandbox starts again with the same workspace', async () => {
       const { sandbox } = await newSandbox(make)
       await sandbox.exec('mkdir -p a/b && echo kept > a/b/file')
       await sandbox.lifecycle.shutdown()
@@ -93,7 +93,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect((await sandbox.exec('echo more >> a/b/file && wc -l < a/b/file')).stdout.trim()).toBe('2')
     })
 
-    it('goes through many starts and shutdowns, also when they are asked for at once', async () => {
+    it('a sandbox survives many starts and shutdowns, also concurrent ones', async () => {
       const { sandbox } = await newSandbox(make)
       for (const _round of [1, 2, 3]) {
         await Promise.all([
@@ -106,7 +106,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       }
     })
 
-    it('pauses what runs and lets it go on', async ({ skip }) => {
+    it('pause stops the processes, and resume continues them', async ({ skip }) => {
       const { sandbox, journal } = await newSandbox(make)
       if (sandbox.capabilities.pause === 'none') skip()
       const process = await sandbox.spawn(`echo from; ${counting(`${sandbox.root}/count`)}`)
@@ -124,10 +124,10 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect(types).toEqual(['sandbox.paused', 'sandbox.resumed'])
     })
 
-    it('stands still while it is paused', async ({ skip }) => {
+    it('no process runs while the sandbox is paused', async ({ skip }) => {
       const { sandbox } = await newSandbox(make)
       if (sandbox.capabilities.pause === 'none') skip()
-      // What forks at once must not be overlooked either.
+      // Processes that fork right after their start must be paused too.
       for (const file of ['a', 'b', 'c', 'd', 'e'])
         await sandbox.exec(`(while date +%s%N >> $PWD/${file}; do sleep 0.02; done) > /dev/null 2>&1 &`)
       await sandbox.exec('while [ $(ls | wc -l) -lt 5 ]; do sleep 0.02; done', { timeoutMs: 10_000 })
@@ -146,7 +146,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       }
     })
 
-    it('runs nothing while it is paused', async ({ skip }) => {
+    it('a paused sandbox refuses commands', async ({ skip }) => {
       const { sandbox } = await newSandbox(make)
       if (sandbox.capabilities.pause === 'none') skip()
       await sandbox.lifecycle.pause()
@@ -157,7 +157,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect((await sandbox.exec('ls -A')).stdout).toBe('')
     })
 
-    it('can kill, and can be shut down, while it is paused', async ({ skip }) => {
+    it('a paused sandbox can kill processes, and can be shut down', async ({ skip }) => {
       const under = await newSandbox(make)
       const { sandbox, count } = under
       if (sandbox.capabilities.pause === 'none') skip()
@@ -166,7 +166,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
         await sandbox.spawn(`sleep ${mark} & wait`),
         await sandbox.spawn(`sleep ${mark} & wait`),
       ]
-      await appears(under, mark, 4)
+      await waitForMarked(under, mark, 4)
       await sandbox.lifecycle.pause()
       expect(await within('the kill', one.kill())).toMatchObject({ outcome: 'cancelled' })
       await within('the shutdown', sandbox.lifecycle.shutdown())
@@ -176,7 +176,7 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
     })
 
-    it('is gone for good when it is destroyed, but its journal is not', async () => {
+    it('a destroyed sandbox refuses all calls, but its journal stays', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const process = await sandbox.spawn(['sleep', '1000'])
       await sandbox.lifecycle.destroy()
@@ -194,11 +194,11 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
     })
   })
 
-  describe('before it stops', () => {
-    it('runs what was registered, once, in order, while the sandbox still works', async () => {
+  describe('before-stop hooks', () => {
+    it('before-stop hooks run once, in order, while the sandbox still works', async () => {
       const under = await newSandbox(make)
       const { sandbox } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('first', {
         async call(ran) {
           expect((await sandbox.exec('echo first')).stdout).toBe('first\n')
@@ -215,10 +215,10 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect(await hooks.ran()).toEqual(['first', 'second'])
     })
 
-    it('runs all of them again once another is registered', async () => {
+    it('before-stop hooks all run again after another one is registered', async () => {
       const under = await newSandbox(make)
       const { sandbox } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('a', { call: (ran) => ran() })
       await sandbox.lifecycle.stop()
       await sandbox.lifecycle.start()
@@ -227,10 +227,10 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect(await hooks.ran()).toEqual(['a', 'a', 'b'])
     })
 
-    it('runs them all when one fails, stops all the same, raises the first error, and persists nothing', async () => {
+    it('a stop runs all hooks when one fails, still stops, rejects with the first error, and persists nothing', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('a', { call: (ran) => ran() })
       await hooks.add('b', {
         async call(ran) {
@@ -257,24 +257,24 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       expect(await stopped()).toMatchObject([{ persistenceBlocked: true }, { persistenceBlocked: true }])
     })
 
-    it('marks nothing where nothing failed', async () => {
+    it('a stop without failed hooks does not block persistence', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      await new Hooks(under, options).add('fine', { call: () => undefined })
+      await new StopHooks(under, options).add('fine', { call: () => undefined })
       await sandbox.lifecycle.stop()
       const [stopped] = (await allEvents(journal)).filter(({ type }) => type === 'sandbox.stopped')
       expect(stopped?.data.persistenceBlocked).toBeUndefined()
     })
 
-    it('does not run for a shutdown', async () => {
+    it('before-stop hooks do not run for a shutdown', async () => {
       const under = await newSandbox(make)
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('hook', { call: (ran) => ran() })
       await under.sandbox.lifecycle.shutdown()
       expect(await hooks.ran()).toEqual([])
     })
 
-    it.runIf(options.remote)('refuses a function, which cannot be sent', async () => {
+    it.runIf(options.remote)('a remote sandbox refuses a hook function, which cannot be sent', async () => {
       const { sandbox } = await newSandbox(make)
       await expect(sandbox.lifecycle.onBeforeStop(() => undefined)).rejects.toMatchObject({
         code: 'unsupported',

@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../waiting/within.ts'
-import { isGone, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox } from './kit.ts'
+import { newMark, waitUntilGone } from './marks.ts'
 
 export function limitCases(make: MakeSandbox): void {
   describe('limits', () => {
-    it('hold a fork bomb, and the sandbox goes on', async ({ skip }) => {
+    it('the process limit stops a fork bomb, and the sandbox continues', async ({ skip }) => {
       const under = await newSandbox(make, { limits: { pids: 100 } })
       const { sandbox } = under
       if (!sandbox.capabilities.limits.includes('pids')) skip()
       const mark = newMark()
-      // It goes out by itself, for the sake of a machine where the limit does not hold.
+      // The bomb ends by itself after 3 s, in case the limit is not enforced.
       const bomb = `end=$((EPOCHSECONDS + 3)); b() { ((EPOCHSECONDS < end)) || exit; sleep 0.05; b | b & }; : ${mark}; b; sleep ${mark}`
       expect(await sandbox.exec(['bash', '-c', bomb], { timeoutMs: 1_000 })).toMatchObject({
         outcome: 'timeout',
       })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
       await eventually('a command to run', async () => {
         const result = await sandbox.exec('echo on').catch(() => undefined)
         return result?.stdout === 'on\n'
       })
     })
 
-    it('hold for what a command forks at once', async ({ skip }) => {
+    it('the limits apply to processes that a command forks at once', async ({ skip }) => {
       const { sandbox } = await newSandbox(make, { limits: { pids: 500 } })
       if (!sandbox.capabilities.limits.includes('pids')) skip()
       const groups = new Set<string>()
@@ -31,7 +31,7 @@ export function limitCases(make: MakeSandbox): void {
       expect(groups.size).toBe(1)
     })
 
-    it('are told when a process cannot be started', async ({ skip }) => {
+    it('a command is refused with a retryable code at the process limit', async ({ skip }) => {
       const under = await newSandbox(make, { limits: { pids: 20 } })
       const { sandbox } = under
       if (!sandbox.capabilities.limits.includes('pids')) skip()
@@ -40,7 +40,7 @@ export function limitCases(make: MakeSandbox): void {
         `i=0; while [ $i -lt 40 ]; do sleep ${mark} > /dev/null 2>&1 & i=$((i+1)); done; echo went on`,
       )
       expect(stdout).not.toContain('went on')
-      // A machine that is full refuses, with a code that says to try again; it does not break.
+      // A sandbox at its process limit refuses with a retryable code; it must not break.
       await sandbox.exec('true').catch((error: unknown) => {
         expect(error).toMatchObject({ code: 'process_refused', retryable: true })
       })

@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
 import { background } from '../waiting/background.ts'
 import { within } from '../waiting/within.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function logCases(make: MakeSandbox): void {
   describe('logs', () => {
     const shared = sharedSandbox(make)
 
-    it('are all that was written, by stream and offset', async () => {
+    it('logs contain all output, by stream and offset', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo one; echo error >&2; sleep 0.1; echo two')
       await process.exit
@@ -26,7 +26,7 @@ export function logCases(make: MakeSandbox): void {
       }
     })
 
-    it('give only the last lines when asked to', async () => {
+    it('logs return only the last lines with `tail`', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn(
         'for i in 1 2 3 4 5 6; do echo line $i; sleep 0.02; done; printf unfinished',
@@ -43,7 +43,7 @@ export function logCases(make: MakeSandbox): void {
       )
     })
 
-    it('give the last lines of a long log', async () => {
+    it('logs return the last lines of a long log', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('seq 1 100000')
       await process.exit
@@ -56,7 +56,7 @@ export function logCases(make: MakeSandbox): void {
       ).toBe(true)
     })
 
-    it('give only what came after a time or a cursor', async () => {
+    it('logs return only the output since a time or a cursor', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const process = await sandbox.spawn('echo early; while [ ! -e go ]; do sleep 0.02; done; echo late')
       await watch(process).shows('early')
@@ -72,7 +72,7 @@ export function logCases(make: MakeSandbox): void {
       expect(textOf(followed)).toBe('late\n')
     })
 
-    it('are followed as they come, to the end', async () => {
+    it('a follower gets the output as it comes, to the end', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo one; cat; echo end')
       const follow = sandbox.processes.follow(process.id)
@@ -83,7 +83,7 @@ export function logCases(make: MakeSandbox): void {
       expect(textOf(await all(follow))).toBe('end\n')
     })
 
-    it('are followed from the last lines on without losing or repeating any', async () => {
+    it('a follower that starts at the last lines misses and repeats none', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn(
         'i=0; while [ $i -lt 2000 ]; do echo $i; i=$((i+1)); done; cat; echo end',
@@ -100,7 +100,7 @@ export function logCases(make: MakeSandbox): void {
       expect(lines.slice(0, -1)).toEqual(numbers(first, 1_999).map(String))
     })
 
-    it('of a finished process can still be followed, and end', async () => {
+    it('the log of a finished process can still be followed, and ends', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo all; echo there')
       await process.exit
@@ -110,7 +110,7 @@ export function logCases(make: MakeSandbox): void {
       expect(textOf(await all(sandbox.processes.follow(process.id)))).toBe('all\nthere\n')
     })
 
-    it('are no longer followed when the follower has enough', async () => {
+    it('a follower ends when its signal is aborted, and the process continues', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo one; sleep 1000')
       const caller = new AbortController()
@@ -125,7 +125,7 @@ export function logCases(make: MakeSandbox): void {
       expect((await sandbox.processes.get(process.id)).state).toBe('running')
     })
 
-    it('of 200,000 lines reach a follower complete and in order', async () => {
+    it('a follower gets 200,000 lines complete and in order', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('seq 1 200000')
       const text = textOf(await all(sandbox.processes.follow(process.id)))

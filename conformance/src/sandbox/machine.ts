@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { request, server } from './commands.ts'
 import { freePort } from './free-port.ts'
-import { isGone, newMark } from './marks.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
+import { newMark, waitUntilGone } from './marks.ts'
 
 export function machineCases(make: MakeSandbox): void {
   describe('a sandbox is a machine', () => {
     const shared = sharedSandbox(make)
 
-    it('where one command reaches the server that another started', async () => {
+    it('a command reaches a server that another command started', async () => {
       const { sandbox } = await shared()
       const [spawned, left] = [await freePort(), await freePort()]
       await sandbox.spawn(server(spawned, 'spawned'))
@@ -17,25 +17,25 @@ export function machineCases(make: MakeSandbox): void {
       expect(await sandbox.exec(request(left))).toMatchObject({ outcome: 'ok', stdout: 'left behind' })
     })
 
-    it('with one /tmp', async () => {
+    it('all commands share one /tmp', async () => {
       const { sandbox } = await shared()
       const file = `/tmp/vitrine-kit-${newMark()}`
       await sandbox.exec(`echo shared > ${file}`)
       expect((await sandbox.exec(`cat ${file}; rm ${file}`)).stdout).toBe('shared\n')
     })
 
-    it('with one process table', async () => {
+    it('all commands share one process table', async () => {
       const { sandbox, ...under } = await shared()
       const mark = newMark()
       await sandbox.exec(`sleep ${mark} > /dev/null 2>&1 &`)
-      // The child that becomes `sleep` may not have done so yet.
+      // The forked child may not have executed `sleep` yet.
       const seen = `until ps -eo args | grep -q '^sleep ${mark}'; do sleep 0.02; done`
       expect(await sandbox.exec(seen, { timeoutMs: 30_000 })).toMatchObject({ outcome: 'ok' })
       expect(await sandbox.exec(['pkill', '-f', `^sleep ${mark}`])).toMatchObject({ exitCode: 0 })
-      await isGone({ sandbox, ...under }, mark)
+      await waitUntilGone({ sandbox, ...under }, mark)
     })
 
-    it('with a HOME that is its own, can be written to, and outlives a shutdown', async () => {
+    it('each sandbox has its own writable HOME, which survives a shutdown', async () => {
       const { sandbox } = await newSandbox(make)
       const other = await newSandbox(make)
       const home = async (one: typeof sandbox) => (await one.exec('cd && pwd -P')).stdout.trimEnd()
@@ -50,7 +50,7 @@ export function machineCases(make: MakeSandbox): void {
       expect((await sandbox.exec('cat ~/.config/file')).stdout).toBe('kept\n')
     })
 
-    it('whose workspace is where `root` says', async () => {
+    it('the workspace is at the path `root`', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(`echo here > ${sandbox.root}/file`)
       expect((await sandbox.exec('cat file')).stdout).toBe('here\n')

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
-import { allEvents, exitsOf, processOf, recorded } from './events.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import { allEvents, exitsOf, processOf, recordedOutput } from './events.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 
 export function outputCases(make: MakeSandbox): void {
   describe('output', () => {
     const shared = sharedSandbox(make)
 
-    it('keeps characters whole that were split over chunks', async () => {
+    it('joins characters that were split over chunks', async () => {
       const { sandbox } = await shared()
       const { stdout, truncated } = await sandbox.exec(
         `awk 'BEGIN { for (i = 0; i < 400000; i++) printf "é€" }'`,
@@ -19,7 +19,7 @@ export function outputCases(make: MakeSandbox): void {
       expect(stdout.replaceAll('é€', '')).toBe('')
     })
 
-    it('keeps characters whole where output is cut', async () => {
+    it('does not split characters where output is truncated', async () => {
       const { sandbox } = await shared()
       for (const maxOutputBytes of [1_000, 1_001, 1_002, 1_003]) {
         const { stdout, truncated } = await sandbox.exec(
@@ -31,18 +31,18 @@ export function outputCases(make: MakeSandbox): void {
       }
     })
 
-    it('has binary output in the journal, byte for byte', async () => {
+    it('records binary output byte for byte', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.exec('head -c 300000 /dev/urandom | tee random')
       const wanted = (await sandbox.exec('sha256sum < random')).stdout.slice(0, 64)
       const events = await allEvents(journal)
-      const { bytes, skipped } = recorded(events, processOf(events))
+      const { bytes, skipped } = recordedOutput(events, processOf(events))
       expect(skipped).toBe(0)
       expect(bytes.length).toBe(300_000)
       expect(createHash('sha256').update(bytes).digest('hex')).toBe(wanted)
     })
 
-    it('bounds a line of 10 MB: its head, its tail, and how much is missing', async () => {
+    it('truncates a line of 10 MB to its head, its tail, and the number of missing bytes', async () => {
       const { sandbox } = await shared()
       const { stdout, truncated, outcome } = await sandbox.exec(
         `printf HEAD; head -c 10000000 /dev/zero | tr '\\0' x; printf TAIL`,
@@ -52,11 +52,11 @@ export function outputCases(make: MakeSandbox): void {
       expect(stdout.startsWith('HEADxxxx')).toBe(true)
       expect(stdout.endsWith('xxxxTAIL')).toBe(true)
       const missing = [...stdout.matchAll(/\d+/g)].map(([number]) => Number(number))
-      const kept = [...stdout].filter((character) => 'xHEADTIL'.includes(character)).length
-      expect(missing.some((number) => Math.abs(number + kept - 10_000_008) < 16)).toBe(true)
+      const present = [...stdout].filter((character) => 'xHEADTIL'.includes(character)).length
+      expect(missing.some((number) => Math.abs(number + present - 10_000_008) < 16)).toBe(true)
     })
 
-    it('keeps as much as it was asked to, of each stream', async () => {
+    it('returns up to `maxOutputBytes` of each stream', async () => {
       const { sandbox } = await shared()
       const flood = `head -c 50000 /dev/zero | tr '\\0' o; head -c 50000 /dev/zero | tr '\\0' e >&2`
       const cut = await sandbox.exec(flood, { maxOutputBytes: 10_000 })
@@ -72,7 +72,7 @@ export function outputCases(make: MakeSandbox): void {
       })
     })
 
-    it('keeps standard output and standard error apart', async () => {
+    it('separates standard output and standard error', async () => {
       const { sandbox } = await shared()
       const { stdout, stderr } = await sandbox.exec(
         'i=0; while [ $i -lt 500 ]; do echo out$i; echo err$i >&2; i=$((i+1)); done',
@@ -89,12 +89,12 @@ export function outputCases(make: MakeSandbox): void {
       )
     })
 
-    it('reads to its end what a program wrote just before it ended, however busy the host is', async () => {
+    it('reads all output that a program wrote just before it exited, also on a busy host', async () => {
       const { sandbox } = await shared()
       const running = Promise.all(
         numbers(1, 20).map(() => sandbox.exec(`head -c 200000 /dev/zero | tr '\\0' x; echo END`)),
       )
-      // The event loop stands still again and again, for longer than a reader would wait.
+      // Blocks the event loop repeatedly, for longer than the reader waits for output after an exit.
       const busy = setInterval(() => {
         for (const until = performance.now() + 60; performance.now() < until; );
       }, 5)
@@ -102,7 +102,7 @@ export function outputCases(make: MakeSandbox): void {
       expect(results.map(({ stdout }) => stdout.length)).toEqual(results.map(() => 200_004))
     })
 
-    it('is complete where the journal is slow', async () => {
+    it('returns and records the complete output with a slow journal', async () => {
       const { sandbox, journal } = await newSandbox(make, { commitMs: 25 })
       const { outcome, stdout } = await sandbox.exec('seq 1 400000', { maxOutputBytes: 4_000_000 })
       const whole = numbers(1, 400_000)
@@ -111,10 +111,10 @@ export function outputCases(make: MakeSandbox): void {
       expect(outcome).toBe('ok')
       expect(stdout === whole).toBe(true)
       const events = await allEvents(journal)
-      expect(recorded(events, processOf(events)).bytes.toString() === whole).toBe(true)
+      expect(recordedOutput(events, processOf(events)).bytes.toString() === whole).toBe(true)
     })
 
-    it('a flood does not pile up before a slow journal', async () => {
+    it('does not buffer a flood of output in memory with a slow journal', async () => {
       const { sandbox, journal } = await newSandbox(make, { commitMs: 25 })
       const before = process.memoryUsage().rss
       const { outcome, truncated } = await sandbox.exec('head -c 200000000 /dev/zero')
@@ -124,7 +124,7 @@ export function outputCases(make: MakeSandbox): void {
       expect(exitsOf(events, processOf(events))[0]?.data).toMatchObject({ outcome: 'ok', bytes: 200_000_000 })
     })
 
-    it('answers a hundred at once, each with its own', async () => {
+    it('returns to each of a hundred concurrent commands its own output', async () => {
       const { sandbox } = await shared()
       const results = await Promise.all(
         numbers(1, 100).map((one) => sandbox.exec(`echo out ${one}; echo err ${one} >&2; exit ${one}`)),

@@ -7,13 +7,13 @@ import { eventually } from '../waiting/within.ts'
 import { request, server } from './commands.ts'
 import { allEvents, operationsOf } from './events.ts'
 import { freePort } from './free-port.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 
 export function portCases(make: MakeSandbox): void {
   describe('ports', () => {
     const shared = sharedSandbox(make)
 
-    it('are listed with the process that holds them, for as long as it does', async () => {
+    it('a listening port is listed with its process until the process ends', async () => {
       const { sandbox } = await shared()
       const port = await freePort()
       expect((await sandbox.ports.list()).map((one) => one.port)).not.toContain(port)
@@ -26,7 +26,7 @@ export function portCases(make: MakeSandbox): void {
       )
     })
 
-    it('lead to the server inside', async () => {
+    it('a resolved port leads to the server in the sandbox', async () => {
       const { sandbox } = await shared()
       const port = await freePort()
       await sandbox.spawn(server(port, 'hello from inside'))
@@ -42,7 +42,7 @@ export function portCases(make: MakeSandbox): void {
       expect(new Set(many)).toEqual(new Set(['hello from inside']))
     })
 
-    it('lead to a server that listens on IPv6 alone', async ({ skip }) => {
+    it('a resolved port leads to a server that listens only on IPv6', async ({ skip }) => {
       const { sandbox } = await shared()
       if (!(await sandbox.exec('cat /proc/net/if_inet6')).stdout.includes('00000000000000000000000000000001'))
         skip()
@@ -52,9 +52,9 @@ export function portCases(make: MakeSandbox): void {
       expect(await (await fetch(url)).text()).toBe('hello from six')
     })
 
-    it('of a process that an earlier command left behind are found too', async () => {
+    it('the port of a background process of an earlier command is listed', async () => {
       const { sandbox } = await shared()
-      // Many times, since what forks at once is easily overlooked.
+      // Several rounds: a process that forks right after its start is easily missed.
       for (const _round of [1, 2, 3]) {
         const port = await freePort()
         await sandbox.exec(`(${server(port, 'left')}) > /dev/null 2>&1 &`)
@@ -63,7 +63,7 @@ export function portCases(make: MakeSandbox): void {
       }
     })
 
-    it('are waited for', async () => {
+    it('waitFor resolves when a server starts to listen', async () => {
       const { sandbox } = await shared()
       const port = await freePort()
       const waiting = background(sandbox.ports.waitFor(port, { timeoutMs: 20_000 }))
@@ -72,7 +72,7 @@ export function portCases(make: MakeSandbox): void {
       expect(await (await fetch((await waiting).url)).text()).toBe('opened later')
     })
 
-    it('are waited for up to the time limit, or until the caller has enough', async () => {
+    it('waitFor ends at its time limit or with its signal', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const port = await freePort()
       await expect(sandbox.ports.waitFor(port, { timeoutMs: 200 })).rejects.toMatchObject({ code: 'timeout' })
@@ -90,7 +90,7 @@ export function portCases(make: MakeSandbox): void {
       ])
     })
 
-    it('that nobody listens on are unavailable, for now', async () => {
+    it('a port without a listener is refused with a retryable code', async () => {
       const { sandbox } = await shared()
       await expect(sandbox.ports.resolve(await freePort())).rejects.toMatchObject({
         code: 'port_unavailable',
@@ -98,7 +98,7 @@ export function portCases(make: MakeSandbox): void {
       })
     })
 
-    it('that are none are refused', async () => {
+    it('an invalid port number is refused', async () => {
       const { sandbox } = await shared()
       for (const port of [0, -1, 65_536, 1.5, Number.NaN]) {
         await expect(attempt(() => sandbox.ports.resolve(port))).rejects.toMatchObject({
@@ -110,7 +110,7 @@ export function portCases(make: MakeSandbox): void {
       }
     })
 
-    it("are the sandbox's own: a server of the host's is not among them", async () => {
+    it("ports of the host's servers are not listed", async () => {
       const { sandbox } = await shared()
       const port = await freePort()
       const outside = createServer((_, answer) => answer.end('host'))
@@ -120,14 +120,14 @@ export function portCases(make: MakeSandbox): void {
       await expect(sandbox.ports.resolve(port)).rejects.toMatchObject({ code: 'port_unavailable' })
     })
 
-    it('are closed with the sandbox', async () => {
+    it('a shutdown closes all ports', async () => {
       const { sandbox } = await newSandbox(make)
       const port = await freePort()
       await sandbox.spawn(server(port, 'x'))
       const { url } = await sandbox.ports.waitFor(port)
       await sandbox.lifecycle.shutdown()
       await eventually(
-        'no answer',
+        'no response',
         () =>
           fetch(url).then(
             () => false,

@@ -5,15 +5,15 @@ import { attempt } from '../waiting/attempt.ts'
 import { background } from '../waiting/background.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf } from './events.ts'
-import { appears, isGone, newMark } from './marks.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
+import { newMark, waitForMarked, waitUntilGone } from './marks.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
 export function processCases(make: MakeSandbox): void {
   describe('processes', () => {
     const shared = sharedSandbox(make)
 
-    it('are listed with what they are and whose', async () => {
+    it('processes are listed with their command, owner and state', async () => {
       const { sandbox } = await shared()
       const mine = await sandbox.spawn(['sleep', '1000'], { owner: 'kit' })
       const done = await sandbox.spawn('exit 7')
@@ -33,7 +33,7 @@ export function processCases(make: MakeSandbox): void {
       expect(info.exit).toBeUndefined()
     })
 
-    it('show an exec while it runs, and forget it afterwards', async () => {
+    it('an exec is listed only while it runs', async () => {
       const { sandbox } = await shared()
       const running = sandbox.exec('while [ ! -e go ]; do sleep 0.02; done')
       await eventually('the exec in the list', async () => (await sandbox.processes.list()).length === 1)
@@ -43,7 +43,7 @@ export function processCases(make: MakeSandbox): void {
     })
 
     it.each(['get', 'attach', 'logs', 'remove', 'kill', 'stop'] as const)(
-      'refuse to %s what they do not know',
+      '%s refuses an unknown process',
       async (method) => {
         const { sandbox } = await shared()
         await expect(attempt<unknown>(() => sandbox.processes[method]('proc_none'))).rejects.toMatchObject({
@@ -52,13 +52,13 @@ export function processCases(make: MakeSandbox): void {
       },
     )
 
-    it('are not there when they could not be started', async () => {
+    it('a process that could not be started is not listed', async () => {
       const { sandbox } = await shared()
       await expect(sandbox.spawn(['no-such-program'])).rejects.toMatchObject({ code: 'command_not_found' })
       expect(await sandbox.processes.list()).toEqual([])
     })
 
-    it('take input until it ends', async () => {
+    it('a process takes input until its end', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('cat; echo done')
       const screen = watch(process)
@@ -72,7 +72,7 @@ export function processCases(make: MakeSandbox): void {
       expect(screen.text).toBe('one é\ntwo\ndone\n')
     })
 
-    it('refuse input that has ended, and of a process that has', async () => {
+    it('input is refused after its end, and after the end of the process', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('cat; sleep 1000')
       await process.end()
@@ -81,7 +81,7 @@ export function processCases(make: MakeSandbox): void {
       await expect(process.input('late')).rejects.toMatchObject({ code: 'process_exited', retryable: false })
     })
 
-    it('answer an input that nobody read when its process ends', async () => {
+    it('an unread input is rejected when its process ends', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn(['sleep', '1000'])
       const input = background(process.input('x'.repeat(1_000_000)))
@@ -92,7 +92,7 @@ export function processCases(make: MakeSandbox): void {
       })
     })
 
-    it('refuse an input over its limit, and go on', async () => {
+    it('an input over the limit is refused, and the process continues', async () => {
       const { sandbox, journal } = await newSandbox(make, { limits: { inputBytes: 1_000 } })
       const process = await sandbox.spawn('cat')
       await expect(process.input('x'.repeat(1_001))).rejects.toMatchObject({ code: 'input_too_large' })
@@ -104,7 +104,7 @@ export function processCases(make: MakeSandbox): void {
       expect(await allEvents(journal, { types: ['limit.reached'] })).toMatchObject([{ data: { max: 1_000 } }])
     })
 
-    it('get a signal, the program alone', async () => {
+    it('a signal reaches only the program, not its children', async () => {
       const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
@@ -112,7 +112,7 @@ export function processCases(make: MakeSandbox): void {
       )
       const screen = watch(process)
       await screen.shows('ready')
-      await appears(under, mark, 2)
+      await waitForMarked(under, mark, 2)
       await process.signal('SIGUSR1')
       await screen.shows('got it')
       await under.sandbox.processes.signal(process.id, 'SIGUSR1')
@@ -122,10 +122,10 @@ export function processCases(make: MakeSandbox): void {
       })
       await process.kill()
       await expect(attempt(() => process.signal('SIGUSR1'))).rejects.toMatchObject({ code: 'process_exited' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
-    it('that end by a signal say which, however it came', async () => {
+    it('a process that ends by a signal reports which one', async () => {
       const { sandbox } = await shared()
       for (const name of ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP'] as const) {
         const process = await sandbox.spawn(['sleep', '1000'])
@@ -134,7 +134,7 @@ export function processCases(make: MakeSandbox): void {
       }
     })
 
-    it('stop politely: who ends in time ends in its own way, and leaves nothing behind', async () => {
+    it('stop reports the exit code of a process that ends within the grace period, and leaves no children', async () => {
       const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
@@ -142,43 +142,43 @@ export function processCases(make: MakeSandbox): void {
       )
       const screen = watch(process)
       await screen.shows('ready')
-      await appears(under, `sleep ${mark}`, 3)
+      await waitForMarked(under, `sleep ${mark}`, 3)
       expect(await process.stop({ graceMs: 10_000 })).toEqual({ outcome: 'ok', exitCode: 0, signal: null })
       await screen.ended
       expect(screen.text).toContain('bye')
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
-    it('stop for certain: who does not listen is killed with all it started', async () => {
+    it('stop kills a process that ignores SIGTERM, with all its children', async () => {
       const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
         `trap '' TERM; echo ready; setsid sh -c 'trap "" TERM; sleep ${mark}; :' & sleep ${mark}; sleep ${mark}`,
       )
       await watch(process).shows('ready')
-      await appears(under, mark, 3)
+      await waitForMarked(under, mark, 3)
       expect(await process.stop({ graceMs: 200 })).toMatchObject({ outcome: 'cancelled', signal: 'SIGKILL' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
-    it('are killed with all they started', async () => {
+    it('kill ends a process with all its descendants', async () => {
       const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
         `setsid sleep ${mark} & nohup sleep ${mark} >/dev/null 2>&1 & (sleep ${mark} &) ; wait; sleep ${mark}`,
       )
-      await appears(under, mark, 4)
+      await waitForMarked(under, mark, 4)
       expect(await under.sandbox.processes.kill(process.id)).toEqual({
         outcome: 'cancelled',
         exitCode: null,
         signal: 'SIGKILL',
       })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
       expect(await process.kill()).toEqual(await process.exit)
       expect(await process.stop()).toEqual(await process.exit)
     })
 
-    it('end by their time limit and by their signal', async () => {
+    it('a spawned process ends at its time limit and with its signal', async () => {
       const under = await shared()
       const mark = newMark()
       const caller = new AbortController()
@@ -187,12 +187,12 @@ export function processCases(make: MakeSandbox): void {
       expect(await late.exit).toMatchObject({ outcome: 'timeout', exitCode: null })
       caller.abort()
       expect(await called.exit).toMatchObject({ outcome: 'cancelled', exitCode: null })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
       await expect(under.sandbox.spawn('touch ran', { signal: AbortSignal.abort() })).rejects.toThrow()
       expect((await under.sandbox.exec('ls -A')).stdout).toBe('')
     })
 
-    it('cannot be removed while they run, and are forgotten when they are', async () => {
+    it('remove refuses a running process, and forgets an ended one', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const process = await sandbox.spawn(['sleep', '1000'])
       await expect(attempt(() => sandbox.processes.remove(process.id))).rejects.toMatchObject({
@@ -204,7 +204,7 @@ export function processCases(make: MakeSandbox): void {
       expect(exitsOf(await allEvents(journal), process.id)).toHaveLength(1)
     })
 
-    it('are remembered up to their limit, the newest ones', async () => {
+    it('the list has only the newest ended processes up to the limit', async () => {
       const { sandbox } = await newSandbox(make, { limits: { remembered: 3 } })
       const ids: string[] = []
       for (const one of numbers(1, 6)) {
@@ -215,7 +215,7 @@ export function processCases(make: MakeSandbox): void {
       expect((await sandbox.processes.list()).map(({ id }) => id)).toEqual(ids.slice(-3))
     })
 
-    it('are refused above their limit, and the sandbox goes on', async () => {
+    it('a process above the limit is refused, and the sandbox continues', async () => {
       const { sandbox, journal } = await newSandbox(make, { limits: { processes: 3 } })
       const [first] = await Promise.all(numbers(1, 3).map(() => sandbox.spawn(['sleep', '1000'])))
       await expect(sandbox.spawn(['sleep', '1000'])).rejects.toMatchObject({
@@ -231,13 +231,13 @@ export function processCases(make: MakeSandbox): void {
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
     })
 
-    it('do not exceed their limit when they are all asked for at once', async () => {
+    it('concurrent spawns do not exceed the process limit', async () => {
       const { sandbox } = await newSandbox(make, { limits: { processes: 5 } })
       const results = await Promise.allSettled(numbers(1, 20).map(() => sandbox.spawn(['sleep', '1000'])))
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
     })
 
-    it('can be taken up again by their id', async () => {
+    it('attach returns a working handle for a process id', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo before; cat; exit 6')
       await watch(process).shows('before')
@@ -252,7 +252,7 @@ export function processCases(make: MakeSandbox): void {
       expect(await (await sandbox.processes.attach(process.id)).exit).toMatchObject({ exitCode: 6 })
     })
 
-    it('tell their end only when the journal has it', async () => {
+    it('an exit resolves only after it is in the journal', async () => {
       const { sandbox, journal } = await newSandbox(make, { commitMs: 30 })
       for (const command of ['exit 0', 'echo out; exit 3', 'kill -9 $$']) {
         const process = await sandbox.spawn(command)

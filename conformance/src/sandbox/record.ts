@@ -2,14 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers } from '../events/coverage.ts'
 import { attempt } from '../waiting/attempt.ts'
-import { allEvents, exitsOf, operationsOf, processEvents, processOf, recorded, typesOf } from './events.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
+import {
+  allEvents,
+  exitsOf,
+  operationsOf,
+  processEvents,
+  processOf,
+  recordedOutput,
+  typesOf,
+} from './events.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 
 export function recordCases(make: MakeSandbox): void {
   describe('the journal', () => {
     const shared = sharedSandbox(make)
 
-    it('has every exec: its start, its process, its end, in order and once', async () => {
+    it('the journal has the start, the process and the end of every exec, in order and once', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await Promise.all(
         numbers(1, 20).map((one) => sandbox.exec(`echo ${one}; echo ${one} >&2; exit ${one}`)),
@@ -35,7 +43,7 @@ export function recordCases(make: MakeSandbox): void {
       }
     })
 
-    it('says how each exec ended, in its process and in its operation', async () => {
+    it('the journal has the outcome of each exec in its process and in its operation', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const caller = new AbortController()
       const wanted = [
@@ -73,7 +81,7 @@ export function recordCases(make: MakeSandbox): void {
       ['a user that is not there', 'true', { user: 'no-such-user' }, 'user_unknown'],
       ['a variable that is none', 'true', { env: { 'A=B': 'x' } }, 'environment_invalid'],
       ['more than the system takes', ['true', 'x'.repeat(300_000)], {}, 'argument_invalid'],
-    ])('has what was refused, with its code: %s', async (_name, command, options, code) => {
+    ])('the journal has a refused exec with its error code: %s', async (_name, command, options, code) => {
       const { sandbox, journal } = await shared()
       await expect(attempt(() => sandbox.exec(command, options))).rejects.toMatchObject({ code })
       const operation = operationsOf(await allEvents(journal), 'exec').at(-1) ?? []
@@ -81,7 +89,7 @@ export function recordCases(make: MakeSandbox): void {
       expect(operation[1]?.data).toMatchObject({ outcome: 'failed', ok: false, errorCode: code })
     })
 
-    it('has what was called off before it began as cancelled, without a process', async () => {
+    it('the journal has an exec with an aborted signal as cancelled, without a process', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.exec('true', { signal: AbortSignal.abort() })
       const [operation = []] = operationsOf(await allEvents(journal), 'exec')
@@ -89,7 +97,7 @@ export function recordCases(make: MakeSandbox): void {
       expect(operation[1]?.data).toMatchObject({ outcome: 'cancelled', ok: false })
     })
 
-    it('has the whole output of both streams by their offsets', async () => {
+    it('the journal has the whole output of both streams by offset', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.exec(
         'i=0; while [ $i -lt 3000 ]; do echo "out é $i"; echo "err € $i" >&2; i=$((i+1)); done',
@@ -100,11 +108,11 @@ export function recordCases(make: MakeSandbox): void {
         numbers(0, 2_999)
           .map((one) => `${word} ${one}\n`)
           .join('')
-      expect(recorded(events, processOf(events), 'stdout').bytes.toString()).toBe(lines('out é'))
-      expect(recorded(events, processOf(events), 'stderr').bytes.toString()).toBe(lines('err €'))
+      expect(recordedOutput(events, processOf(events), 'stdout').bytes.toString()).toBe(lines('out é'))
+      expect(recordedOutput(events, processOf(events), 'stderr').bytes.toString()).toBe(lines('err €'))
     })
 
-    it('has nothing of a process after its end, whatever it left behind', async () => {
+    it('the journal has no event of a process after its exit, also with background children', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.exec(
         '(i=0; while [ $i -lt 50 ]; do echo late$i; i=$((i+1)); sleep 0.02; done; touch done) & echo now',
@@ -117,11 +125,11 @@ export function recordCases(make: MakeSandbox): void {
       expect(exitsOf(events, processOf(events))).toHaveLength(1)
     })
 
-    it('has an end before the call that waited for it returns', async () => {
+    it('the journal has the end before the call returns', async () => {
       const { sandbox, journal } = await newSandbox(make, { commitMs: 20 })
       for (const _round of numbers(1, 5)) {
         await sandbox.exec('echo out')
-        const [, , last] = await tellTheEnds(journal, 'exec')
+        const [, , last] = await recordedSteps(journal, 'exec')
         expect(last).toBe(true)
       }
       const process = await sandbox.spawn('echo out; exit 4')
@@ -129,7 +137,7 @@ export function recordCases(make: MakeSandbox): void {
       expect(exitsOf(await allEvents(journal), process.id)).toHaveLength(1)
     })
 
-    it("carries the caller's context on all events of its calls, and on no others", async () => {
+    it("the events of a call carry the caller's context, and no others do", async () => {
       const { sandbox, journal } = await newSandbox(make)
       const context = { run: 'run_kit', turn: 'turn_kit', actor: 'kit' }
       const mine = sandbox.as(context)
@@ -158,7 +166,7 @@ export function recordCases(make: MakeSandbox): void {
       }
     })
 
-    it('adds one context to another', async () => {
+    it('a context is merged with the one before', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
       await sandbox.as({ run: 'run_a', traceparent }).as({ turn: 'turn_a' }).exec('true')
@@ -167,7 +175,7 @@ export function recordCases(make: MakeSandbox): void {
       expect(operation[0]?.trace).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: 'b'.repeat(16) })
     })
 
-    it("joins the caller's trace with every call", async () => {
+    it("every call joins the caller's trace", async () => {
       const { sandbox, journal } = await newSandbox(make)
       const mine = sandbox.as({ traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` })
       await mine.exec('true')
@@ -190,7 +198,7 @@ export function recordCases(make: MakeSandbox): void {
       )
     })
 
-    it('has what start and stop do inside as their children', async () => {
+    it('the inner operations of start and stop are their children', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.lifecycle.stop()
       const events = await allEvents(journal)
@@ -216,7 +224,7 @@ export function recordCases(make: MakeSandbox): void {
       expect(types.filter((type) => type === 'sandbox.stopped')).toHaveLength(1)
     })
 
-    it('ends every operation that it starts, once', async () => {
+    it('every started operation ends once', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const process = await sandbox.spawn('cat')
       await process.input('a\n')
@@ -240,7 +248,7 @@ export function recordCases(make: MakeSandbox): void {
       expect([...open.values()].every((ends) => ends === 1)).toBe(true)
     })
 
-    it('takes what the runtime records, and nothing that is not its to say', async () => {
+    it('record takes runtime events, and refuses the event types of the sandbox', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.record([{ type: 'log.message', data: { level: 'info', message: 'from the kit' } }])
       const events = await allEvents(journal, { types: ['log.message'] })
@@ -251,14 +259,14 @@ export function recordCases(make: MakeSandbox): void {
   })
 
   describe('the budget of a process', () => {
-    it('keeps head and tail of 20 MB, says what is missing, and says once that the limit was reached', async () => {
+    it('the journal keeps head and tail of 20 MB, the number of missing bytes, and one limit event', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const { outcome } = await sandbox.exec(
         `printf HEAD; head -c 20000000 /dev/zero | tr '\\0' x; printf TAIL`,
       )
       expect(outcome).toBe('ok')
       const events = await allEvents(journal)
-      const { bytes, skipped, holes } = recorded(events, processOf(events))
+      const { bytes, skipped, holes } = recordedOutput(events, processOf(events))
       expect(skipped).toBeGreaterThan(0)
       expect(bytes.length + skipped).toBe(20_000_008)
       expect(holes).toHaveLength(1)
@@ -271,15 +279,15 @@ export function recordCases(make: MakeSandbox): void {
       expect(exitsOf(events, processOf(events))[0]?.data).toMatchObject({ bytes: 20_000_008, skipped })
     })
 
-    it('is one for both streams', async () => {
+    it('the output budget is shared by both streams', async () => {
       const { sandbox, journal } = await newSandbox(make, { limits: { journalBytes: 200_000 } })
       await sandbox.exec(
         `for i in 1 2 3 4 5; do head -c 100000 /dev/zero | tr '\\0' o; head -c 100000 /dev/zero | tr '\\0' e >&2; done`,
       )
       const events = await allEvents(journal)
       const [out, err] = [
-        recorded(events, processOf(events), 'stdout'),
-        recorded(events, processOf(events), 'stderr'),
+        recordedOutput(events, processOf(events), 'stdout'),
+        recordedOutput(events, processOf(events), 'stderr'),
       ]
       expect(out.bytes.length + out.skipped).toBe(500_000)
       expect(err.bytes.length + err.skipped).toBe(500_000)
@@ -287,7 +295,7 @@ export function recordCases(make: MakeSandbox): void {
       expect(out.bytes.length + err.bytes.length).toBeLessThanOrEqual(200_000)
     })
 
-    it('does not cut what its caller asked for', async () => {
+    it("the output budget does not truncate the caller's result", async () => {
       const { sandbox } = await newSandbox(make, { limits: { journalBytes: 10_000 } })
       const { stdout, truncated } = await sandbox.exec(`head -c 500000 /dev/zero | tr '\\0' x`)
       expect({ length: stdout.length, truncated }).toEqual({ length: 500_000, truncated: false })
@@ -295,8 +303,8 @@ export function recordCases(make: MakeSandbox): void {
   })
 }
 
-/** Of the last operation of that kind: its start, its process's end, its end. */
-async function tellTheEnds(journal: Parameters<typeof allEvents>[0], op: string): Promise<boolean[]> {
+/** Whether the last operation of that kind has a start, an exit of its process, and an end in the journal. */
+async function recordedSteps(journal: Parameters<typeof allEvents>[0], op: string): Promise<boolean[]> {
   const operation = operationsOf(await allEvents(journal), op).at(-1) ?? []
   const has = (type: string) => operation.some((event) => event.type === type)
   return [has('operation.started'), has('process.exited'), has('operation.finished')]

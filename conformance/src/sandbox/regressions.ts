@@ -4,30 +4,30 @@ import { attempt } from '../waiting/attempt.ts'
 import { background } from '../waiting/background.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf, operationsOf } from './events.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from './kit.ts'
 import { all, textOf } from './logs.ts'
-import { appears, isGone, living, newMark } from './marks.ts'
+import { countMarked, newMark, waitForMarked, waitUntilGone } from './marks.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from './setting.ts'
 
-/** Faults that were found in other systems: each name tells what happened there. */
+/** Regression cases for faults found in other systems. Each test name describes the fault. */
 export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOptions): void {
   describe('sandbox-agent 0.4.2', () => {
     const shared = sharedSandbox(make)
 
-    it('deleting what still ran never answered, and left it running', async () => {
+    it('deleting a running process never returned, and left it running', async () => {
       const under = await shared()
       const mark = newMark()
       const process = await under.sandbox.spawn(
         `trap '' TERM; sleep ${mark} & while :; do cat; sleep ${mark}; done`,
       )
-      await appears(under, mark, 2)
-      await within('the answer', process.stop({ graceMs: 100 }))
-      await within('the answer', under.sandbox.processes.remove(process.id))
+      await waitForMarked(under, mark, 2)
+      await within('the stop', process.stop({ graceMs: 100 }))
+      await within('the removal', under.sandbox.processes.remove(process.id))
       expect(await under.sandbox.processes.list()).toEqual([])
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
-    it('a crash left its pending call without an answer, its stream open and the dead one in the list', async () => {
+    it('a crash left its pending call unresolved, its stream open and the dead process in the list', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo up; read line; echo why >&2; kill -9 $$')
       const [screen, followed] = [watch(process), background(all(sandbox.processes.follow(process.id)))]
@@ -57,7 +57,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       ])
       onTestFinished(() => host.dispose())
       await eventually('its processes', async () => (await host.count(`sleep ${mark}`)) >= 4)
-      host.die()
+      host.kill()
       await eventually('no orphans', async () => (await host.count(mark)) === 0, 3_000)
     })
 
@@ -66,21 +66,21 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       const mark = newMark()
       const result = await under.sandbox.exec(['sh', '-c', `echo a; sleep ${mark}`], { timeoutMs: 300 })
       expect(result).toMatchObject({ outcome: 'timeout', stdout: 'a\n' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
     it('a call waited for the background child of its command', async () => {
       const under = await shared()
       const mark = newMark()
       const { outcome, stdout } = await under.sandbox.exec(`sleep ${mark} & echo bg`)
-      expect({ outcome, stdout, left: await living(under, mark) }).toEqual({
+      expect({ outcome, stdout, left: await countMarked(under, mark) }).toEqual({
         outcome: 'ok',
         stdout: 'bg\n',
         left: 1,
       })
     })
 
-    it('a log kept its last 10 MB and forgot the rest without a word', async () => {
+    it('a log kept its last 10 MB and silently dropped the rest', async () => {
       const { sandbox } = await newSandbox(make, { limits: { journalBytes: 500_000 } })
       const process = await sandbox.spawn('seq 1 300000')
       await process.exit
@@ -88,11 +88,13 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       expect(textOf(chunks).startsWith('1\n2\n3\n')).toBe(true)
       expect(textOf(chunks).endsWith('299999\n300000\n')).toBe(true)
       const skipped = chunks.reduce((sum, chunk) => sum + (chunk.skipped ?? 0), 0)
-      const kept = chunks.reduce((sum, { data }) => sum + data.length, 0)
-      expect(kept + skipped).toBe(numbers(1, 300_000).reduce((sum, one) => sum + String(one).length + 1, 0))
+      const recordedBytes = chunks.reduce((sum, { data }) => sum + data.length, 0)
+      expect(recordedBytes + skipped).toBe(
+        numbers(1, 300_000).reduce((sum, one) => sum + String(one).length + 1, 0),
+      )
     })
 
-    it('a line of 10 MB is followed whole', async () => {
+    it('a line of 10 MB was not delivered completely', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn(`head -c 10000000 /dev/zero | tr '\\0' x; echo`)
       const chunks = await all(sandbox.processes.follow(process.id))
@@ -115,7 +117,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       ).toBe(true)
     })
 
-    it('following what never was waited for ever', async () => {
+    it('following an unknown process waited for ever', async () => {
       const { sandbox } = await shared()
       await expect(
         within(
@@ -137,7 +139,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       const mark = newMark()
       const caller = new AbortController()
       const running = under.sandbox.exec(`sleep ${mark}`, { signal: caller.signal })
-      await appears(under, mark, 1)
+      await waitForMarked(under, mark, 1)
       caller.abort()
       expect(await running).toMatchObject({ outcome: 'cancelled', exitCode: null })
     })
@@ -165,7 +167,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       expect((await sandbox.exec(command, { maxOutputBytes: 3_000_000 })).stdout.includes('\ufffd')).toBe(
         false,
       )
-      // It begins when it is watched: a view of what is over may begin in the middle of it.
+      // The process waits for input, so that the view starts first: a view of finished output may start in the middle of it.
       const process = await sandbox.spawn(`read -r go; ${command}`)
       const screen = watch(process)
       await process.input('go\n')
@@ -226,7 +228,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     })
   })
 
-  describe('this house', () => {
+  describe('this repository', () => {
     it('closing the last sandbox of a host killed the next one', async () => {
       for (const _round of numbers(1, 4)) {
         const under = await make()

@@ -3,18 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { background } from '../waiting/background.ts'
 import { eventually, within } from '../waiting/within.ts'
 import { allEvents, exitsOf, processEvents, typesOf } from './events.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 import { all, textOf } from './logs.ts'
 import { watch } from './screen.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from './setting.ts'
 
-/** Fails until it was run so often. */
+/** A command that fails until its nth run. */
 const failsUntil = (runs: number) => `echo run >> runs; [ $(wc -l < runs) -ge ${runs} ] || exit 9`
 
 export function restartCases(make: MakeSandbox): void {
   describe('restarts', () => {
     const shared = sharedSandbox(make)
 
-    it('never happen unasked', async () => {
+    it('a failed process is not restarted by default', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn(failsUntil(2))
       expect(await process.exit).toMatchObject({ exitCode: 9 })
@@ -23,7 +23,7 @@ export function restartCases(make: MakeSandbox): void {
       expect(await sandbox.processes.get(process.id)).toMatchObject({ state: 'exited', restarts: 0 })
     })
 
-    it('on failure happen until it ends well, and are counted', async () => {
+    it('a process with restart on-failure is restarted until it succeeds, and restarts are counted', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const process = await sandbox.spawn(failsUntil(3), { restart: 'on-failure' })
       expect(await process.exit).toEqual({ outcome: 'ok', exitCode: 0, signal: null })
@@ -40,7 +40,7 @@ export function restartCases(make: MakeSandbox): void {
       expect(exitsOf(events, process.id).map(({ data }) => data.exitCode)).toEqual([9, 9, 0])
     })
 
-    it('on failure follow a death by a signal too', async () => {
+    it('a process with restart on-failure is restarted after a death by a signal', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo run >> runs; [ $(wc -l < runs) -ge 2 ] || kill -9 $$', {
         restart: 'on-failure',
@@ -49,7 +49,7 @@ export function restartCases(make: MakeSandbox): void {
       expect(await sandbox.processes.get(process.id)).toMatchObject({ restarts: 1 })
     })
 
-    it('always happen also after a good end, until it is stopped', async () => {
+    it('a process with restart always is restarted after success, until it is stopped', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo run >> runs', { restart: 'always' })
       await eventually('two restarts', async () => (await sandbox.processes.get(process.id)).restarts >= 2)
@@ -60,7 +60,7 @@ export function restartCases(make: MakeSandbox): void {
       expect((await sandbox.exec('wc -l < runs')).stdout).toBe(runs)
     })
 
-    it('are waited for in a state of their own, which a stop ends', async () => {
+    it('a process that waits for its restart has the state waiting, which a stop ends', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo run >> runs; exit 9', { restart: 'on-failure' })
       const followed = background(all(sandbox.processes.follow(process.id)))
@@ -74,7 +74,7 @@ export function restartCases(make: MakeSandbox): void {
         state: 'exited',
         exit: { exitCode: 9 },
       })
-      await within('the end of who follows it', followed)
+      await within('the end of its follower', followed)
       for (const options of [{}, { tail: 5 }])
         expect(textOf(await all(sandbox.processes.follow(process.id, options)))).toBe('')
       const runs = (await sandbox.exec('wc -l < runs')).stdout
@@ -82,7 +82,7 @@ export function restartCases(make: MakeSandbox): void {
       expect((await sandbox.exec('wc -l < runs')).stdout).toBe(runs)
     })
 
-    it('that were called off leave a log that can be followed to its end, also when the process is forgotten', async () => {
+    it('the log of a process stopped before its restart can be followed to its end, also after its removal', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn('echo once; exit 9', { restart: 'on-failure' })
       await eventually(
@@ -95,7 +95,7 @@ export function restartCases(make: MakeSandbox): void {
       expect(textOf(chunks)).toBe('once\n')
     })
 
-    it('keep the same process for viewers, followers and handles', async () => {
+    it('viewers, followers and handles stay valid over restarts', async () => {
       const { sandbox } = await shared()
       const process = await sandbox.spawn(`echo start; ${failsUntil(3)}; cat`, { restart: 'on-failure' })
       const screen = watch(process)
@@ -108,7 +108,7 @@ export function restartCases(make: MakeSandbox): void {
       expect(textOf(await followed)).toBe('start\nstart\nstart\nstill here\n')
     })
 
-    it('do not survive a shutdown', async () => {
+    it('a pending restart does not survive a shutdown', async () => {
       const { sandbox } = await newSandbox(make)
       const process = await sandbox.spawn('echo run >> runs; exit 9', { restart: 'always' })
       await eventually(

@@ -1,13 +1,13 @@
 import type { Process } from '@vitrine/protocol'
 import { eventually } from '../waiting/within.ts'
 
-/** What one viewer of a process has seen so far. */
+/** The output that one viewer of a process has received so far. */
 export interface Screen {
   readonly text: string
   readonly bytes: Buffer
-  /** Waits for a text that comes after everything that was waited for before. */
+  /** Waits for a text after the position of the previous match, and returns the match. */
   shows(text: string | RegExp): Promise<string>
-  /** Settles when the view ends, with why if it was not the process's end. */
+  /** Resolves when the view ends; with the error if the view failed. */
   readonly ended: Promise<unknown>
 }
 

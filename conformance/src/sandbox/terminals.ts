@@ -2,10 +2,10 @@ import type { Process } from '@vitrine/protocol'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { attempt } from '../waiting/attempt.ts'
 import { eventually, within } from '../waiting/within.ts'
-import { allEvents, processEvents, recorded } from './events.ts'
-import { appears, isGone, living, newMark } from './marks.ts'
+import { allEvents, processEvents, recordedOutput } from './events.ts'
+import { type MakeSandbox, type SandboxUnderTest, sharedSandbox } from './kit.ts'
+import { countMarked, newMark, waitForMarked, waitUntilGone } from './marks.ts'
 import { type Screen, watch } from './screen.ts'
-import { type MakeSandbox, type SandboxUnderTest, sharedSandbox } from './setting.ts'
 
 const shell = ['bash', '--norc', '--noprofile', '-i']
 const size = { cols: 100, rows: 30 }
@@ -13,7 +13,7 @@ const size = { cols: 100, rows: 30 }
 export function terminalCases(make: MakeSandbox): void {
   describe('terminals', () => {
     const shared = sharedSandbox(make)
-    /** A shell that a person could type into. */
+    /** Opens an interactive shell and waits for its prompt. */
     const openShell = async ({ skip }: TestContext) => {
       const under = await withTerminals(shared, skip)
       const process = await under.sandbox.spawn(shell, { tty: size, env: { PS1: '> ' } })
@@ -22,7 +22,7 @@ export function terminalCases(make: MakeSandbox): void {
       return { under, process, screen }
     }
 
-    it('are terminals of the size that was asked for, with a type', async ({ skip }) => {
+    it('a terminal has the requested size and a type', async ({ skip }) => {
       const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn(
         'tty; stty size; echo $TERM; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all three',
@@ -35,7 +35,7 @@ export function terminalCases(make: MakeSandbox): void {
       expect(await sandbox.processes.get(process.id)).toMatchObject({ tty: true })
     })
 
-    it('tell the program when their size changes', async ({ skip }) => {
+    it('a resize of a terminal notifies the program', async ({ skip }) => {
       const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn(
         `trap 'stty size' WINCH; echo ready; while :; do sleep 0.05; done`,
@@ -58,34 +58,34 @@ export function terminalCases(make: MakeSandbox): void {
         })
     })
 
-    it('refuse a size that is none', async ({ skip }) => {
+    it('an invalid terminal size is refused', async ({ skip }) => {
       const { sandbox } = await withTerminals(shared, skip)
       await expect(sandbox.spawn('true', { tty: { cols: 0, rows: 0 } })).rejects.toMatchObject({
         code: 'argument_invalid',
       })
     })
 
-    it('turn ^C into an interrupt of the foreground job alone', async (test) => {
+    it('^C in a terminal interrupts only the foreground job', async (test) => {
       const { under, process, screen } = await openShell(test)
       const [back, front] = [newMark(), newMark()]
       await type(process, `sleep ${back} &`)
-      await appears(under, back, 1)
+      await waitForMarked(under, back, 1)
       await type(process, `sleep ${front}`)
-      await appears(under, front, 1)
+      await waitForMarked(under, front, 1)
       await process.input('\x03')
-      await isGone(under, front)
-      expect(await living(under, back)).toBe(1)
+      await waitUntilGone(under, front)
+      expect(await countMarked(under, back)).toBe(1)
       await type(process, 'echo status=$?')
       await screen.shows('status=130')
       await type(process, 'exit 4')
       expect(await process.exit).toMatchObject({ exitCode: 4 })
     })
 
-    it('have job control: ^Z, jobs, bg and fg', async (test) => {
+    it('a terminal has job control: ^Z, jobs, bg and fg', async (test) => {
       const { under, process, screen } = await openShell(test)
       const mark = newMark()
       await type(process, `sleep ${mark}`)
-      await appears(under, mark, 1)
+      await waitForMarked(under, mark, 1)
       await process.input('\x1a')
       await screen.shows(/Stopped/)
       await type(process, 'bg')
@@ -94,16 +94,16 @@ export function terminalCases(make: MakeSandbox): void {
       await screen.shows(/Running.*\r\n/)
       await type(process, 'fg')
       await screen.shows(/fg\r\n.*sleep .*\r\n/s)
-      // The shell says what it brings to the front before it has done so.
+      // The shell prints the job's command before the job is in the foreground.
       await eventually('the job to be interrupted', async () => {
         await process.input('\x03')
-        return (await living(under, mark)) === 0
+        return (await countMarked(under, mark)) === 0
       })
       await type(process, 'jobs; echo none-left')
       await screen.shows('none-left\r\n')
     })
 
-    it('end the input of a program with ^D', async ({ skip }) => {
+    it('end() sends ^D, which ends the input of a program in a terminal', async ({ skip }) => {
       const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn('cat; echo over', { tty: size })
       const screen = watch(process)
@@ -114,7 +114,7 @@ export function terminalCases(make: MakeSandbox): void {
       expect(await process.exit).toMatchObject({ outcome: 'ok' })
     })
 
-    it('show every viewer the same bytes, and the journal has them too', async (test) => {
+    it('every viewer of a terminal gets the same bytes as the journal', async (test) => {
       const { under, process, screen } = await openShell(test)
       const other = watch(process)
       await type(process, 'printf "é€\\033[1mbold\\033[0m\\n"; seq 1 2000; exit')
@@ -123,11 +123,11 @@ export function terminalCases(make: MakeSandbox): void {
       expect(screen.bytes.includes('é€\x1b[1mbold')).toBe(true)
       expect(screen.bytes.equals(other.bytes)).toBe(true)
       const events = await allEvents(under.journal)
-      expect(recorded(events, process.id, 'terminal').bytes.equals(screen.bytes)).toBe(true)
+      expect(recordedOutput(events, process.id, 'terminal').bytes.equals(screen.bytes)).toBe(true)
       expect(processEvents(events, process.id).at(-1)?.type).toBe('process.exited')
     })
 
-    it('show who comes late what was there, and then what comes', async (test) => {
+    it('a late viewer of a terminal gets the earlier output, and then new output', async (test) => {
       const { process, screen } = await openShell(test)
       await type(process, 'echo ear""ly')
       await screen.shows('early')
@@ -144,7 +144,7 @@ export function terminalCases(make: MakeSandbox): void {
       expect(afterwards.text).toContain('later')
     })
 
-    it('live on when a viewer leaves, or stops reading', async (test) => {
+    it('a terminal continues when a viewer leaves or stops reading', async (test) => {
       const { process, screen } = await openShell(test)
       const leaving = new AbortController()
       const first = watch(process, leaving.signal)
@@ -160,7 +160,7 @@ export function terminalCases(make: MakeSandbox): void {
       await screen.shows('and-3')
     })
 
-    it('that are dead say so, and that it is no use to try again', async (test) => {
+    it('calls on an exited terminal are refused with a code that is not retryable', async (test) => {
       const { sandbox } = (await openShell(test)).under
       const process = await sandbox.spawn('exit 3', { tty: size })
       await process.exit
@@ -172,16 +172,16 @@ export function terminalCases(make: MakeSandbox): void {
       await expect(attempt(() => process.end())).rejects.toMatchObject(dead)
     })
 
-    it('are killed with everything that runs in them', async (test) => {
+    it('kill ends a terminal with all its processes', async (test) => {
       const { under, process } = await openShell(test)
       const mark = newMark()
       await type(process, `sleep ${mark} & nohup setsid sleep ${mark} > /dev/null 2>&1 & sleep ${mark}`)
-      await appears(under, mark, 3)
+      await waitForMarked(under, mark, 3)
       expect(await process.kill()).toMatchObject({ outcome: 'cancelled' })
-      await isGone(under, mark)
+      await waitUntilGone(under, mark)
     })
 
-    it('give all that was written before the end', async ({ skip }) => {
+    it('a viewer of a terminal gets all output before the end', async ({ skip }) => {
       const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn('seq 1 50000; echo the end', { tty: size })
       const screen = watch(process)
@@ -191,7 +191,7 @@ export function terminalCases(make: MakeSandbox): void {
       expect(screen.text.endsWith('the end\r\n')).toBe(true)
     })
 
-    it('take a long paste without losing any of it', async ({ skip }) => {
+    it('a terminal takes a long paste completely', async ({ skip }) => {
       const { sandbox } = await withTerminals(shared, skip)
       const process = await sandbox.spawn('stty raw -echo; echo ready; head -c 300000 | cksum', { tty: size })
       const screen: Screen = watch(process)

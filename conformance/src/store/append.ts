@@ -1,18 +1,18 @@
 import type { EventInput } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { held } from '../drivers/held.ts'
+import { interceptedDriver } from '../drivers/intercepted-driver.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
+import { hostilePayloads } from '../events/hostile-payloads.ts'
 import { message, messages, work } from '../events/inputs.ts'
-import { nastyPayloads } from '../events/nasty.ts'
 import { background } from '../waiting/background.ts'
 import { take } from '../waiting/take.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function appendCases(makeStore: MakeStore): void {
   describe('append', () => {
     it('numbers each journal 1, 2, 3 …, whatever goes to the others in between', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journals = await Promise.all(['host', 'sbx_a', 'sbx_b', 'loop_c'].map((id) => store.journal(id)))
       for (let round = 0; round < 10; round += 1) {
         await Promise.all(
@@ -25,8 +25,8 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('is one journal, however many ask for it at once', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const handles = await Promise.all(numbers(1, 5).map(() => store.journal('a')))
       const tails = handles.map((journal) => background(take(journal.tail(), 10)))
       for (const round of [1, 2]) {
@@ -38,25 +38,25 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('goes on with the next seq after closing, after a crash and after a takeover', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       await (await first.journal('a')).append(messages(3))
-      const second = await scene.reopen(first)
+      const second = await fixture.reopen(first)
       await (await second.journal('a')).append(messages(2))
-      await scene.crash(second)
-      const third = await scene.open()
+      await fixture.crash(second)
+      const third = await fixture.open()
       await (await third.journal('a')).append(messages(2))
-      const fourth = await scene.open({ takeover: true })
+      const fourth = await fixture.open({ takeover: true })
       const journal = await fourth.journal('a')
       expect(seqsOf(await journal.append(messages(2)))).toEqual([8, 9])
       expect(seqsOf((await journal.read()).events)).toEqual(numbers(1, 9))
     })
 
     it('resolves only once another connection can read the events', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
-      const other = await (await scene.readOnly()).journal('a')
+      const other = await (await fixture.readOnly()).journal('a')
       for (let round = 1; round <= 20; round += 1) {
         const appended = await journal.append(messages(3))
         const { events } = await other.read({ after: journal.cursor({ seq: (round - 1) * 3 }) })
@@ -65,30 +65,30 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('keeps what it resolved with when its host dies in the same moment', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const appended = await (await store.journal('a')).append(messages(5))
-      await scene.crash(store)
-      const again = await (await scene.open()).journal('a')
+      await fixture.crash(store)
+      const again = await (await fixture.open()).journal('a')
       expect((await again.read()).events).toEqual(appended)
     })
 
     it('rejects, and leaves nothing, when its host dies before the commit', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(2))
-      await scene.crash(store, 'before the next commit')
+      await fixture.crash(store, 'before the next commit')
       await expect(journal.append(messages(3))).rejects.toMatchObject({ code: 'store_unavailable' })
-      const again = await (await scene.open()).journal('a')
+      const again = await (await fixture.open()).journal('a')
       expect(seqsOf((await again.read()).events)).toEqual([1, 2])
     })
 
     it('shows an event to nobody before the store has it', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
-      const other = await (await scene.readOnly()).journal('a')
+      const other = await (await fixture.readOnly()).journal('a')
       const stored: Promise<boolean>[] = []
       const isStored = async (seq: number) =>
         eventsOf((await other.read({ at: seq, limit: 1 })).events).some((event) => event.seq === seq)
@@ -99,8 +99,8 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('writes nothing of a batch with a malformed event, and names the field', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(1))
       const malformed: EventInput = { type: 'log.message', data: { level: 'loud', message: 'x' } }
       await expect(journal.append([message('good'), malformed, message('good')])).rejects.toMatchObject({
@@ -112,8 +112,8 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('refuses a type that is not in the catalogue, with the whole batch', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await expect(journal.append([message('good'), { type: 'made.up', data: {} }])).rejects.toMatchObject({
         code: 'event_type_unknown',
         details: { path: 'events[1].type' },
@@ -122,8 +122,8 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('lets a refused batch hurt none of those appended in the same tick', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const results = await Promise.allSettled([
         journal.append(messages(2, 'before')),
         journal.append([message('with it'), work.operation('op_never').end]),
@@ -141,8 +141,8 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('keeps the order in which appends were called, also when nobody waits for them', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const pending = numbers(1, 500).map((number) => journal.append([message(String(number))]))
       await Promise.all(pending)
       const { events } = await journal.read()
@@ -150,16 +150,16 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('takes a batch that is larger than any transaction, whole and in order', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       expect(seqsOf(await journal.append(messages(2_500)))).toEqual(numbers(1, 2_500))
       expect(seqsOf((await journal.read({ limit: 10_000 })).events)).toEqual(numbers(1, 2_500))
     })
 
     it('commits what was appended in one tick together', async () => {
-      const scene = await newScene(makeStore)
-      const driver = held(scene.driver())
-      const store = await scene.open({}, driver)
+      const fixture = await newStoreFixture(makeStore)
+      const driver = interceptedDriver(fixture.driver())
+      const store = await fixture.open({}, driver)
       const [a, b] = [await store.journal('a'), await store.journal('b')]
       await Promise.all([
         ...messages(50).map((one) => a.append([one])),
@@ -169,16 +169,16 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('writes nothing for an empty batch, and makes no journal of it', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       expect(await (await store.journal('empty')).append([])).toEqual([])
       await (await store.journal('a')).append(messages(1))
       expect(await store.journals()).toEqual(['a'])
     })
 
     it('adds what its handle says, and lets an event speak for itself', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a', {
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a', {
         source: 'engine',
         actor: 'ada',
         sandbox: 'sbx_1',
@@ -191,16 +191,16 @@ export function appendCases(makeStore: MakeStore): void {
     })
 
     it('never lets time go back within a journal', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       for (let round = 0; round < 20; round += 1) await journal.append(messages(2))
       const times = eventsOf((await journal.read()).events).map(({ time }) => Date.parse(time))
       expect(times).toEqual(times.toSorted((a, b) => a - b))
     })
 
     it('refuses more than may wait, and keeps all it did not refuse', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open({ maxPendingBytes: 20_000 })).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open({ maxPendingBytes: 20_000 })).journal('a')
       const results = await Promise.allSettled(
         numbers(1, 200).map((number) => journal.append([message(`${number}`)])),
       )
@@ -212,18 +212,18 @@ export function appendCases(makeStore: MakeStore): void {
       expect(seqsOf(await journal.append(messages(1)))).toEqual([accepted.length + 1])
     })
 
-    it.each(nastyPayloads)(
+    it.each(hostilePayloads)(
       'gives back %s exactly as it came, now and after opening again',
       async (_name, payload) => {
-        const scene = await newScene(makeStore)
-        const store = await scene.open()
+        const fixture = await newStoreFixture(makeStore)
+        const store = await fixture.open()
         const journal = await store.journal('a')
         const appended = await journal.append([
           { type: 'foreign.event', data: { type: 'nasty', data: payload } },
         ])
         expect(appended[0]?.data.data).toStrictEqual(payload)
         expect((await journal.read()).events).toStrictEqual(appended)
-        const again = await (await scene.reopen(store)).journal('a')
+        const again = await (await fixture.reopen(store)).journal('a')
         expect((await again.read()).events).toStrictEqual(appended)
         expect(await again.verify()).toMatchObject({ ok: true })
       },
@@ -235,20 +235,20 @@ export function appendCases(makeStore: MakeStore): void {
       ['an emoji', '🧪'],
       ['quotes', '"\'`\\'],
     ])('keeps %s in what an event is found by, or refuses it', async (_name, text) => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const appended = await journal
         .append([{ ...message('x'), session: text, run: text }])
         .catch(expectInvalid)
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       expect((await again.read({ session: text, run: text })).events).toEqual(appended)
       expect(await again.verify()).toMatchObject({ ok: true })
     })
 
     it('gives out events that are frozen to the bottom', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const deep: EventInput = {
         type: 'foreign.event',
@@ -257,14 +257,14 @@ export function appendCases(makeStore: MakeStore): void {
       }
       const appended = await journal.append([deep])
       const { value: tailed } = await journal.tail().next()
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       const read = (await again.read()).events
       for (const event of [...appended, tailed, ...read]) expect(unfrozenIn(event)).toEqual([])
     })
 
     it('leaves alone what it was handed, and is not changed by it later', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const data = { type: 'x', data: { list: [1], inner: { value: 'before' } } }
       const pending = journal.append([{ type: 'foreign.event', data }])
       data.data.inner.value = 'after'
@@ -277,13 +277,13 @@ export function appendCases(makeStore: MakeStore): void {
   })
 }
 
-/** For a text that a store may refuse, but must not keep as another one. */
+/** For a text that a store may reject, but must not store changed. */
 function expectInvalid(error: unknown): [] {
   expect(error).toMatchObject({ code: 'event_invalid' })
   return []
 }
 
-/** The paths of everything in a value that could be changed. */
+/** The paths of all values that are not frozen. */
 function unfrozenIn(value: unknown, path = 'event'): string[] {
   if (typeof value !== 'object' || value === null) return []
   const inner = Object.entries(value).flatMap(([key, field]) => unfrozenIn(field, `${path}.${key}`))

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { eventsOf } from '../events/coverage.ts'
 import { message, messages } from '../events/inputs.ts'
 import { eventually } from '../waiting/within.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 const large = 'large field '.repeat(10_000)
 
@@ -14,16 +14,16 @@ export function blobCases(makeStore: MakeStore): void {
     it.each([0, 1, 1_000, 64 * 1024, 256 * 1024, 1_000_000])(
       'keep %i bytes under their hash, over closing and crash',
       async (size) => {
-        const scene = await newScene(makeStore)
-        const first = await scene.open()
+        const fixture = await newStoreFixture(makeStore)
+        const first = await fixture.open()
         const bytes = new Uint8Array(randomBytes(size))
         const ref = await first.putBlob(bytes, { mediaType: 'application/octet-stream' })
         const hash = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
         expect(ref).toEqual({ blob: hash, bytes: size, mediaType: 'application/octet-stream' })
         expect(await bytesOf(first, ref)).toEqual(bytes)
-        const second = await scene.reopen(first)
-        await scene.crash(second)
-        const third = await scene.open()
+        const second = await fixture.reopen(first)
+        await fixture.crash(second)
+        const third = await fixture.open()
         expect(await bytesOf(third, ref)).toEqual(bytes)
         expect(await third.getBlob(ref.blob)).toMatchObject({
           bytes: size,
@@ -33,8 +33,8 @@ export function blobCases(makeStore: MakeStore): void {
     )
 
     it('take text, bytes and streams of bytes, and the same content is the same blob', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       async function* parts() {
         yield Buffer.from('hello ')
         yield Buffer.from('wörld')
@@ -49,16 +49,16 @@ export function blobCases(makeStore: MakeStore): void {
     })
 
     it('are kept once, however often they are put', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open({ blobs: { maxTotalBytes: 10_000 } })
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open({ blobs: { maxTotalBytes: 10_000 } })
       const content = randomBytes(6_000)
       for (let count = 0; count < 5; count += 1) await store.putBlob(content)
       await expect(store.putBlob(randomBytes(6_000))).rejects.toMatchObject({ code: 'blob_limit' })
     })
 
     it('are given in ranges', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const bytes = randomBytes(600_000)
       const ref = await store.putBlob(bytes)
       const edges = [0, 1, 65_535, 65_536, 262_143, 262_144, 262_145, 599_999, 600_000]
@@ -72,8 +72,8 @@ export function blobCases(makeStore: MakeStore): void {
     })
 
     it('refuse a range outside of them, and a hash that is not there', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const { blob } = await store.putBlob('0123456789')
       for (const range of [{ start: -1 }, { start: 11 }, { end: 11 }, { start: 5, end: 4 }, { start: 1.5 }]) {
         await expect(store.getBlob(blob, range), JSON.stringify(range)).rejects.toMatchObject({
@@ -86,8 +86,8 @@ export function blobCases(makeStore: MakeStore): void {
     })
 
     it('refuse what is too large, one or all together', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open({ blobs: { maxBytes: 1_000, maxTotalBytes: 2_500 } })
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open({ blobs: { maxBytes: 1_000, maxTotalBytes: 2_500 } })
       await expect(store.putBlob(randomBytes(1_001))).rejects.toMatchObject({ code: 'blob_too_large' })
       async function* endless() {
         for (;;) yield randomBytes(400)
@@ -96,21 +96,21 @@ export function blobCases(makeStore: MakeStore): void {
       await store.putBlob(randomBytes(1_000))
       await store.putBlob(randomBytes(1_000))
       await expect(store.putBlob(randomBytes(1_000))).rejects.toMatchObject({ code: 'blob_limit' })
-      const again = await scene.reopen(store, { blobs: { maxTotalBytes: 2_500 } })
+      const again = await fixture.reopen(store, { blobs: { maxTotalBytes: 2_500 } })
       await expect(again.putBlob(randomBytes(1_000))).rejects.toMatchObject({ code: 'blob_limit' })
     })
 
     it('do not count twice what is put twice at once', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open({ blobs: { maxTotalBytes: 10_000 } })
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open({ blobs: { maxTotalBytes: 10_000 } })
       const content = randomBytes(4_000)
       await Promise.all([store.putBlob(content), store.putBlob(content)])
       await store.putBlob(randomBytes(4_000))
     })
 
     it('stay as long as one event refers to them, and no longer', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const other = await store.journal('b')
       const ref = await store.putBlob('after-image')
@@ -132,16 +132,16 @@ export function blobCases(makeStore: MakeStore): void {
     })
 
     it('stay for a while when nothing refers to them yet', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const ref = await store.putBlob('new')
       await store.sweepBlobs()
       expect(Buffer.from(await bytesOf(store, ref)).toString()).toBe('new')
     })
 
     it('make room when they are freed', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open({ blobs: { maxTotalBytes: 1_500 } })
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open({ blobs: { maxTotalBytes: 1_500 } })
       await store.putBlob(randomBytes(1_000))
       await eventually('room for another blob', async () => {
         await freeUnused(store)
@@ -153,31 +153,31 @@ export function blobCases(makeStore: MakeStore): void {
     })
 
     it('are read by a read-only store', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const ref = await store.putBlob('shared')
-      expect(Buffer.from(await bytesOf(await scene.readOnly(), ref)).toString()).toBe('shared')
+      expect(Buffer.from(await bytesOf(await fixture.readOnly(), ref)).toString()).toBe('shared')
     })
   })
 
   describe('a large field', () => {
     it('becomes a blob, and comes back whole', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const [event] = await journal.append([
         { type: 'foreign.event', data: { type: 'x', data: { deep: [{ text: large }], small: 'stays' } } },
       ])
       expect(event?.data.data).toMatchObject({ small: 'stays', deep: [{ text: { bytes: large.length } }] })
-      const again = await scene.reopen(store)
+      const again = await fixture.reopen(store)
       const [read] = eventsOf((await (await again.journal('a')).read()).events)
       expect(read).toEqual(event)
       expect(await textAt(again, read?.data)).toBe(large)
     })
 
     it('is gone with its event', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const [event] = await journal.append([
         { ...message(''), data: { level: 'info', message: 'x', extra: large } },
@@ -197,8 +197,8 @@ export function blobCases(makeStore: MakeStore): void {
     })
 
     it('is not stored when its batch is refused', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const batch: EventInput[] = [
         { ...message(''), data: { level: 'info', message: 'x', extra: large } },
@@ -210,8 +210,8 @@ export function blobCases(makeStore: MakeStore): void {
     })
 
     it('is cut, and says so, when there is no room for it', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open({ blobs: { maxTotalBytes: 1_000 } })
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open({ blobs: { maxTotalBytes: 1_000 } })
       const [event] = await (await store.journal('a')).append([
         { ...message(''), data: { level: 'info', message: 'x', extra: large } },
       ])
@@ -238,7 +238,7 @@ async function bytesOf(
   return new Uint8Array(Buffer.concat(parts))
 }
 
-/** Frees, without the time of grace, what was stored before this moment. */
+/** Frees unused blobs without the grace period. */
 async function freeUnused(store: Store): Promise<void> {
   await store.sweepBlobs({ graceMs: 0 })
 }

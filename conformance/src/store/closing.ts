@@ -4,13 +4,13 @@ import { messages } from '../events/inputs.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { take } from '../waiting/take.ts'
 import { within } from '../waiting/within.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function closingCases(makeStore: MakeStore): void {
   describe('a closed store', () => {
     it('refuses every call with store_closed', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(2))
       await store.close()
@@ -42,8 +42,8 @@ export function closingCases(makeStore: MakeStore): void {
     })
 
     it('says so to the tails it cuts', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(1))
       const tail = journal.tail()
@@ -54,22 +54,22 @@ export function closingCases(makeStore: MakeStore): void {
     })
 
     it('has committed what was appended before', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const pending = messages(50).map((one) => journal.append([one]))
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       expect(seqsOf((await Promise.all(pending)).flat())).toEqual(numbers(1, 50))
       expect(seqsOf((await again.read()).events)).toEqual(numbers(1, 50))
     })
 
     it('is free once close resolves, for everyone who called it', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       await (await store.journal('a')).append(messages(1))
       const first = store.close()
       await store.close()
-      await scene.open()
+      await fixture.open()
       await first
       await store.close()
     })

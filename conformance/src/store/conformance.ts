@@ -4,6 +4,7 @@ import { blobCases } from './blobs.ts'
 import { closingCases } from './closing.ts'
 import { cursorCases } from './cursors.ts'
 import { failingCases } from './failing.ts'
+import type { MakeStore, StoreKitOptions } from './fixture.ts'
 import { gapCases } from './gaps.ts'
 import { integrityCases } from './integrity.ts'
 import { mirrorCases } from './mirror.ts'
@@ -14,14 +15,13 @@ import { readCases } from './read.ts'
 import { readOnlyCases } from './read-only.ts'
 import { recoveryCases } from './recovery.ts'
 import { retentionCases } from './retention.ts'
-import type { MakeStore, StoreKitOptions } from './scene.ts'
 import { sinkCases } from './sinks.ts'
 import { tapCases } from './taps.ts'
 import { trimmingCases } from './trimming.ts'
 import { workCases } from './work.ts'
 
 /**
- * What every store must do, as tests. Call it in a test file of the store.
+ * Tests that every store must pass. Call it in a test file of the store.
  *
  * @example
  * storeConformance('memory', async () => {

@@ -1,35 +1,35 @@
 import type { StoreDriver } from '@vitrine/journal'
 import { describe, expect, it } from 'vitest'
-import { forwarding } from '../drivers/forward.ts'
+import { forwardingConnection } from '../drivers/forwarding-connection.ts'
 import { seqsOf } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function cursorCases(makeStore: MakeStore): void {
   describe('a cursor', () => {
     it('goes on where it was taken, also after opening again', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(10))
       const { cursor } = await journal.read({ limit: 4 })
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       expect(seqsOf((await again.read({ after: cursor })).events)).toEqual([5, 6, 7, 8, 9, 10])
       expect(seqsOf((await again.read({ before: cursor })).events)).toEqual([1, 2, 3])
     })
 
     it('of an empty journal reads everything that comes later', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const { cursor } = await (await store.journal('a')).read()
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       await again.append(messages(2))
       expect(seqsOf((await again.read({ after: cursor })).events)).toEqual([1, 2])
     })
 
     it('of another journal is refused as foreign', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const [a, b] = [await store.journal('a'), await store.journal('b')]
       await a.append(messages(3))
       await b.append(messages(3))
@@ -42,7 +42,7 @@ export function cursorCases(makeStore: MakeStore): void {
     })
 
     it('of another store is refused as foreign, also for a journal of the same name', async () => {
-      const [one, other] = [await newScene(makeStore), await newScene(makeStore)]
+      const [one, other] = [await newStoreFixture(makeStore), await newStoreFixture(makeStore)]
       const [here, there] = [await one.open(), await other.open()]
       const [journalHere, journalThere] = [await here.journal('a'), await there.journal('a')]
       await journalHere.append(messages(3))
@@ -63,8 +63,8 @@ export function cursorCases(makeStore: MakeStore): void {
       ['base64 of something else', Buffer.from('j.x').toString('base64url')],
       ['emoji', '🧪'],
     ])('that is %s is refused as invalid', async (_name, cursor) => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(2))
       await expect(journal.read({ after: cursor })).rejects.toMatchObject({ code: 'cursor_invalid' })
@@ -74,8 +74,8 @@ export function cursorCases(makeStore: MakeStore): void {
     })
 
     it('that is no text is refused as invalid', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       for (const cursor of [7, null, {}, ['a']]) {
         const options = JSON.parse(JSON.stringify({ after: cursor }))
         await expect(journal.read(options)).rejects.toMatchObject({ code: 'cursor_invalid' })
@@ -83,8 +83,8 @@ export function cursorCases(makeStore: MakeStore): void {
     })
 
     it('that was changed by one letter is refused, or still of this journal', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(3))
       const { cursor } = await journal.read({ limit: 2 })
       for (let index = 0; index < cursor.length; index += 1) {
@@ -99,14 +99,14 @@ export function cursorCases(makeStore: MakeStore): void {
     })
 
     it('ahead of a store that was restored from an older copy is refused as ahead', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(3))
-      const older = await olderCopy(scene.driver())
+      const older = await olderCopy(fixture.driver())
       await journal.append(messages(3))
       const [ofJournal, ofStore] = [(await journal.read()).cursor, (await store.read()).cursor]
-      const restored = await scene.readOnly({}, older)
+      const restored = await fixture.readOnly({}, older)
       const restoredJournal = await restored.journal('a')
       await expect(restoredJournal.read({ after: ofJournal })).rejects.toMatchObject({ code: 'cursor_ahead' })
       await expect(restoredJournal.tail({ after: ofJournal }).next()).rejects.toMatchObject({
@@ -117,7 +117,7 @@ export function cursorCases(makeStore: MakeStore): void {
   })
 }
 
-/** A driver that shows the store as it is now, whatever is committed later. */
+/** A driver with a snapshot of the store as it is now. */
 async function olderCopy(driver: StoreDriver): Promise<StoreDriver> {
   const now = await driver.open({ takeover: false, readOnly: true })
   const [head, lastPosition] = [await now.head('a'), await now.lastPosition()]
@@ -125,7 +125,7 @@ async function olderCopy(driver: StoreDriver): Promise<StoreDriver> {
   return {
     kind: driver.kind,
     open: async (options) =>
-      forwarding(await driver.open(options), undefined, {
+      forwardingConnection(await driver.open(options), undefined, {
         head: async () => head,
         lastPosition: async () => lastPosition,
       }),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { failing } from '../drivers/failing.ts'
+import { failingDriver } from '../drivers/failing-driver.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { messages, work } from '../events/inputs.ts'
 import { eventually, within } from '../waiting/within.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 import { recordingSink } from './recording-sink.ts'
-import { type MakeStore, newScene } from './scene.ts'
 
 export function failingCases(makeStore: MakeStore): void {
   describe('a store whose disk is full', () => {
@@ -76,22 +76,22 @@ export function failingCases(makeStore: MakeStore): void {
     })
 
     it('can be closed, and tells the endings that wait', async () => {
-      const { store, disk, journal, scene } = await onDisk(makeStore)
+      const { store, disk, journal, scene: fixture } = await onDisk(makeStore)
       await journal.append([work.process('p').start])
       disk.full = true
       const end = journal.append([work.process('p').end]).catch((error: unknown) => error)
       await eventually('the store to fail', () => store.health.status === 'failing')
       await within('the store to close', store.close(), 10_000)
       expect(await within('the ending to be told', end, 1_000)).toMatchObject({ code: 'store_closed' })
-      const again = await (await scene.open()).journal('a')
+      const again = await (await fixture.open()).journal('a')
       expect(eventsOf((await again.read()).events)[1]).toMatchObject({ data: { outcome: 'interrupted' } })
     })
   })
 }
 
 async function onDisk(makeStore: MakeStore, options = {}) {
-  const scene = await newScene(makeStore)
-  const disk = failing(scene.driver())
-  const store = await scene.open(options, disk)
-  return { scene, store, disk, journal: await store.journal('a') }
+  const fixture = await newStoreFixture(makeStore)
+  const disk = failingDriver(fixture.driver())
+  const store = await fixture.open(options, disk)
+  return { scene: fixture, store, disk, journal: await store.journal('a') }
 }

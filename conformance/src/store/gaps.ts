@@ -4,15 +4,15 @@ import { allItems } from '../events/all-items.ts'
 import { coverageFault, numbers } from '../events/coverage.ts'
 import { messages, output } from '../events/inputs.ts'
 import { takeTo } from '../waiting/take.ts'
-import { type MakeStore, newScene } from './scene.ts'
-import { trimmed } from './trimmed.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
+import { trimmedJournal } from './trimmed-journal.ts'
 
 export function gapCases(makeStore: MakeStore): void {
   describe('a gap', () => {
     it('stands where events were, and says which, why and of what types', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
-      const { journal, missing } = await trimmed(store)
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
+      const { journal, missing } = await trimmedJournal(store)
       const items = await allItems(journal)
       expect(coverageFault(items, { end: journal.head.seq })).toBeUndefined()
       const gaps = items.filter(isGap)
@@ -26,10 +26,10 @@ export function gapCases(makeStore: MakeStore): void {
     })
 
     it('is the same for every way of reading', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
-      await trimmed(first)
-      const store = await scene.reopen(first)
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
+      await trimmedJournal(first)
+      const store = await fixture.reopen(first)
       const journal = await store.journal('a')
       const items = await allItems(journal)
       expect(items.some(isGap)).toBe(true)
@@ -38,16 +38,16 @@ export function gapCases(makeStore: MakeStore): void {
       expect(await allItems(journal, { order: 'desc' })).toEqual(items.toReversed())
       for (const limit of [1, 3])
         expect(await allItems(journal, { order: 'desc', limit })).toEqual(items.toReversed())
-      const reader = await (await scene.readOnly()).journal('a')
+      const reader = await (await fixture.readOnly()).journal('a')
       expect(await allItems(reader)).toEqual(items)
       expect(await takeTo(reader.tail(), journal.head.seq)).toEqual(items)
     })
 
     it('has the cursor to go on from', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
-      await trimmed(first)
-      const journal = await (await scene.reopen(first)).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
+      await trimmedJournal(first)
+      const journal = await (await fixture.reopen(first)).journal('a')
       const items = await allItems(journal)
       for (const [index, item] of items.entries()) {
         if (!isGap(item)) continue
@@ -58,13 +58,13 @@ export function gapCases(makeStore: MakeStore): void {
     })
 
     it('shows a reader that stopped inside it only what that reader misses', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(40))
       const cursors = numbers(0, 40).map((seq) => ({ seq, cursor: journal.cursor({ seq }) }))
       await journal.trim({ events: 20 })
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       for (const { seq, cursor } of cursors) {
         const after = (await again.read({ after: cursor })).events
         expect(coverageFault(after, { start: seq, end: again.head.seq })).toBeUndefined()
@@ -77,8 +77,8 @@ export function gapCases(makeStore: MakeStore): void {
     })
 
     it('grows when more is trimmed beside it, and is still exact', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open({ recent: { maxEntries: 0 } })
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open({ recent: { maxEntries: 0 } })
       const journal = await store.journal('a')
       for (const round of numbers(1, 8)) {
         await journal.append([...messages(10), ...numbers(1, 10).map((offset) => output('o', offset))])
@@ -91,9 +91,9 @@ export function gapCases(makeStore: MakeStore): void {
     })
 
     it('is not shown to a reader that asked for none of it', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
-      const { journal } = await trimmed(store)
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
+      const { journal } = await trimmedJournal(store)
       const gapsFor = async (options: ReadOptions) => (await allItems(journal, options)).filter(isGap)
       const unfiltered = await gapsFor({})
       expect(new Set(unfiltered.flatMap(({ data }) => data.types))).toEqual(new Set(['process.output']))
@@ -104,8 +104,8 @@ export function gapCases(makeStore: MakeStore): void {
     })
 
     it('is shown to the reader of any one type among many that are gone', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const types = numbers(1, 100).map((number) => `desktop.${'x'.repeat(number)}`)
       await journal.append([...types.map((type): EventInput => ({ type, data: {} })), ...messages(2)])
       await journal.trim({ events: 1 })
@@ -116,8 +116,8 @@ export function gapCases(makeStore: MakeStore): void {
     })
 
     it('stands in the order of the whole store too', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open({ recent: { maxEntries: 0 } })
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open({ recent: { maxEntries: 0 } })
       const [a, b] = [await store.journal('a'), await store.journal('b')]
       for (const _round of numbers(1, 20)) {
         await a.append(messages(2))
@@ -135,8 +135,8 @@ export function gapCases(makeStore: MakeStore): void {
     })
 
     it('is frozen', async () => {
-      const scene = await newScene(makeStore)
-      const { journal } = await trimmed(await scene.open())
+      const fixture = await newStoreFixture(makeStore)
+      const { journal } = await trimmedJournal(await fixture.open())
       const gap = (await allItems(journal)).find((item): item is JournalGap => isGap(item))
       expect([Object.isFrozen(gap), Object.isFrozen(gap?.data), Object.isFrozen(gap?.data.types)]).toEqual([
         true,

@@ -1,31 +1,31 @@
 import type { Verification } from '@vitrine/journal'
 import { describe, expect, it } from 'vitest'
-import { held } from '../drivers/held.ts'
+import { interceptedDriver } from '../drivers/intercepted-driver.ts'
 import { numbers } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
 import { background } from '../waiting/background.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function integrityCases(makeStore: MakeStore): void {
   describe('verify', () => {
     it('follows the chain to the head, now and after opening again', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       for (const _round of numbers(1, 3)) await journal.append(messages(700))
       const { head } = journal
       expect(head.seq).toBe(2_100)
       expect(await journal.verify({ head })).toEqual({ ok: true, head, events: 2_100, missing: 0 })
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       expect(again.head).toEqual(head)
       expect(await again.verify({ head })).toEqual({ ok: true, head, events: 2_100, missing: 0 })
-      const reader = await (await scene.readOnly()).journal('a')
+      const reader = await (await fixture.readOnly()).journal('a')
       expect(await reader.verify({ head })).toEqual({ ok: true, head, events: 2_100, missing: 0 })
     })
 
     it('holds against every head that was ever remembered', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const heads = []
       for (const count of [1, 5, 2]) {
         await journal.append(messages(count))
@@ -35,8 +35,8 @@ export function integrityCases(makeStore: MakeStore): void {
     })
 
     it('names the place where a remembered head does not agree', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(5))
       const { hash } = journal.head
       expect(await journal.verify({ head: { seq: 3, hash } })).toMatchObject({ ok: false, seq: 3 })
@@ -44,8 +44,8 @@ export function integrityCases(makeStore: MakeStore): void {
     })
 
     it('holds over holes, against heads remembered before the trimming', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const heads = []
       for (const _round of numbers(1, 10)) {
@@ -55,13 +55,13 @@ export function integrityCases(makeStore: MakeStore): void {
       await journal.trim({ events: 30 })
       await journal.append(messages(5))
       heads.push(journal.head)
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       for (const head of heads) expect(await again.verify({ head })).toMatchObject({ ok: true })
     })
 
     it('is not alarmed by events that are appended meanwhile', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(3_000))
       let writing = true
       const write = async () => {
@@ -76,11 +76,11 @@ export function integrityCases(makeStore: MakeStore): void {
     })
 
     it('is not alarmed by what its owner does while a reader verifies', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(50))
-      const driver = held(scene.driver())
-      const reader = await (await scene.readOnly({}, driver)).journal('a')
+      const driver = interceptedDriver(fixture.driver())
+      const reader = await (await fixture.readOnly({}, driver)).journal('a')
       driver.before('scan', async () => void (await journal.append(messages(5))))
       expect(await reader.verify()).toMatchObject({ ok: true })
       driver.before('scan', async () => void (await journal.trim({ events: 20 })))
@@ -91,8 +91,8 @@ export function integrityCases(makeStore: MakeStore): void {
     })
 
     it('stops when its signal is aborted', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(5))
       await expect(journal.verify({ signal: AbortSignal.abort() })).rejects.toMatchObject({
         name: 'AbortError',

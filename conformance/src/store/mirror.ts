@@ -2,25 +2,25 @@ import type { ExportedItem, Journal } from '@vitrine/journal'
 import { isGap, type JournalItem } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers, seqsOf } from '../events/coverage.ts'
+import { hostilePayloads } from '../events/hostile-payloads.ts'
 import { message, messages, output, work } from '../events/inputs.ts'
-import { nastyPayloads } from '../events/nasty.ts'
 import { take, takeTo } from '../waiting/take.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 import { recordingSink } from './recording-sink.ts'
-import { type MakeStore, newScene } from './scene.ts'
 
 export function mirrorCases(makeStore: MakeStore): void {
   describe('a mirror', () => {
     it('has the same events, seqs and hashes', async () => {
-      const { source, mirror, scene } = await pair(makeStore)
+      const { source, mirror, fixture } = await pair(makeStore)
       await source.append(
-        nastyPayloads.map(([, data]) => ({ type: 'foreign.event', data: { type: 'x', data } })),
+        hostilePayloads.map(([, data]) => ({ type: 'foreign.event', data: { type: 'x', data } })),
       )
       await source.append(messages(20))
       await copy(source, mirror)
       expect((await mirror.read()).events).toStrictEqual((await source.read()).events)
       expect(mirror.head).toEqual(source.head)
       expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
-      const again = await (await scene.reopen(await scene.current())).journal('a')
+      const again = await (await fixture.reopen(await fixture.current())).journal('a')
       expect(again.head).toEqual(source.head)
       expect(await again.verify({ head: source.head })).toMatchObject({ ok: true })
     })
@@ -41,11 +41,11 @@ export function mirrorCases(makeStore: MakeStore): void {
     )
 
     it('shows what it takes to its readers, live', async () => {
-      const { source, mirror, scene } = await pair(makeStore)
+      const { source, mirror, fixture } = await pair(makeStore)
       const tail = mirror.tail()
-      const storeTail = (await scene.current()).tail()
+      const storeTail = (await fixture.current()).tail()
       const sink = recordingSink()
-      await (await scene.current()).addSink('audit', sink)
+      await (await fixture.current()).addSink('audit', sink)
       await source.append(messages(5))
       await copy(source, mirror)
       expect(seqsOf(await take(tail, 5))).toEqual(numbers(1, 5))
@@ -71,17 +71,17 @@ export function mirrorCases(makeStore: MakeStore): void {
     })
 
     it('refuses the events of another journal', async () => {
-      const { source, scene } = await pair(makeStore)
+      const { source, fixture } = await pair(makeStore)
       await source.append(messages(2))
-      const wrong = await (await scene.current()).journal('b')
+      const wrong = await (await fixture.current()).journal('b')
       await expect(wrong.import(await source.export())).rejects.toMatchObject({ code: 'journal_diverged' })
     })
 
     it('does not call open what is open elsewhere', async () => {
-      const { source, mirror, scene } = await pair(makeStore)
+      const { source, mirror, fixture } = await pair(makeStore)
       await source.append([work.process('p').start, ...messages(2)])
       await copy(source, mirror)
-      const again = await (await scene.reopen(await scene.current())).journal('a')
+      const again = await (await fixture.reopen(await fixture.current())).journal('a')
       expect(seqsOf((await again.read()).events)).toEqual([1, 2, 3])
       await source.append([work.process('p').end])
       await copy(source, again)
@@ -89,14 +89,14 @@ export function mirrorCases(makeStore: MakeStore): void {
     })
 
     it('has the holes too', async () => {
-      const { source, mirror, scene } = await trimmedPair(makeStore)
+      const { source, mirror, fixture } = await trimmedPair(makeStore)
       await copy(source, mirror, 4)
       expect(mirror.head).toEqual(source.head)
       const items = withoutCursors((await mirror.read()).events)
       expect(items.some(isGap)).toBe(true)
       expect(items).toEqual(withoutCursors((await source.read()).events))
       expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
-      const again = await (await scene.reopen(await scene.current())).journal('a')
+      const again = await (await fixture.reopen(await fixture.current())).journal('a')
       expect(withoutCursors(await takeTo(again.tail(), again.head.seq))).toEqual(items)
       await source.append(messages(3))
       await copy(source, again)
@@ -121,8 +121,8 @@ export function mirrorCases(makeStore: MakeStore): void {
     })
 
     it('tells its live readers of a hole with which an import ends, and its sinks pass it', async () => {
-      const { source, mirror, scene } = await pair(makeStore, { recent: { maxEntries: 0 } })
-      const store = await scene.current()
+      const { source, mirror, fixture } = await pair(makeStore, { recent: { maxEntries: 0 } })
+      const store = await fixture.current()
       const [tail, storeTail, sink] = [mirror.tail(), store.tail(), recordingSink()]
       await store.addSink('audit', sink)
       await source.append(messages(4))
@@ -140,8 +140,8 @@ export function mirrorCases(makeStore: MakeStore): void {
     })
 
     it('tells the readers of its whole store of the holes, live and later', async () => {
-      const { source, mirror, scene } = await trimmedPair(makeStore)
-      const store = await scene.current()
+      const { source, mirror, fixture } = await trimmedPair(makeStore)
+      const store = await fixture.current()
       const tail = store.tail()
       await copy(source, mirror, 4)
       const expected = withoutCursors((await source.read()).events)
@@ -188,16 +188,16 @@ export function mirrorCases(makeStore: MakeStore): void {
 }
 
 async function pair(makeStore: MakeStore, options = {}) {
-  const there = await newScene(makeStore)
-  const here = await newScene(makeStore)
-  const elsewhere = await newScene(makeStore)
+  const there = await newStoreFixture(makeStore)
+  const here = await newStoreFixture(makeStore)
+  const elsewhere = await newStoreFixture(makeStore)
   const [source, store] = [await (await there.open(options)).journal('a'), await here.open()]
   const mirror = await store.journal('a')
   const other = await (await elsewhere.open()).journal('a')
-  return { source, mirror, other, scene: { current: async () => store, reopen: here.reopen } }
+  return { source, mirror, other, fixture: { current: async () => store, reopen: here.reopen } }
 }
 
-/** A source with holes at its beginning and in its middle, whose memory has forgotten them. */
+/** A source with holes at its beginning and in its middle, whose events are no longer cached. */
 async function trimmedPair(makeStore: MakeStore) {
   const made = await pair(makeStore, { recent: { maxEntries: 0 } })
   const { source } = made
@@ -209,7 +209,7 @@ async function trimmedPair(makeStore: MakeStore) {
   return made
 }
 
-/** Everything the mirror does not have yet. */
+/** Copies everything that the mirror does not have yet. */
 async function copy(source: Journal, mirror: Journal, limit = 1_000): Promise<void> {
   for (;;) {
     const items = await source.export({ after: mirror.head.seq, limit })
@@ -225,7 +225,7 @@ function changed(item: ExportedItem | undefined): ExportedItem {
   return { ...item, event: { ...item.event, data: { level: 'info', message: 'forged' } } }
 }
 
-/** A mirror has the same notices, but its own cursors. */
+/** A mirror has the same gaps, but its own cursors. */
 function withoutCursors(items: readonly JournalItem[]): JournalItem[] {
   return items.map((item) => (isGap(item) ? { ...item, data: { ...item.data, cursor: '' } } : item))
 }

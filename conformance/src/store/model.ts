@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { MakeStore, StoreKitOptions } from './fixture.ts'
+import { faultAfterStep, faultAtTheEnd } from './model/invariants.ts'
 import { Model } from './model/model.ts'
-import { faultAtTheEnd, faultNow } from './model/promises.ts'
 import { history } from './model/step.ts'
-import type { MakeStore, StoreKitOptions } from './scene.ts'
 
-/** Random histories of writers, readers, trimmings, takeovers and crashes: what was promised to anyone must hold. */
+/** Random histories of writers, readers, trims, takeovers and crashes: acknowledged and delivered events must persist. */
 export function modelCases(makeStore: MakeStore, { histories = 50 }: StoreKitOptions): void {
   describe('any history', () => {
     it(
@@ -13,23 +13,23 @@ export function modelCases(makeStore: MakeStore, { histories = 50 }: StoreKitOpt
       async () => {
         await fc.assert(
           fc.asyncProperty(history, async ({ recent, steps }) => {
-            const world = new Model(await makeStore(), recent)
+            const model = new Model(await makeStore(), recent)
             try {
               for (const step of steps) {
-                await world.take(step)
-                expect(faultNow(world)).toBeUndefined()
+                await model.run(step)
+                expect(faultAfterStep(model)).toBeUndefined()
               }
-              await world.settle()
-              expect(faultNow(world)).toBeUndefined()
-              expect(await faultAtTheEnd(world)).toBeUndefined()
+              await model.finish()
+              expect(faultAfterStep(model)).toBeUndefined()
+              expect(await faultAtTheEnd(model)).toBeUndefined()
             } finally {
-              await world.dispose()
+              await model.dispose()
             }
           }),
           { numRuns: histories },
         )
       },
-      // None of them is left out for want of time.
+      // Long enough for all histories.
       histories * 10_000,
     )
   })

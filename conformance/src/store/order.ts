@@ -3,26 +3,26 @@ import { describe, expect, it } from 'vitest'
 import { eventsOf, numbers } from '../events/coverage.ts'
 import { message, messages } from '../events/inputs.ts'
 import { take } from '../waiting/take.ts'
-import { type MakeStore, newScene, type Scene } from './scene.ts'
+import { type MakeStore, newStoreFixture, type StoreFixture } from './fixture.ts'
 
 const journals = ['sbx_a', 'sbx_b', 'host']
 
 export function orderCases(makeStore: MakeStore): void {
   describe('the whole store', () => {
     it('has one order over all journals: that of the commits', async () => {
-      const scene = await newScene(makeStore)
-      const { store, texts } = await interleaved(scene)
+      const fixture = await newStoreFixture(makeStore)
+      const { store, texts } = await interleaved(fixture)
       expect(textsOf((await store.read()).events)).toEqual(texts)
       expect(textsOf((await store.read({ order: 'desc' })).events)).toEqual(texts.toReversed())
-      const again = await scene.reopen(store)
+      const again = await fixture.reopen(store)
       expect(textsOf((await again.read()).events)).toEqual(texts)
     })
 
     it.each([1, 2, 7, 1_000])(
       'is read in pages of %i under one cursor, without gap or duplicate',
       async (limit) => {
-        const scene = await newScene(makeStore)
-        const { store, texts } = await interleaved(scene)
+        const fixture = await newStoreFixture(makeStore)
+        const { store, texts } = await interleaved(fixture)
         const seen: JournalItem[] = []
         let page: Page | undefined
         do {
@@ -34,17 +34,17 @@ export function orderCases(makeStore: MakeStore): void {
     )
 
     it('goes on under its cursor after opening again', async () => {
-      const scene = await newScene(makeStore)
-      const { store, texts } = await interleaved(scene)
+      const fixture = await newStoreFixture(makeStore)
+      const { store, texts } = await interleaved(fixture)
       const { cursor } = await store.read({ limit: 10 })
-      const again = await scene.reopen(store)
+      const again = await fixture.reopen(store)
       expect(textsOf((await again.read({ after: cursor })).events)).toEqual(texts.slice(10))
       expect(textsOf(await take(again.tail({ after: cursor }), texts.length - 10))).toEqual(texts.slice(10))
     })
 
     it('is tailed live over all journals, also those that come to be later', async () => {
-      const scene = await newScene(makeStore)
-      const { store, texts } = await interleaved(scene)
+      const fixture = await newStoreFixture(makeStore)
+      const { store, texts } = await interleaved(fixture)
       const tail = store.tail()
       expect(textsOf(await take(tail, texts.length))).toEqual(texts)
       for (const id of ['new_1', 'sbx_a', 'new_2'])
@@ -53,8 +53,8 @@ export function orderCases(makeStore: MakeStore): void {
     })
 
     it('is tailed by type and from now on', async () => {
-      const scene = await newScene(makeStore)
-      const { store } = await interleaved(scene)
+      const fixture = await newStoreFixture(makeStore)
+      const { store } = await interleaved(fixture)
       const tail = store.tail({ after: 'now', types: ['file.*'] })
       await (await store.journal('sbx_b')).append([
         message('no'),
@@ -64,24 +64,24 @@ export function orderCases(makeStore: MakeStore): void {
     })
 
     it('lists its journals', async () => {
-      const scene = await newScene(makeStore)
-      const { store } = await interleaved(scene)
+      const fixture = await newStoreFixture(makeStore)
+      const { store } = await interleaved(fixture)
       expect((await store.journals()).toSorted()).toEqual(journals.toSorted())
-      const again = await scene.reopen(store)
+      const again = await fixture.reopen(store)
       expect((await again.journals()).toSorted()).toEqual(journals.toSorted())
     })
 
     it('refuses an id that is no journal', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       for (const id of ['', 'a b', '../etc', 'ü', 'a'.repeat(129)]) {
         await expect(store.journal(id)).rejects.toMatchObject({ code: 'argument_invalid' })
       }
     })
 
     it('keeps one order while many write at once', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const tail = store.tail()
       const writers = journals.map(async (id) => {
         const journal = await store.journal(id)
@@ -94,8 +94,8 @@ export function orderCases(makeStore: MakeStore): void {
   })
 }
 
-async function interleaved(scene: Scene) {
-  const store = await scene.open()
+async function interleaved(fixture: StoreFixture) {
+  const store = await fixture.open()
   const texts: string[] = []
   for (const number of numbers(1, 30)) {
     const journal = await store.journal(journals[(number * 7) % 3] ?? 'host')

@@ -1,33 +1,33 @@
 import type { StoreDriver } from '@vitrine/journal'
 import { describe, expect, it } from 'vitest'
-import { forwarding } from '../drivers/forward.ts'
+import { forwardingConnection } from '../drivers/forwarding-connection.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { message, messages, work } from '../events/inputs.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { take } from '../waiting/take.ts'
 import { eventually, within } from '../waiting/within.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function ownershipCases(makeStore: MakeStore): void {
   describe('ownership', () => {
     it('belongs to one host: a second one is refused', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
-      await expect(scene.open()).rejects.toMatchObject({ code: 'store_owned' })
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
+      await expect(fixture.open()).rejects.toMatchObject({ code: 'store_owned' })
       await (await store.journal('a')).append(messages(1))
       await store.close()
-      await scene.open()
+      await fixture.open()
     })
 
     it('is free again when its host has died', async () => {
-      const scene = await newScene(makeStore)
-      await scene.crash(await scene.open())
-      await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      await fixture.crash(await fixture.open())
+      await fixture.open()
     })
 
     it('can be taken over, and the first host is fenced off', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       const journal = await first.journal('a')
       await journal.append(messages(2))
       const [tail, storeTail] = [journal.tail(), first.tail()]
@@ -35,7 +35,7 @@ export function ownershipCases(makeStore: MakeStore): void {
       await take(storeTail, 2)
       const cut = [tail.next(), storeTail.next()].map((next) => next.catch((error: unknown) => error))
 
-      const second = await scene.open({ takeover: true })
+      const second = await fixture.open({ takeover: true })
       await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_fenced' })
       await eventually('the first host to learn that it lost its store', () => first.lost.aborted)
       expect(first.lost.reason).toMatchObject({ code: 'store_fenced' })
@@ -47,26 +47,26 @@ export function ownershipCases(makeStore: MakeStore): void {
     })
 
     it('tells a host that does nothing that it was fenced off', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
-      const second = await scene.open({ takeover: true })
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
+      const second = await fixture.open({ takeover: true })
       await eventually('the idle host to learn that it lost its store', () => first.lost.aborted)
       expect(first.lost.reason).toMatchObject({ code: 'store_fenced' })
       expect(second.lost.aborted).toBe(false)
     })
 
     it('is kept from a host that was taken over and never looked, by every single commit', async () => {
-      const scene = await newScene(makeStore)
-      const driver = scene.driver()
+      const fixture = await newStoreFixture(makeStore)
+      const driver = fixture.driver()
       const blind: StoreDriver = {
         kind: driver.kind,
         open: async (options) =>
-          forwarding(await driver.open(options), undefined, { owns: async () => true }),
+          forwardingConnection(await driver.open(options), undefined, { owns: async () => true }),
       }
-      const first = await scene.open({}, blind)
+      const first = await fixture.open({}, blind)
       const journal = await first.journal('a')
       await journal.append(messages(1))
-      const second = await scene.open({ takeover: true })
+      const second = await fixture.open({ takeover: true })
       const taken = await second.journal('a')
       await taken.append(messages(1))
       await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_fenced' })
@@ -76,10 +76,10 @@ export function ownershipCases(makeStore: MakeStore): void {
     })
 
     it('is let go by a fenced host, also when a commit told it first', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       const journal = await first.journal('a')
-      const taking = scene.open({ takeover: true })
+      const taking = fixture.open({ takeover: true })
       await eventually('the first host to be fenced', () =>
         journal.append(messages(1)).then(
           () => false,
@@ -88,16 +88,16 @@ export function ownershipCases(makeStore: MakeStore): void {
       )
       const second = await taking
       await second.close()
-      const third = await scene.open()
+      const third = await fixture.open()
       await (await third.journal('a')).append(messages(1))
     })
 
     it('refuses a fenced host everything that writes', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       const journal = await first.journal('a')
       await journal.append(messages(20))
-      await scene.open({ takeover: true })
+      await fixture.open({ takeover: true })
       await eventually('the first host to learn it', () => first.lost.aborted)
       const fenced = { code: 'store_fenced' }
       await expect(journal.append([work.process('p').start])).rejects.toMatchObject(fenced)
@@ -110,8 +110,8 @@ export function ownershipCases(makeStore: MakeStore): void {
     })
 
     it('loses nothing and doubles nothing of what was under way when it was taken over', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       const journal = await first.journal('a')
       const acknowledged: string[] = []
       const writing = (async () => {
@@ -121,7 +121,7 @@ export function ownershipCases(makeStore: MakeStore): void {
         }
       })().catch((error: unknown) => error)
       await eventually('the first host to write', () => acknowledged.length > 5)
-      const second = await scene.open({ takeover: true })
+      const second = await fixture.open({ takeover: true })
       expect(await within('the first host to be fenced', writing)).toMatchObject({ code: 'store_fenced' })
       const taken = await second.journal('a')
       await taken.append([message('second')])
@@ -132,10 +132,10 @@ export function ownershipCases(makeStore: MakeStore): void {
     })
 
     it('can be taken over again and again', async () => {
-      const scene = await newScene(makeStore)
-      let last = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      let last = await (await fixture.open()).journal('a')
       for (let round = 1; round <= 3; round += 1) {
-        const next = await (await scene.open({ takeover: true })).journal('a')
+        const next = await (await fixture.open({ takeover: true })).journal('a')
         expect(seqsOf(await next.append(messages(1)))).toEqual([round])
         await expect(last.append(messages(1))).rejects.toMatchObject({ code: 'store_fenced' })
         last = next

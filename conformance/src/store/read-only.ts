@@ -1,35 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { held } from '../drivers/held.ts'
+import { interceptedDriver } from '../drivers/intercepted-driver.ts'
 import { numbers, seqsOf } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { background } from '../waiting/background.ts'
 import { take } from '../waiting/take.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function readOnlyCases(makeStore: MakeStore): void {
   describe('a read-only store', () => {
     it('opens beside its owner, and when there is none', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       await (await store.journal('a')).append(messages(2))
-      const beside = await scene.readOnly()
+      const beside = await fixture.readOnly()
       expect(seqsOf((await (await beside.journal('a')).read()).events)).toEqual([1, 2])
       await beside.close()
       await store.close()
-      const alone = await scene.readOnly()
+      const alone = await fixture.readOnly()
       expect(seqsOf((await (await alone.journal('a')).read()).events)).toEqual([1, 2])
       expect(await alone.journals()).toEqual(['a'])
-      await scene.open()
+      await fixture.open()
     })
 
     it('refuses everything that writes', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       await (await store.journal('a')).append(messages(20))
       const exported = await (await store.journal('a')).export()
-      const reader = await scene.readOnly()
+      const reader = await fixture.readOnly()
       const journal = await reader.journal('a')
       const refused = { code: 'store_read_only' }
       await expect(journal.append(messages(1))).rejects.toMatchObject(refused)
@@ -44,9 +44,9 @@ export function readOnlyCases(makeStore: MakeStore): void {
     })
 
     it('refuses by rejecting, never by throwing', async () => {
-      const scene = await newScene(makeStore)
-      await scene.open()
-      const reader = await scene.readOnly()
+      const fixture = await newStoreFixture(makeStore)
+      await fixture.open()
+      const reader = await fixture.readOnly()
       let promise: Promise<unknown> | undefined
       expect(() => {
         promise = reader.putBlob('x')
@@ -55,11 +55,11 @@ export function readOnlyCases(makeStore: MakeStore): void {
     })
 
     it('tails what its owner commits, live', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(2))
-      const reader = await scene.readOnly()
+      const reader = await fixture.readOnly()
       const [tail, storeTail] = [(await reader.journal('a')).tail(), reader.tail()]
       expect(seqsOf(await take(tail, 2))).toEqual([1, 2])
       for (let round = 0; round < 5; round += 1) await journal.append(messages(3))
@@ -68,9 +68,9 @@ export function readOnlyCases(makeStore: MakeStore): void {
     })
 
     it('tails a journal that does not exist yet', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
-      const reader = await (await scene.readOnly()).journal('later')
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
+      const reader = await (await fixture.readOnly()).journal('later')
       const tail = reader.tail()
       const first = background(take(tail, 2))
       const journal = await store.journal('later')
@@ -80,15 +80,15 @@ export function readOnlyCases(makeStore: MakeStore): void {
     })
 
     it('misses no commit that comes between its look and its sleep', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(1))
-      const driver = held(scene.driver())
-      const tail = (await (await scene.readOnly({}, driver)).journal('a')).tail()
+      const driver = interceptedDriver(fixture.driver())
+      const tail = (await (await fixture.readOnly({}, driver)).journal('a')).tail()
       await take(tail, 1)
       driver.after('head', async () => {
         await journal.append(messages(1))
-        // Long enough for the reader to notice that something was committed, and not yet know what.
+        // Long enough for the reader to notice the commit before it has read it.
         await sleep(200)
       })
       expect(seqsOf(await take(tail, 1))).toEqual([2])
@@ -96,13 +96,13 @@ export function readOnlyCases(makeStore: MakeStore): void {
     })
 
     it('goes on over the death of one owner and the coming of the next', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       await (await first.journal('a')).append(messages(2))
-      const tail = (await (await scene.readOnly()).journal('a')).tail()
+      const tail = (await (await fixture.readOnly()).journal('a')).tail()
       await take(tail, 2)
-      await scene.crash(first)
-      const second = await scene.open()
+      await fixture.crash(first)
+      const second = await fixture.open()
       await (await second.journal('a')).append(messages(2))
       expect(seqsOf(await take(tail, 2))).toEqual([3, 4])
     })

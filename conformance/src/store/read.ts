@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest'
 import { allItems } from '../events/all-items.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, message, messages } from '../events/inputs.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function readCases(makeStore: MakeStore): void {
   describe('read', () => {
@@ -48,8 +48,8 @@ export function readCases(makeStore: MakeStore): void {
     })
 
     it('starts at the first event of a time', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       for (const _round of numbers(1, 8)) {
         await journal.append(messages(2))
         await sleep(3)
@@ -92,8 +92,8 @@ export function readCases(makeStore: MakeStore): void {
       ['a question mark', 'what?'],
       ['an asterisk', '*.ts'],
     ])('finds a text with %s, and only where it stands', async (_name, text) => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const others = ['100', 'snakeXcase', 'C:temp', 'say hi', 'a b', 'ab', 'lab', 'what', '.ts', 'x'].map(
         message,
       )
@@ -102,8 +102,8 @@ export function readCases(makeStore: MakeStore): void {
     })
 
     it('searches for a text of any length, or says that it is too long', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const text = 'long '.repeat(12_000)
       await journal.append([message('short'), message(text)])
       const search = journal.read({ text }).then(({ events }) => seqsOf(events))
@@ -129,7 +129,7 @@ export function readCases(makeStore: MakeStore): void {
       )
       await fc.assert(
         fc.asyncProperty(options, async (one) => {
-          const expected = (one.order === 'desc' ? all.toReversed() : all).filter(looked(one))
+          const expected = (one.order === 'desc' ? all.toReversed() : all).filter(matchesByScan(one))
           expect(await allItems(journal, one)).toEqual(expected)
         }),
         { numRuns: 100 },
@@ -137,8 +137,8 @@ export function readCases(makeStore: MakeStore): void {
     })
 
     it('advances and ends with a filter that matches nothing', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       for (const _round of numbers(1, 5)) await journal.append(messages(2_500))
       const nothing = { types: ['file.*'], limit: 5 }
       let page: Page | undefined
@@ -156,8 +156,8 @@ export function readCases(makeStore: MakeStore): void {
     })
 
     it('gives a page whose cursor continues it, whatever was asked', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const handBack = async (options: ReadOptions) => {
         const { cursor } = await journal.read(options)
         await expect(
@@ -211,8 +211,8 @@ export function readCases(makeStore: MakeStore): void {
     })
 
     it('reads an empty journal as empty', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('nothing')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('nothing')
       expect(await journal.read()).toMatchObject({ events: [], end: true })
       expect(await journal.summary()).toEqual({ buckets: [], total: 0, counts: {} })
       expect(await journal.verify()).toMatchObject({ ok: true, events: 0, head: { seq: 0 } })
@@ -221,8 +221,8 @@ export function readCases(makeStore: MakeStore): void {
 
   describe('summary', () => {
     it.each([1, 3, 60, 10_000])('counts in %i slices what is there', async (buckets) => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       for (const round of numbers(1, 6)) {
         await journal.append([message('x'), fileChanged('/a'), ...(round % 2 ? [message('y')] : [])])
         await sleep(3)
@@ -250,7 +250,7 @@ export function readCases(makeStore: MakeStore): void {
         { run: 'run_1' },
         { text: 'needle' },
       ]) {
-        const expected = all.filter(looked(filter))
+        const expected = all.filter(matchesByScan(filter))
         expect(await journal.summary(filter)).toMatchObject({
           total: expected.length,
           counts: countByType(expected),
@@ -275,13 +275,13 @@ const shelf: readonly EventInput[] = [
 ]
 
 async function library(makeStore: MakeStore): Promise<{ journal: Journal; all: JournalEvent[] }> {
-  const scene = await newScene(makeStore)
-  const journal = await (await scene.open()).journal('a')
+  const fixture = await newStoreFixture(makeStore)
+  const journal = await (await fixture.open()).journal('a')
   await journal.append(shelf)
   return { journal, all: eventsOf((await journal.read()).events) }
 }
 
-function looked({ types, session, run, text }: ReadOptions): (event: JournalEvent) => boolean {
+function matchesByScan({ types, session, run, text }: ReadOptions): (event: JournalEvent) => boolean {
   const lower = (value: string) => value.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
   const inText = text === undefined ? '' : lower(JSON.stringify(text).slice(1, -1))
   return (event) =>

@@ -2,18 +2,18 @@ import type { Sink, SinkBatch } from '@vitrine/journal'
 import type { JournalItem } from '@vitrine/protocol'
 
 export interface RecordingSink extends Sink {
-  /** Everything that was written, with its repetitions. */
+  /** Everything that was written, including repetitions. */
   readonly items: JournalItem[]
   readonly batches: SinkBatch[]
-  /** The most writes that were ever under way together. */
+  /** The highest number of concurrent writes. */
   readonly mostAtOnce: number
-  /** While set, every write is refused with it. */
+  /** While set, every write fails with it. */
   broken: Error | undefined
-  /** Set to hold every write until it resolves. */
+  /** While set, every write waits for it. */
   hold: Promise<void> | undefined
 }
 
-/** A sink that remembers, and that can be broken or slow. */
+/** A sink that records its writes and can be made to fail or wait. */
 export function recordingSink(): RecordingSink {
   let underWay = 0
   let mostAtOnce = 0

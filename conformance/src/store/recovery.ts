@@ -2,23 +2,23 @@ import type { Journal } from '@vitrine/journal'
 import { openStore } from '@vitrine/journal'
 import { type JournalEvent, type OpenWork, workKinds } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { mortal } from '../drivers/mortal.ts'
+import { crashingDriver } from '../drivers/crashing-driver.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { messages, work, workNames } from '../events/inputs.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function recoveryCases(makeStore: MakeStore): void {
   describe('recovery', () => {
     it('closes every kind of work that a dead host left open, once, as interrupted', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(workNames.flatMap((kind) => [work[kind]('open').start, work[kind]('done').start]))
       await journal.append(workNames.map((kind) => work[kind]('done').end))
       const before = (await journal.read()).events.length
-      await scene.crash(store)
+      await fixture.crash(store)
 
-      const again = await (await scene.open()).journal('a')
+      const again = await (await fixture.open()).journal('a')
       const added = (await eventsIn(again)).slice(before)
       const ends = added.filter(({ type }) => type !== 'journal.recovered')
       expect(ends.map(({ type }) => type).toSorted()).toEqual(
@@ -40,27 +40,27 @@ export function recoveryCases(makeStore: MakeStore): void {
     })
 
     it('says nothing when it has nothing to close, and nothing again on the next open', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       await (await first.journal('a')).append([...messages(1), work.operation('op_1').start])
-      await scene.crash(first)
-      const second = await scene.open()
+      await fixture.crash(first)
+      const second = await fixture.open()
       const afterFirst = await eventsIn(await second.journal('a'))
-      await scene.crash(second)
-      const third = await scene.open()
+      await fixture.crash(second)
+      const third = await fixture.open()
       expect(await eventsIn(await third.journal('a'))).toEqual(afterFirst)
-      const fourth = await scene.reopen(third)
+      const fourth = await fixture.reopen(third)
       expect(await eventsIn(await fourth.journal('a'))).toEqual(afterFirst)
     })
 
     it('closes what was open in every journal, each with its own word about it', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       for (const id of ['a', 'b', 'c'])
         await (await store.journal(id)).append([work.process(`p_${id}`).start])
       await (await store.journal('d')).append(messages(1))
-      await scene.crash(store)
-      const again = await scene.open()
+      await fixture.crash(store)
+      const again = await fixture.open()
       for (const id of ['a', 'b', 'c']) {
         expect((await eventsIn(await again.journal(id))).map(({ type }) => type)).toEqual([
           'process.started',
@@ -72,16 +72,16 @@ export function recoveryCases(makeStore: MakeStore): void {
     })
 
     it('ends what runs inside something before that', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       await (await store.journal('a')).append([
         work.run('run_1').start,
         work.turn('turn_1').start,
         work.operation('op_outer').start,
         work.operation('op_inner').start,
       ])
-      await scene.crash(store)
-      const added = (await eventsIn(await (await scene.open()).journal('a'))).slice(4)
+      await fixture.crash(store)
+      const added = (await eventsIn(await (await fixture.open()).journal('a'))).slice(4)
       expect(added.map(({ type, operation }) => operation ?? type)).toEqual([
         'op_inner',
         'op_outer',
@@ -92,8 +92,8 @@ export function recoveryCases(makeStore: MakeStore): void {
     })
 
     it('repeats in an end whom and what its start belonged to', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const context = { actor: 'ada', sandbox: 'sbx_1', session: 'ses_1', run: 'run_1', turn: 'turn_1' }
       const trace = { traceId: '1'.repeat(32), spanId: '2'.repeat(16) }
       await (await store.journal('a')).append([
@@ -105,8 +105,8 @@ export function recoveryCases(makeStore: MakeStore): void {
           data: { op: 'exec', parent: 'op_0', argv: ['x'] },
         },
       ])
-      await scene.crash(store)
-      const [, end] = await eventsIn(await (await scene.open()).journal('a'))
+      await fixture.crash(store)
+      const [, end] = await eventsIn(await (await fixture.open()).journal('a'))
       expect(end).toMatchObject({
         type: 'operation.finished',
         operation: 'op_1',
@@ -117,10 +117,10 @@ export function recoveryCases(makeStore: MakeStore): void {
     })
 
     it('also closes what a host left open that closed its store in order', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       await (await store.journal('a')).append([work.turn('turn_1').start])
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       expect((await eventsIn(again)).map(({ type }) => type)).toEqual([
         'turn.started',
         'turn.finished',
@@ -129,10 +129,10 @@ export function recoveryCases(makeStore: MakeStore): void {
     })
 
     it('closes for a host that takes the store over', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       await (await store.journal('a')).append([work.process('p_1').start])
-      const taken = await (await scene.open({ takeover: true })).journal('a')
+      const taken = await (await fixture.open({ takeover: true })).journal('a')
       expect((await eventsIn(taken)).map(({ type }) => type)).toEqual([
         'process.started',
         'process.exited',
@@ -141,47 +141,47 @@ export function recoveryCases(makeStore: MakeStore): void {
     })
 
     it('lets the new host end the survivors first', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       await (await first.journal('a')).append([work.process('p_1').start])
-      await scene.crash(first)
+      await fixture.crash(first)
       const swept: OpenWork[][] = []
       const sweep = async (open: readonly OpenWork[]) => {
-        const watching = await scene.readOnly()
+        const watching = await fixture.readOnly()
         expect(await eventsIn(await watching.journal('a'))).toHaveLength(1)
         swept.push([...open])
       }
-      const second = await scene.open({ sweep })
+      const second = await fixture.open({ sweep })
       expect(swept).toMatchObject([[{ journal: 'a', kind: 'process', id: 'p_1', startedAt: 1 }]])
-      await scene.reopen(second, { sweep })
+      await fixture.reopen(second, { sweep })
       expect(swept).toHaveLength(1)
     })
 
     it('leaves everything open when the survivors could not be ended, for the next to try', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       await (await first.journal('a')).append([work.process('p_1').start])
-      await scene.crash(first)
+      await fixture.crash(first)
       const sweep = () => Promise.reject(new Error('survivors'))
-      await expect(scene.open({ sweep })).rejects.toThrow('survivors')
-      expect(await eventsIn(await (await scene.readOnly()).journal('a'))).toHaveLength(1)
-      expect(await eventsIn(await (await scene.open()).journal('a'))).toHaveLength(3)
+      await expect(fixture.open({ sweep })).rejects.toThrow('survivors')
+      expect(await eventsIn(await (await fixture.readOnly()).journal('a'))).toHaveLength(1)
+      expect(await eventsIn(await (await fixture.open()).journal('a'))).toHaveLength(3)
     })
 
     it.each(['before the next commit', 'after the next commit'] as const)(
       'still closes everything once when it dies itself %s',
       async (when) => {
-        const scene = await newScene(makeStore)
-        const first = await scene.open()
+        const fixture = await newStoreFixture(makeStore)
+        const first = await fixture.open()
         for (const id of ['a', 'b', 'c'])
           await (await first.journal(id)).append([work.turn(`turn_${id}`).start])
-        await scene.crash(first)
+        await fixture.crash(first)
         for (let crash = 0; crash < 3; crash += 1) {
-          const host = mortal(scene.driver())
+          const host = crashingDriver(fixture.driver())
           await host.kill(when)
           await expect(openStore(host)).rejects.toMatchObject({ code: 'store_unavailable' })
         }
-        const last = await scene.open()
+        const last = await fixture.open()
         for (const id of ['a', 'b', 'c']) {
           expect((await eventsIn(await last.journal(id))).map(({ type }) => type)).toEqual([
             'turn.started',
@@ -193,21 +193,21 @@ export function recoveryCases(makeStore: MakeStore): void {
     )
 
     it('closes nothing for a reader', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       await (await store.journal('a')).append([work.process('p_1').start])
-      await scene.crash(store)
-      expect(await eventsIn(await (await scene.readOnly()).journal('a'))).toHaveLength(1)
+      await fixture.crash(store)
+      expect(await eventsIn(await (await fixture.readOnly()).journal('a'))).toHaveLength(1)
     })
 
     it('closes thousands', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       await (await store.journal('a')).append(
         numbers(1, 3_000).map((number) => work.process(`p_${number}`).start),
       )
-      await scene.crash(store)
-      const again = await (await scene.open()).journal('a')
+      await fixture.crash(store)
+      const again = await (await fixture.open()).journal('a')
       const { events } = await again.read({ types: ['process.exited'], limit: 10_000 })
       expect(new Set(eventsOf(events).map(({ data }) => data.process)).size).toBe(3_000)
       expect(seqsOf(events)).toHaveLength(3_000)
@@ -220,8 +220,8 @@ export function recoveryCases(makeStore: MakeStore): void {
       ['spaces', ' a b '],
       ['300 letters', 'x'.repeat(300)],
     ])('closes work whose id has %s, unless the id was refused', async (_name, id) => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const accepted: JournalEvent[] = []
       for (const kind of workNames) {
@@ -230,8 +230,8 @@ export function recoveryCases(makeStore: MakeStore): void {
           (error: unknown) => expect(error).toMatchObject({ code: 'event_invalid' }),
         )
       }
-      await scene.crash(store)
-      const events = await eventsIn(await (await scene.open()).journal('a'))
+      await fixture.crash(store)
+      const events = await eventsIn(await (await fixture.open()).journal('a'))
       expect(events).toHaveLength(accepted.length === 0 ? 0 : accepted.length * 2 + 1)
     })
   })

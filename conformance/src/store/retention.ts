@@ -7,14 +7,14 @@ import { coverageFault, eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, messages, output, work } from '../events/inputs.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { eventually } from '../waiting/within.ts'
-import { type MakeStore, newScene } from './scene.ts'
-import { trimmed } from './trimmed.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
+import { trimmedJournal } from './trimmed-journal.ts'
 
 export function retentionCases(makeStore: MakeStore): void {
   describe('retention', () => {
     it('takes output first, audit last, and the oldest of each', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       // 10 audit events, 10 of the rest, 10 of output, mixed.
       for (const number of numbers(1, 5)) {
         const { start, end } = work.operation(`op_${number}`)
@@ -40,41 +40,41 @@ export function retentionCases(makeStore: MakeStore): void {
       ['bytes', { bytes: 6_000 }],
       ['age', { ageMs: 1 }],
     ])('brings a journal below its limit by %s, and says so on record', async (reason, limits) => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(100))
       await sleep(10)
       await journal.append(messages(1, 'last'))
       const before = eventsOf(await allItems(journal))
-      const gone = await journal.trim(limits)
+      const trimmed = await journal.trim(limits)
       const left = eventsOf(await allItems(journal))
       const missing = before.filter(({ seq }) => !left.some((event) => event.seq === seq))
       expect(missing.length).toBeGreaterThan(50)
-      expect(gone.events).toBe(missing.length)
-      expect(gone.bytes).toBe(missing.reduce((sum, event) => sum + JSON.stringify(event).length, 0))
+      expect(trimmed.events).toBe(missing.length)
+      expect(trimmed.bytes).toBe(missing.reduce((sum, event) => sum + JSON.stringify(event).length, 0))
       const records = left.filter(({ type }) => type === 'journal.trimmed')
       expect(records.length).toBeGreaterThan(0)
       for (const { data, derived } of records) {
         expect(derived).toBe(true)
         expect(data.reason).toBe(reason)
       }
-      const told = records.flatMap(({ data }) => numbers(Number(data.from), Number(data.to)))
-      expect(told.toSorted((a, b) => a - b)).toEqual(missing.map(({ seq }) => seq))
+      const recordedSeqs = records.flatMap(({ data }) => numbers(Number(data.from), Number(data.to)))
+      expect(recordedSeqs.toSorted((a, b) => a - b)).toEqual(missing.map(({ seq }) => seq))
       expect(records.reduce((sum, { data }) => sum + Number(data.events), 0)).toBe(missing.length)
       expect(await journal.verify()).toMatchObject({ ok: true, missing: missing.length, events: left.length })
     })
 
     it('takes by age only what is older', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(5))
       await journal.trim({ ageMs: 60_000 })
       expect(seqsOf(await allItems(journal))).toEqual(numbers(1, 5))
     })
 
     it('trims by itself when a journal grows over the limits of its store', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open({ retention: { events: 50 } })).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open({ retention: { events: 50 } })).journal('a')
       for (const _round of numbers(1, 10)) await journal.append(messages(20))
       await eventually(
         'the journal to be trimmed',
@@ -85,23 +85,23 @@ export function retentionCases(makeStore: MakeStore): void {
     })
 
     it('goes on with the next seq, and counts what is left', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
-      const { journal } = await trimmed(store)
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
+      const { journal } = await trimmedJournal(store)
       const next = journal.head.seq + 1
       expect(seqsOf(await journal.append(messages(1)))).toEqual([next])
       expect((await journal.summary()).total).toBe(eventsOf(await allItems(journal)).length)
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       expect(seqsOf(await again.append(messages(1)))).toEqual([next + 1])
       expect((await again.summary()).total).toBe(eventsOf(await allItems(again)).length)
     })
 
     it('refuses limits that are none, at opening and when asked', async () => {
-      const scene = await newScene(makeStore)
+      const fixture = await newStoreFixture(makeStore)
       for (const limits of [{ events: 0 }, { bytes: -1 }, { ageMs: Number.NaN }]) {
-        await expect(scene.open({ retention: limits })).rejects.toMatchObject({ code: 'argument_invalid' })
+        await expect(fixture.open({ retention: limits })).rejects.toMatchObject({ code: 'argument_invalid' })
       }
-      const journal = await (await scene.open()).journal('a')
+      const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(5))
       for (const limits of [{ events: 0 }, { bytes: -1 }, { ageMs: Number.NaN }]) {
         await expect(
@@ -115,8 +115,8 @@ export function retentionCases(makeStore: MakeStore): void {
     })
 
     it('lets work end, once, whose start was trimmed', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append([work.operation('op_1').start, work.operation('op_2').start, ...messages(50)])
       await journal.trim({ events: 1 })
@@ -124,7 +124,7 @@ export function retentionCases(makeStore: MakeStore): void {
       await expect(journal.append([work.operation('op_1').end])).rejects.toMatchObject({
         code: 'work_not_open',
       })
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       const ends = eventsOf((await again.read({ types: ['operation.finished'] })).events)
       expect(ends.map(({ operation, data }) => [operation, data.outcome])).toEqual([
         ['op_1', 'ok'],

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { coverageFault, eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, message, messages, output } from '../events/inputs.ts'
 import { eventually } from '../waiting/within.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 import { recordingSink } from './recording-sink.ts'
-import { type MakeStore, newScene } from './scene.ts'
 
 export function sinkCases(makeStore: MakeStore): void {
   describe('a sink', () => {
     it('gets everything from the start, in order, and then what comes', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const [a, b] = [await store.journal('a'), await store.journal('b')]
       await a.append(messages(3))
       await b.append(messages(2))
@@ -23,8 +23,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('gets thousands, in batches no larger than it asked for', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(2_000))
       const sink = { ...recordingSink(), batchEvents: 300 }
@@ -36,8 +36,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('gets only what is to come when it begins now, and only the types it wants', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append([fileChanged('/old')])
       const sink = recordingSink()
@@ -48,8 +48,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('goes on after opening again where it was, in order, and misses nothing', async () => {
-      const scene = await newScene(makeStore)
-      let store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      let store = await fixture.open()
       const sinks = []
       for (const round of numbers(1, 4)) {
         const sink = recordingSink()
@@ -59,7 +59,7 @@ export function sinkCases(makeStore: MakeStore): void {
         await store.addSink('audit', sink)
         await store.flush()
         await journal.append(messages(5, `after ${round}`))
-        store = await scene.reopen(store)
+        store = await fixture.reopen(store)
       }
       const last = recordingSink()
       await store.addSink('audit', last)
@@ -69,8 +69,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('gets after a crash at least once what it had not confirmed', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       const sink = recordingSink()
       await first.addSink('audit', sink)
       const journal = await first.journal('a')
@@ -80,8 +80,8 @@ export function sinkCases(makeStore: MakeStore): void {
       sink.hold = promise
       await journal.append(messages(10))
       await eventually('a write to be under way', () => sink.batches.length > 1)
-      await scene.crash(first)
-      const second = await scene.open()
+      await fixture.crash(first)
+      const second = await fixture.open()
       const next = recordingSink()
       await second.addSink('audit', next)
       await second.flush()
@@ -90,8 +90,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('gets the same batch again, with the same key, until it takes it', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const sink = recordingSink()
       sink.broken = new Error('no')
@@ -111,8 +111,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('that fails disturbs no other sink and no append, and its failure is on record', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const [good, bad] = [recordingSink(), recordingSink()]
       bad.broken = new Error('the disk of the sink is full')
@@ -139,8 +139,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('that never answers holds up nobody but itself', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const [stuck, good] = [recordingSink(), recordingSink()]
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -156,8 +156,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('is waited for by flush, which names the one that is late', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const sink = recordingSink()
       sink.broken = new Error('offline')
@@ -174,8 +174,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('has a name of its own', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const first = await store.addSink('audit', recordingSink())
       await expect(store.addSink('audit', recordingSink())).rejects.toMatchObject({ code: 'sink_exists' })
       await expect(store.addSink('', recordingSink())).rejects.toMatchObject({ code: 'argument_invalid' })
@@ -184,8 +184,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('has a name of its own, also when two are added at once', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const [one, other] = [recordingSink(), recordingSink()]
       const results = await Promise.allSettled([store.addSink('audit', one), store.addSink('audit', other)])
       expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
@@ -195,8 +195,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('keeps its place while it is closed', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(3))
       const first = recordingSink()
@@ -215,12 +215,12 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('is told of what was trimmed before it came', async () => {
-      const scene = await newScene(makeStore)
-      const first = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const first = await fixture.open()
       const journal = await first.journal('a')
       await journal.append([...messages(20), ...numbers(1, 20).map((offset) => output('o', offset))])
       await journal.trim({ events: 25 })
-      const store = await scene.reopen(first)
+      const store = await fixture.reopen(first)
       const sink = recordingSink()
       await store.addSink('audit', sink)
       await store.flush()
@@ -229,8 +229,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('with a policy sees less, and the journal keeps all', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       const sink = recordingSink()
       await store.addSink('narrow', sink, { policy: { output: false, paths: false } })
@@ -241,8 +241,8 @@ export function sinkCases(makeStore: MakeStore): void {
     })
 
     it('shows its state among all', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       await store.addSink('one', recordingSink())
       await store.addSink('two', recordingSink())
       await (await store.journal('a')).append(messages(1))

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, message, messages } from '../events/inputs.ts'
 import { eventually } from '../waiting/within.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function tapCases(makeStore: MakeStore): void {
   describe('a tap', () => {
     it('sees what is committed from now on, in order, of its own journal', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const [journal, other] = [await store.journal('a'), await store.journal('b')]
       await journal.append(messages(2))
       const seen: JournalEvent[] = []
@@ -25,8 +25,8 @@ export function tapCases(makeStore: MakeStore): void {
     })
 
     it('sees only the types it wants, until it is taken off', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const seen: JournalEvent[] = []
       const off = journal.tap((event) => void seen.push(event), { types: ['file.*'] })
       await journal.append([message('x'), fileChanged('/a')])
@@ -36,8 +36,8 @@ export function tapCases(makeStore: MakeStore): void {
     })
 
     it('gets copies: what it does to them changes nothing', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const seen: unknown[] = []
       const off = journal.tap((event) => {
         Object.assign(event, { seq: 99, type: 'changed' })
@@ -53,9 +53,9 @@ export function tapCases(makeStore: MakeStore): void {
     })
 
     it('that throws, rejects or never settles changes nothing', async () => {
-      const scene = await newScene(makeStore)
-      const told: unknown[] = []
-      const store = await scene.open({ onTapError: (error) => void told.push(error) })
+      const fixture = await newStoreFixture(makeStore)
+      const reported: unknown[] = []
+      const store = await fixture.open({ onTapError: (error) => void reported.push(error) })
       const journal = await store.journal('a')
       const taps = [
         journal.tap(() => {
@@ -76,13 +76,13 @@ export function tapCases(makeStore: MakeStore): void {
         [0, 0],
         [0, 14],
       ])
-      expect(told).toHaveLength(40)
+      expect(reported).toHaveLength(40)
       await store.flush()
     })
 
     it('whose observer throws too changes nothing either', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open({
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open({
         onTapError: () => {
           throw new Error('the observer of the observer')
         },
@@ -95,8 +95,8 @@ export function tapCases(makeStore: MakeStore): void {
     })
 
     it('that is ordered waits for each call before the next', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       const log: string[] = []
       journal.tap(
         async ({ seq }) => {
@@ -112,8 +112,8 @@ export function tapCases(makeStore: MakeStore): void {
     })
 
     it('may append itself', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       journal.tap(async () => void (await journal.append([fileChanged('/echo')])), { types: ['log.message'] })
       await journal.append(messages(3))
       await eventually(
@@ -124,8 +124,8 @@ export function tapCases(makeStore: MakeStore): void {
     })
 
     it('that is no function is refused', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open()).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open()).journal('a')
       expect(() => journal.tap(JSON.parse('{}'))).toThrow(
         expect.objectContaining({ code: 'argument_invalid' }),
       )

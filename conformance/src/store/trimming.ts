@@ -1,34 +1,34 @@
 import { describe, expect, it } from 'vitest'
-import { held } from '../drivers/held.ts'
+import { interceptedDriver } from '../drivers/intercepted-driver.ts'
 import { allItems } from '../events/all-items.ts'
 import { coverageFault, eventsOf, numbers } from '../events/coverage.ts'
 import { message, messages, output } from '../events/inputs.ts'
 import { background } from '../waiting/background.ts'
 import { take, takeTo } from '../waiting/take.ts'
-import { type MakeStore, newScene } from './scene.ts'
+import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function trimmingCases(makeStore: MakeStore): void {
   describe('trimming', () => {
     it('done twice at once is as good as once', async () => {
-      const scene = await newScene(makeStore)
-      const store = await scene.open()
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
       const journal = await store.journal('a')
       await journal.append(messages(100))
-      const gone = await Promise.all(numbers(1, 3).map(() => journal.trim({ events: 20 })))
+      const trimmed = await Promise.all(numbers(1, 3).map(() => journal.trim({ events: 20 })))
       const items = await allItems(journal)
       expect(coverageFault(items, { end: journal.head.seq })).toBeUndefined()
       const missing = journal.head.seq - eventsOf(items).length
-      expect(gone.reduce((sum, { events }) => sum + events, 0)).toBe(missing)
+      expect(trimmed.reduce((sum, { events }) => sum + events, 0)).toBe(missing)
       expect(await journal.verify()).toMatchObject({ ok: true, missing })
-      const again = await (await scene.reopen(store)).journal('a')
+      const again = await (await fixture.reopen(store)).journal('a')
       await again.append(messages(30))
       await again.trim({ events: 20 })
       expect(eventsOf(await allItems(again)).length).toBeLessThanOrEqual(20)
     })
 
     it('while events are appended loses none but those it says', async () => {
-      const scene = await newScene(makeStore)
-      const journal = await (await scene.open({ recent: { maxEntries: 0 } })).journal('a')
+      const fixture = await newStoreFixture(makeStore)
+      const journal = await (await fixture.open({ recent: { maxEntries: 0 } })).journal('a')
       const tail = background(takeTo(journal.tail({ types: ['log.message', 'journal.*'] }), 600))
       let trimming: Promise<unknown> = Promise.resolve()
       for (const round of numbers(1, 60)) {
@@ -41,7 +41,7 @@ export function trimmingCases(makeStore: MakeStore): void {
       expect(await journal.verify()).toMatchObject({ ok: true })
     })
 
-    // What can lie between two calls of a reader: another process trims, or a database takes its time.
+    // Between two calls of a reader, another process may trim or the database may be slow.
     it.each([
       ['scan', 'for the first time'],
       ['scan', 'again'],
@@ -49,9 +49,9 @@ export function trimmingCases(makeStore: MakeStore): void {
     ] as const)(
       'in the middle of a read, before its %s, %s, hides nothing and repeats nothing',
       async (call, when) => {
-        const scene = await newScene(makeStore)
-        const driver = held(scene.driver())
-        const journal = await (await scene.open({ recent: { maxEntries: 0 } }, driver)).journal('a')
+        const fixture = await newStoreFixture(makeStore)
+        const driver = interceptedDriver(fixture.driver())
+        const journal = await (await fixture.open({ recent: { maxEntries: 0 } }, driver)).journal('a')
         await journal.append(messages(100))
         await journal.append([...numbers(1, 10).map((offset) => output('o', offset)), message('last')])
         if (when === 'again') await journal.trim({ events: 105 })
@@ -73,9 +73,9 @@ export function trimmingCases(makeStore: MakeStore): void {
     ] as const)(
       'in the middle of a tail, before its %s, %s, hides nothing and repeats nothing',
       async (call, when) => {
-        const scene = await newScene(makeStore)
-        const driver = held(scene.driver())
-        const journal = await (await scene.open({ recent: { maxEntries: 0 } }, driver)).journal('a')
+        const fixture = await newStoreFixture(makeStore)
+        const driver = interceptedDriver(fixture.driver())
+        const journal = await (await fixture.open({ recent: { maxEntries: 0 } }, driver)).journal('a')
         await journal.append([...messages(1_500), ...numbers(1, 10).map((offset) => output('o', offset))])
         if (when === 'again') await journal.trim({ events: 1_505 })
         const tail = journal.tail()
@@ -95,10 +95,10 @@ export function trimmingCases(makeStore: MakeStore): void {
     ] as const)(
       'by the owner, before the %s of a reader elsewhere, %s, hides nothing and repeats nothing',
       async (call, when) => {
-        const scene = await newScene(makeStore)
-        const journal = await (await scene.open()).journal('a')
-        const driver = held(scene.driver())
-        const reader = await (await scene.readOnly({}, driver)).journal('a')
+        const fixture = await newStoreFixture(makeStore)
+        const journal = await (await fixture.open()).journal('a')
+        const driver = interceptedDriver(fixture.driver())
+        const reader = await (await fixture.readOnly({}, driver)).journal('a')
         await journal.append(messages(100))
         if (when === 'again') await journal.trim({ events: 90 })
         for (const events of [80, 60, 30]) {

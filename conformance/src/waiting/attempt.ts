@@ -1,4 +1,4 @@
-/** A call whose refusal is a rejection, also where it throws at once. */
+/** Turns a synchronous throw of the call into a rejection. */
 export async function attempt<T>(call: () => Promise<T>): Promise<T> {
   return call()
 }

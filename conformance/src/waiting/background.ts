@@ -1,4 +1,4 @@
-/** A promise that is awaited later: until then its rejection is nobody's fault. */
+/** Marks a promise as handled that is awaited later, so that an early rejection is not reported as unhandled. */
 export function background<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined)
   return promise

@@ -1,7 +1,7 @@
 import { isGap, type JournalItem } from '@vitrine/protocol'
 import { within } from './within.ts'
 
-/** The next items of a tail; fails rather than waits for ever. */
+/** The next items of a tail; fails after a timeout. */
 export async function take(
   tail: AsyncIterator<JournalItem, unknown>,
   count: number,
@@ -15,7 +15,7 @@ export async function take(
   return items
 }
 
-/** The items of a tail up to the event with that `seq`, or the gap that holds it. */
+/** The items of a tail up to the event with this `seq` or the gap that contains it. */
 export async function takeTo(
   tail: AsyncIterator<JournalItem, unknown>,
   seq: number,

@@ -1,27 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Long enough for a busy machine; a wait that takes this long has failed. */
-const patienceMs = 20_000
+/** Long enough for a busy machine. */
+const defaultTimeoutMs = 20_000
 
-/** The promise, or an error that says what was waited for. */
-export async function within<T>(what: string, promise: Promise<T>, milliseconds = patienceMs): Promise<T> {
+/** Waits for a promise, or fails after the time limit with an error that names `what`. */
+export async function within<T>(
+  what: string,
+  promise: Promise<T>,
+  milliseconds = defaultTimeoutMs,
+): Promise<T> {
   const done = new AbortController()
-  const late = async (): Promise<never> => {
+  const timeout = async (): Promise<never> => {
     await sleep(milliseconds, undefined, { signal: done.signal })
     throw new Error(`Expected ${what} within ${milliseconds} ms.`)
   }
   try {
-    return await Promise.race([promise, late()])
+    return await Promise.race([promise, timeout()])
   } finally {
     done.abort()
   }
 }
 
-/** Looks again and again until the check is true. */
+/** Polls until the check is true, or fails after the time limit with an error that names `what`. */
 export async function eventually(
   what: string,
   check: () => boolean | Promise<boolean>,
-  milliseconds = patienceMs,
+  milliseconds = defaultTimeoutMs,
 ): Promise<void> {
   const until = performance.now() + milliseconds
   for (let pause = 1; !(await check()); pause = Math.min(pause * 2, 25)) {

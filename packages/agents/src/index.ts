@@ -1,4 +1,12 @@
 /** Coding agents over the Agent Client Protocol: registry, installation, sessions, permissions, and a demo agent. */
+
+export { Bridge, type BridgeOptions, type Direction, type Interpretation } from './bridge/bridge.ts'
+export type { BridgeClient, BridgeClientOptions } from './bridge/bridge-client.ts'
+export type { AgentExit, AgentTransport, StderrExcerpt } from './bridge/transport.ts'
+export { agentFolders } from './install/agent-folders.ts'
+export { type InstallAgentOptions, installAgent } from './install/install-agent.ts'
+export { type ListAgentsOptions, listAgents } from './install/list-agents.ts'
+export { can } from './registry/capabilities.ts'
 export type {
   AgentOutput,
   AgentOutputs,
@@ -6,22 +14,14 @@ export type {
   FunctionAgent,
   ProgramAgent,
   PromptContext,
-  ToolsOption,
-} from './agents.ts'
-export { Bridge, type BridgeOptions, type Direction, type Interpretation } from './bridge/bridge.ts'
-export type { BridgeClient, BridgeClientOptions } from './bridge/bridge-client.ts'
-export type { AgentExit, AgentTransport, StderrExcerpt } from './bridge/transport.ts'
-export { agentFolders } from './install/agent-folders.ts'
-export { type InstallAgentOptions, installAgent } from './install/install-agent.ts'
-export { can } from './registry/capabilities.ts'
+} from './registry/custom-agent.ts'
 export type { AgentEntry } from './registry/entry.ts'
 export { findAgent, knownAgents } from './registry/known-agents.ts'
-export { type ListAgentsOptions, listAgents } from './registry/list-agents.ts'
 export type { AgentSession } from './sessions/agent-session.ts'
 export {
   type OpenOptions,
   SandboxSessions,
   type SandboxSessionsOptions,
 } from './sessions/sandbox-sessions.ts'
-export type { AgentConfig } from './sessions/start-agent.ts'
-export type { HostTool, HostToolContext } from './tools/host-tool.ts'
+export type { AgentConfig } from './sessions/start/agent-config.ts'
+export type { HostTool, HostToolContext, ToolsOption } from './tools/host-tool.ts'

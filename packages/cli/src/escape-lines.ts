@@ -1,6 +1,6 @@
 import { escapeForTerminal } from '@vitrine/views'
 
-/** Words of others may hold what a terminal obeys; their lines stay lines. */
+/** Escapes control characters in untrusted text and preserves its line breaks. */
 export function escapeLinesForTerminal(text: string): string {
   return text
     .split('\n')

@@ -1,2 +1,2 @@
-/** The `vitrine` command as a value, for programs that carry it. */
+/** The `vitrine` command as a value, for programs that embed it. */
 export { createProgram } from './program.ts'

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { useCompileCache } from './compile-cache.ts'
 
-// Before anything else is loaded: only what comes later is kept.
+// Before any other import: Node caches only modules that are loaded after this call.
 useCompileCache()
 const { runCommand } = await import('./run-command.ts')
 await runCommand()

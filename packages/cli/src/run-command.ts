@@ -4,9 +4,9 @@ import { escapeLinesForTerminal } from './escape-lines.ts'
 import { createProgram } from './program.ts'
 import { exitOnSignals } from './signals.ts'
 
-/** The command that this process was started as. */
+/** Runs the command line of this process. */
 export async function runCommand(): Promise<void> {
-  // Who pipes into `head` has seen enough.
+  // EPIPE: the reader of a pipe, such as `head`, has closed it.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     process.exit(0)

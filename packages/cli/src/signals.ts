@@ -1,16 +1,16 @@
-/** What a program that a signal ended exits with. */
+/** Exit codes of a program that a signal ended: 128 plus the signal's number. */
 export const signalCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
 export type EndSignal = keyof typeof signalCodes
 
 const signals = Object.keys(signalCodes) as EndSignal[]
 
-/** A signal ends the program at once, unless a command takes it. */
+/** Makes every signal exit the process at once, until a command replaces the handler with `takeSignals`. */
 export function exitOnSignals(): void {
   for (const signal of signals) process.on(signal, exit)
 }
 
-/** From here on these signals are a command's own affair. */
+/** Replaces the default exit on these signals with `handle`. */
 export function takeSignals(taken: readonly EndSignal[], handle: (signal: EndSignal) => void): void {
   for (const signal of taken) {
     process.off(signal, exit)

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-/** As a user runs it, from a folder of no meaning. */
+/** Runs the command as a user would, in a directory that has nothing to do with it. */
 function vitrine(...args: string[]) {
   const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning']
   const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, main, ...args], {
@@ -25,7 +25,7 @@ function folder(): string {
 }
 
 describe('vitrine ask', () => {
-  it('shows what the demo agent says and does, and what it changed', () => {
+  it('prints the messages and tool calls of the demo agent, then the changed files', () => {
     const { status, stdout } = vitrine('ask', 'Build me a landing page')
     expect(stdout).toContain('[Write index.html]')
     expect(stdout).toContain('[permission: allow_once]')
@@ -33,7 +33,7 @@ describe('vitrine ask', () => {
     expect(status).toBe(0)
   })
 
-  it('takes an agent of one’s own from the command line', () => {
+  it('runs an agent that is defined on the command line', () => {
     const script = join(folder(), 'agent.mjs')
     writeFileSync(script, ownAgent)
     chmodSync(script, 0o644)
@@ -44,16 +44,16 @@ describe('vitrine ask', () => {
     expect(status).toBe(0)
   })
 
-  it('hands nothing to the terminal that it would obey, and does not wait for an answer that nobody gives', () => {
-    const said = vitrine('ask', '/say \u001b]0;title\u0007 words')
-    expect(said.stdout).toContain('words')
-    expect(said.stdout).not.toContain('\u001b')
-    const asked = vitrine('ask', '/question')
-    expect(asked.stdout).toContain('nobody is here to answer')
-    expect(asked.status).toBe(0)
+  it('escapes control characters for the terminal and cancels a question instead of waiting for an answer', () => {
+    const message = vitrine('ask', '/say \u001b]0;title\u0007 words')
+    expect(message.stdout).toContain('words')
+    expect(message.stdout).not.toContain('\u001b')
+    const question = vitrine('ask', '/question')
+    expect(question.stdout).toContain('question cancelled')
+    expect(question.status).toBe(0)
   })
 
-  it('says what to do when there is no such agent, no credential, no such choice', () => {
+  it('explains what to do about an unknown agent, a missing credential or an invalid choice', () => {
     expect(vitrine('ask', 'hi', '--agent', 'nobody')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('there are claude, codex'),
@@ -74,7 +74,7 @@ describe('vitrine ask', () => {
 })
 
 describe('vitrine agents', () => {
-  it('lists every agent with what it needs', () => {
+  it('lists every agent with its state and the credentials it needs', () => {
     const { status, stdout } = vitrine('agents', '--data', folder())
     expect(stdout).toMatch(
       /^claude +not installed +0\.99\.1 +wants ANTHROPIC_API_KEY +vitrine agents install claude$/m,
@@ -83,13 +83,13 @@ describe('vitrine agents', () => {
     expect(status).toBe(0)
   })
 
-  it('installs nothing that was not named', () => {
+  it('refuses to install without names or --all', () => {
     const { status, stderr } = vitrine('agents', 'install', '--data', folder())
     expect(stderr).toContain('Name the agents to install, or pass --all.')
     expect(status).toBe(1)
   })
 
-  it.each([['ask'], ['agents'], ['agents', 'install']])('has help with examples: %s', (...command) => {
+  it.each([['ask'], ['agents'], ['agents', 'install']])('prints help with examples: %s', (...command) => {
     expect(vitrine(...command, '--help').stdout).toContain('Examples:\n  $ vitrine')
   })
 })

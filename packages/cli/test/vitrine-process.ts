@@ -15,10 +15,10 @@ afterEach(async () => {
   folders.clear()
 })
 
-/** A data directory of its own, gone after the test. */
+/** A new data directory that is removed after the test. */
 export function dataFolder(): string {
   const path = mkdtempSync('/var/tmp/vitrine-cli-')
-  // Of a root host agents run as another user, who must get to the sandboxes.
+  // A host that runs as root starts agents as another user, who needs to traverse this directory.
   chmodSync(path, 0o711)
   folders.add(path)
   return path
@@ -26,11 +26,11 @@ export function dataFolder(): string {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** For Node itself. */
+  /** Flags for Node itself. */
   readonly node?: readonly string[]
 }
 
-/** The command as a user runs it, from a folder of no meaning. */
+/** Runs the command as a user would, in a directory that has nothing to do with it. */
 export function vitrine(args: readonly string[], options: RunOptions = {}): VitrineProcess {
   const one = new VitrineProcess(args, options)
   started.add(one)
@@ -62,16 +62,17 @@ export class VitrineProcess {
     return this.#child.pid!
   }
 
-  /** Once stdout has it; an error with all that was said if the command ends before. */
+  /** Waits until stdout matches; throws with the whole output if the command ends first. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.stdout)
       if (found !== null) return found
-      const over = await Promise.race([
+      const closed = await Promise.race([
         once(this.#child.stdout, 'data').then(() => false),
         this.#closed.then(() => true),
       ])
-      if (over && !pattern.test(this.stdout)) throw new Error(`It ended: ${this.stdout}${this.stderr}`)
+      if (closed && !pattern.test(this.stdout))
+        throw new Error(`The command ended: ${this.stdout}${this.stderr}`)
     }
   }
 
@@ -79,7 +80,7 @@ export class VitrineProcess {
     this.#child.kill(signal)
   }
 
-  /** How it ended, once it has. */
+  /** Waits for the command to end and returns its exit status. */
   async exit(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     await this.#closed
     return { code: this.#child.exitCode, signal: this.#child.signalCode }
@@ -101,7 +102,7 @@ export interface TestDaemon {
   read<T>(path: string): Promise<T>
 }
 
-/** `vitrine serve` that listens. */
+/** Starts `vitrine serve` and waits until it listens. */
 export async function serve(
   data: string,
   args: readonly string[] = [],
@@ -120,7 +121,7 @@ export async function serve(
   return {
     ...{ url, token, data, process },
     fetch: request,
-    // Tests say what they expect of it.
+    // The caller knows the shape of the response.
     read: async <T>(path: string) => (await (await request(path)).json()) as T,
   }
 }

@@ -5,7 +5,7 @@ import { VitrineClient } from './vitrine-client.ts'
 export type ConnectOptions = HttpClientOptions
 
 /**
- * A daemon, over HTTP. Nothing is sent yet.
+ * Creates a client of a daemon. It sends no request yet.
  *
  * @example
  * const client = connect({ url: 'http://127.0.0.1:8700', token })

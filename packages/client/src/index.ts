@@ -1,4 +1,4 @@
-/** The same sandboxes over HTTP, in browsers and in Node. */
+/** Sandboxes of a daemon over HTTP, in browsers and in Node. */
 export { type ConnectOptions, connect } from './connect.ts'
 export type { ByteRange } from './files/read-range.ts'
 export type { RemoteFiles } from './files/remote-files.ts'

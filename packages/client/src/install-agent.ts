@@ -1,7 +1,7 @@
 import type { InstallProgress } from '@vitrine/protocol'
 import type { HttpClient } from './http/http-client.ts'
 import { withFields } from './http/options.ts'
-import { askFrames, dataOf, errorOf } from './streams/frame-reader.ts'
+import { dataOf, errorOf, requestFrames } from './streams/frame-reader.ts'
 
 export interface InstallOptions {
   readonly version?: string
@@ -14,14 +14,14 @@ export interface Installed {
   readonly path: string
 }
 
-/** Installs an agent at the daemon: frames of progress, and the result in the last one. */
+/** Installs an agent at the daemon, which streams its progress and then the result. */
 export async function installAgent(
   http: HttpClient,
   name: string,
   options: InstallOptions,
 ): Promise<Installed> {
   const { version, onProgress, signal, ...rest } = options
-  const frames = await askFrames(http, {
+  const frames = await requestFrames(http, {
     method: 'POST',
     path: ['agents', name, 'install'],
     json: withFields('installAgent', rest, {
@@ -39,7 +39,7 @@ export async function installAgent(
       else if (frame.event === 'result') installed = dataOf(frame)
       else if (frame.event === 'end') return (installed ?? dataOf(frame)) as Installed
     }
-    throw frames.cut()
+    throw frames.cutError()
   } finally {
     frames.close()
   }

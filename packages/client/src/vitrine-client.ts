@@ -21,11 +21,11 @@ import type { SandboxDescription } from './sandbox/description.ts'
 import { RemoteSandbox } from './sandbox/remote-sandbox.ts'
 
 export interface RemoteCreateOptions extends CreateSandboxOptions {
-  /** For sandboxes on the daemon's machine. */
+  /** Options of the local provider on the daemon's machine. */
   readonly local?: Omit<LocalOptions, 'data'>
-  /** What is put into the workspace. JSON has no bytes: files are texts. */
+  /** Contents of the workspace. Files are strings, because JSON has no bytes. */
   readonly workspace?: WorkspaceManifest<string>
-  /** Which commands may run: rules, and what becomes of the others. */
+  /** Rules for commands, and the verdict for commands that no rule matches. */
   readonly policy?: CommandPolicyOptions
   readonly signal?: AbortSignal
 }
@@ -35,32 +35,32 @@ interface SandboxList {
   readonly default?: string
 }
 
-/** A daemon, and the sandboxes that it has. */
+/** A client of a daemon and its sandboxes. */
 export class VitrineClient implements SandboxClient, AsyncDisposable {
   readonly url: string
   readonly sandboxes: { list(): Promise<readonly SandboxInfo[]> }
-  readonly #wire: HttpClient
-  readonly #ending: (() => Promise<void>) | undefined
+  readonly #http: HttpClient
+  readonly #afterClose: (() => Promise<void>) | undefined
 
-  /** `ending` is the last thing of a close. */
-  constructor(http: HttpClient, ending?: () => Promise<void>) {
+  /** `afterClose` runs at the end of `close`. */
+  constructor(http: HttpClient, afterClose?: () => Promise<void>) {
     this.url = http.url
-    this.#wire = http
-    this.#ending = ending
+    this.#http = http
+    this.#afterClose = afterClose
     this.sandboxes = { list: async () => (await this.#list()).sandboxes }
   }
 
   async create(options: RemoteCreateOptions = {}): Promise<RemoteSandbox> {
     const { signal, ...json } = options
-    return this.#sandbox(await requestJson(this.#wire, { method: 'POST', path: ['sandboxes'], json, signal }))
+    return this.#sandbox(await requestJson(this.#http, { method: 'POST', path: ['sandboxes'], json, signal }))
   }
 
-  /** A sandbox that is there already; one that does not run is started. */
+  /** Returns an existing sandbox; starts it if it is stopped. */
   async attach(id: string): Promise<RemoteSandbox> {
-    return this.#sandbox(await requestJson(this.#wire, { method: 'POST', path: ['sandboxes', id, 'attach'] }))
+    return this.#sandbox(await requestJson(this.#http, { method: 'POST', path: ['sandboxes', id, 'attach'] }))
   }
 
-  /** The sandbox that the daemon was started for. */
+  /** The default sandbox of the daemon. */
   async default(): Promise<RemoteSandbox> {
     const { default: id } = await this.#list()
     if (id === undefined) throw new VitrineError('not_found', 'This daemon has no default sandbox.')
@@ -69,50 +69,50 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
 
   /** Removes a sandbox's workspace for good. Its journal stays. */
   destroy(id: string): Promise<void> {
-    return requestVoid(this.#wire, { method: 'DELETE', path: ['sandboxes', id] })
+    return requestVoid(this.#http, { method: 'DELETE', path: ['sandboxes', id] })
   }
 
   async listAgents(): Promise<readonly AgentInfo[]> {
-    return (await requestJson<{ agents: AgentInfo[] }>(this.#wire, { path: ['agents'] })).agents
+    return (await requestJson<{ agents: AgentInfo[] }>(this.#http, { path: ['agents'] })).agents
   }
 
   getAgent(name: string): Promise<AgentInfo> {
-    return requestJson(this.#wire, { path: ['agents', name] })
+    return requestJson(this.#http, { path: ['agents', name] })
   }
 
   installAgent(name: string, options: InstallOptions = {}): Promise<Installed> {
-    return installAgent(this.#wire, name, options)
+    return installAgent(this.#http, name, options)
   }
 
   health(): Promise<{ readonly status: 'ok'; readonly version: string }> {
-    return requestJson(this.#wire, { path: ['health'] })
+    return requestJson(this.#http, { path: ['health'] })
   }
 
-  /** The journal of any sandbox, also of one that does not run or is gone. */
+  /** The journal of any sandbox, also of a stopped or destroyed one. */
   journal(id: string): JournalReader {
-    return new RemoteJournal(id, this.#wire.at('sandboxes', id))
+    return new RemoteJournal(id, this.#http.at('sandboxes', id))
   }
 
-  /** Every event of the host, of all its sandboxes, under one cursor. */
+  /** Tails the events of the host and of all its sandboxes under one cursor. */
   events(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
-    return tail(this.#wire, options, 'all')
+    return tail(this.#http, options, 'all')
   }
 
   /** The bytes that an event refers to. */
   blob(hash: string, range: ByteRange = {}): Promise<ReadableStream<Uint8Array>> {
-    return readRange(this.#wire, { path: ['blobs', hash] }, range)
+    return readRange(this.#http, { path: ['blobs', hash] }, range)
   }
 
-  /** Where a person looks in. The token is in it: it is as secret as the token. */
+  /** URL of the Inspector. It contains the token, so it is as secret as the token. */
   get inspectorUrl(): string {
-    const { url, token } = this.#wire
+    const { url, token } = this.#http
     return token === undefined ? `${url}/ui/` : `${url}/ui/#token=${encodeURIComponent(token)}`
   }
 
-  /** Ends the connections of this client, and no sandbox. */
+  /** Ends the connections of this client; sandboxes keep running. */
   async close(): Promise<void> {
-    this.#wire.close()
-    await this.#ending?.()
+    this.#http.close()
+    await this.#afterClose?.()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -120,10 +120,10 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   }
 
   #list(): Promise<SandboxList> {
-    return requestJson(this.#wire, { path: ['sandboxes'] })
+    return requestJson(this.#http, { path: ['sandboxes'] })
   }
 
   #sandbox(description: SandboxDescription): RemoteSandbox {
-    return new RemoteSandbox(this.#wire.at('sandboxes', description.id), description)
+    return new RemoteSandbox(this.#http.at('sandboxes', description.id), description)
   }
 }

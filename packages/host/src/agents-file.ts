@@ -3,7 +3,7 @@ import type { ProgramAgent } from '@vitrine/agents'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { hostOptions, parseAs } from '@vitrine/protocol/options'
 
-/** Agents of one's own from a file: `{ "mine": { "command": ["node", "agent.mjs"], "env": { … } } }`. */
+/** Reads custom agents from a file: `{ "mine": { "command": ["node", "agent.mjs"], "env": { … } } }`. */
 export function readAgentsFile(path: string): ProgramAgent[] {
   let text: string
   try {
@@ -22,7 +22,7 @@ export function readAgentsFile(path: string): ProgramAgent[] {
 }
 
 /**
- * An agent from the command line: `name=command with arguments`.
+ * Parses an agent from the command line: `name=command with arguments`.
  *
  * @example
  * parseAgent("mine=node agent.mjs") // { name: 'mine', command: 'node agent.mjs' }
@@ -36,25 +36,25 @@ export function parseAgent(text: string): ProgramAgent {
       'argument_invalid',
       `--agent: expected name='command', such as mine='node agent.mjs', got ${JSON.stringify(text)}.`,
     )
-  checkName(name, '--agent')
+  assertName(name, '--agent')
   return { name, command }
 }
 
 function checked(path: string, value: unknown): Readonly<Record<string, Omit<ProgramAgent, 'name'>>> {
   try {
     const agents = parseAs('agents', hostOptions.agentsFile, value)
-    // A file has no fields that are there and undefined.
+    // JSON has no `undefined`, so the exact optional properties of the type hold.
     return agents as Readonly<Record<string, Omit<ProgramAgent, 'name'>>>
   } catch (error) {
     throw isVitrineError(error) ? invalid(path, error.message.replace(/\.$/, '')) : error
   }
 }
 
-function checkName(name: string, where: string): void {
+function assertName(name: string, source: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)) return
-  throw invalid(where, `expected a name of letters, digits, "_", "." and "-", got ${JSON.stringify(name)}`)
+  throw invalid(source, `expected a name of letters, digits, "_", "." and "-", got ${JSON.stringify(name)}`)
 }
 
-function invalid(where: string, what: string): VitrineError {
-  return new VitrineError('argument_invalid', `${where}: ${what}.`)
+function invalid(source: string, problem: string): VitrineError {
+  return new VitrineError('argument_invalid', `${source}: ${problem}.`)
 }

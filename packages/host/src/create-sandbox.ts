@@ -9,15 +9,15 @@ import { type AgentSettings, sharedCache } from './settings.ts'
 
 export interface ScriptSandboxOptions extends AgentSettings, Omit<HostCreateOptions, 'provider' | 'local'> {
   readonly provider?: LocalProvider
-  /** Begins the name of the temporary directory that everything is in. */
+  /** Prefix of the temporary directory's name. */
   readonly prefix?: string
 }
 
-/** Not /tmp: agents keep their HOME here, and some refuse to have it below TMPDIR. */
+/** Not /tmp: HOME of the agents is in it, and some agents refuse a HOME below TMPDIR. */
 const temporary = '/var/tmp'
 
 /**
- * A sandbox with agents, for a script: nothing of it is left when it is closed, unless its workspace was given.
+ * Creates a sandbox with agents for a script. Closing it deletes everything, except a workspace that the caller gave.
  *
  * @example
  * await using sandbox = await createSandbox()
@@ -33,16 +33,16 @@ export async function createSandbox(options: ScriptSandboxOptions = {}): Promise
     ...(onInstall && { onInstall }),
     agentCache: agentCache ?? sharedCache(),
   })
-  const leave = async () => {
+  const cleanUp = async () => {
     await host.close()
     rmSync(data, { recursive: true, force: true })
   }
   try {
     const sandbox = await host.create({ ...create, local: provider?.options ?? {} })
-    sandbox.afterClose(leave)
+    sandbox.afterClose(cleanUp)
     return sandbox
   } catch (error) {
-    await leave()
+    await cleanUp()
     throw error
   }
 }

@@ -20,7 +20,7 @@ import {
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
-/** An engine with agents in it. */
+/** A sandbox engine together with its agent sessions. */
 export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly id: string
   readonly provider: string
@@ -28,14 +28,14 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly lifecycle: Lifecycle
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
-  readonly #ending: SandboxShutdown
-  /** What everything that is done through it carries. */
+  readonly #shutdown: SandboxShutdown
+  /** Attached to every operation that goes through this handle. */
   readonly context: CallContext
 
   constructor(
     engine: LocalSandbox,
     sessions: SandboxSessions,
-    ending: SandboxShutdown,
+    shutdown: SandboxShutdown,
     context: CallContext = {},
   ) {
     this.id = engine.id
@@ -43,9 +43,9 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     this.root = engine.root
     this.#engine = engine
     this.#sessions = sessions
-    this.#ending = ending
+    this.#shutdown = shutdown
     this.context = context
-    this.lifecycle = withSessions(engine.lifecycle, ending)
+    this.lifecycle = withSessions(engine.lifecycle, shutdown)
   }
 
   get capabilities(): Capabilities {
@@ -72,15 +72,15 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#sessions
   }
 
-  /** HOME, as processes see it. */
+  /** HOME of the processes in the sandbox. */
   get home(): string {
     return this.#engine.home
   }
 
   as(context: CallContext): this {
     const all = { ...this.context, ...context }
-    // Nothing inherits from it: it is exactly this class.
-    return new HostSandbox(this.#engine.as(context), this.#sessions, this.#ending, all) as this
+    // The cast holds because the class has no subclasses.
+    return new HostSandbox(this.#engine.as(context), this.#sessions, this.#shutdown, all) as this
   }
 
   exec(command: Command, options?: ExecOptions): Promise<ExecResult> {
@@ -110,7 +110,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#sessions.openSession({ context: this.context, ...options })
   }
 
-  /** Whether its machine is up, paused or not, at this moment. */
+  /** Whether the machine is running or paused. */
   get isUp(): boolean {
     try {
       return this.#engine.home !== ''
@@ -119,19 +119,19 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     }
   }
 
-  /** Once it is being closed. */
+  /** Settles when a close that has begun is done; undefined before that. */
   get closing(): Promise<void> | undefined {
-    return this.#ending.closing
+    return this.#shutdown.closing
   }
 
-  /** Ends its sessions and every process. The workspace and the journal stay. */
+  /** Ends the sessions and every process. The workspace and the journal stay. */
   close(): Promise<void> {
-    return this.#ending.close()
+    return this.#shutdown.close()
   }
 
-  /** The last thing of a close. */
-  afterClose(end: () => Promise<void>): void {
-    this.#ending.afterClose(end)
+  /** Adds a callback that runs at the end of `close`. */
+  afterClose(callback: () => Promise<void>): void {
+    this.#shutdown.afterClose(callback)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -139,18 +139,18 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   }
 }
 
-/** Whatever ends the machine ends the sessions in it first. */
-function withSessions(engine: Lifecycle, ending: SandboxShutdown): Lifecycle {
+/** The engine's lifecycle, where stop, shutdown and destroy end the sessions first. */
+function withSessions(engine: Lifecycle, shutdown: SandboxShutdown): Lifecycle {
   return {
     async start() {
-      ending.mustBeOpen()
+      shutdown.assertOpen()
       await engine.start()
     },
-    stop: () => ending.afterSessions('the sandbox was stopped', () => engine.stop()),
-    shutdown: () => ending.afterSessions('the sandbox was shut down', () => engine.shutdown()),
+    stop: () => shutdown.afterSessions('the sandbox was stopped', () => engine.stop()),
+    shutdown: () => shutdown.afterSessions('the sandbox was shut down', () => engine.shutdown()),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
-    destroy: () => ending.destroy(() => engine.destroy()),
+    destroy: () => shutdown.destroy(() => engine.destroy()),
     running: () => engine.running(),
     onBeforeStop: (hook) => engine.onBeforeStop(hook),
     skipOnPersist: (path) => engine.skipOnPersist(path),

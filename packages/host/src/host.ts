@@ -12,15 +12,15 @@ import {
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
 import type { HostSandbox } from './host-sandbox.ts'
-import { listOf } from './list-agents.ts'
+import { listConfigured } from './list-agents.ts'
 import { LiveSandboxes } from './live-sandboxes.ts'
 import type { Records, SandboxRecord } from './records.ts'
-import { assertSameWorkspace, assertWorkspaceExists, destroyKept } from './stored-sandbox.ts'
+import { assertSameWorkspace, assertWorkspaceExists, destroyStopped } from './stored-sandbox.ts'
 
 export interface HostCreateOptions extends CreateSandboxOptions {
-  /** For sandboxes on this machine. */
+  /** Options of the local provider. */
   readonly local?: Omit<LocalOptions, 'data'>
-  /** What a fresh sandbox is prepared with. */
+  /** Contents of a new workspace. */
   readonly workspace?: WorkspaceManifest
   readonly policy?: CommandPolicy
   readonly onAsk?: AskAboutCommand
@@ -33,9 +33,9 @@ export interface HostParts {
   readonly journal: Journal
   readonly records: Records
   readonly agents: AgentConfig
-  /** What every sandbox on this machine has unless it says otherwise. */
+  /** Default options of every local sandbox. */
   readonly defaults: LocalOptions
-  /** Lets go of the data directory. */
+  /** Releases the data directory. */
   release(): Promise<void>
 }
 
@@ -45,11 +45,11 @@ export class Host implements SandboxClient, AsyncDisposable {
   readonly store: Store
   readonly #parts: HostParts
   readonly #live: LiveSandboxes
-  /** Sandboxes that do not run, while they are being removed. */
+  /** Stopped sandboxes whose removal is in progress. */
   readonly #destroying = new Map<string, Promise<void>>()
   readonly #installing = new Set<Promise<unknown>>()
-  /** Aborted when the host is closed: what has begun is called off. */
-  readonly #ending = new AbortController()
+  /** Aborted when the host closes, to cancel starts and installs that are in progress. */
+  readonly #closeSignal = new AbortController()
   #closing: Promise<void> | undefined
 
   constructor(parts: HostParts) {
@@ -61,7 +61,7 @@ export class Host implements SandboxClient, AsyncDisposable {
 
   async create(options: HostCreateOptions = {}): Promise<HostSandbox> {
     checkOptions('create', hostOptions.create, options)
-    this.#mustBeOpen()
+    this.#assertOpen()
     const { records } = this.#parts
     const record = newRecord(options)
     const { id } = record
@@ -69,39 +69,39 @@ export class Host implements SandboxClient, AsyncDisposable {
     if (known !== undefined || this.#live.has(id))
       throw new VitrineError(
         'sandbox_exists',
-        `There is a sandbox ${id} already${known?.state === 'destroyed' ? ', and its journal stays' : ''}.`,
+        `There is a sandbox ${id} already${known?.state === 'destroyed' ? ': it was destroyed, but its journal stays' : ''}.`,
       )
-    // Whoever comes after a host that was killed meanwhile finds it.
+    // Written before the start, so that the next host finds the sandbox if this one is killed meanwhile.
     records.put(record)
     try {
-      return await this.#raise(record, options)
+      return await this.#start(record, options)
     } catch (error) {
       records.remove(id)
       throw error
     }
   }
 
-  /** A sandbox that is here already, or was here before: it is started again with everything that was kept. */
+  /** Returns a sandbox of this host. A stopped one, also of an earlier host, is started with its stored workspace. */
   async attach(
     id: string,
     options: Pick<HostCreateOptions, 'policy' | 'onAsk' | 'signal'> = {},
   ): Promise<HostSandbox> {
     checkOptions('attach', hostOptions.attach, options)
-    this.#mustBeOpen()
+    this.#assertOpen()
     const sandbox = this.#live.has(id) ? await this.#live.open(id) : undefined
     if (sandbox?.isUp) return sandbox
-    this.#mustBeOpen()
-    const record = this.#kept(id)
+    this.#assertOpen()
+    const record = this.#existingRecord(id)
     assertWorkspaceExists(record)
     assertSameWorkspace(record)
-    if (sandbox === undefined) return this.#raise(record, options)
+    if (sandbox === undefined) return this.#start(record, options)
     await sandbox.lifecycle.start()
     return sandbox
   }
 
-  /** One that is here, whether it runs or not; one that an earlier host had is started again. */
+  /** Returns a live sandbox in any state; a stopped one of an earlier host is started. */
   async find(id: string): Promise<HostSandbox> {
-    this.#mustBeOpen()
+    this.#assertOpen()
     return (await this.#live.open(id)) ?? this.attach(id)
   }
 
@@ -117,34 +117,34 @@ export class Host implements SandboxClient, AsyncDisposable {
 
   /** Removes a sandbox's workspace for good. Its journal stays. */
   async destroy(id: string): Promise<void> {
-    this.#mustBeOpen()
+    this.#assertOpen()
     if (this.#parts.records.get(id)?.state === 'destroyed') return
     const sandbox = this.#live.has(id) ? await this.#live.open(id).catch(() => undefined) : undefined
     if (sandbox !== undefined) return sandbox.lifecycle.destroy()
     const removing =
       this.#destroying.get(id) ??
-      destroyKept(this.#parts, this.#kept(id)).finally(() => this.#destroying.delete(id))
+      destroyStopped(this.#parts, this.#existingRecord(id)).finally(() => this.#destroying.delete(id))
     this.#destroying.set(id, removing)
     return removing
   }
 
   listAgents(): Promise<readonly AgentInfo[]> {
-    return listOf(this.#parts.agents)
+    return listConfigured(this.#parts.agents)
   }
 
-  /** Installs an agent ahead of time; that it was installed is in the host's journal. */
+  /** Installs an agent ahead of time and records `agent.installed` in the host's journal. */
   async installAgent(
     name: string,
     options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},
   ): Promise<{ readonly version: string; readonly path: string }> {
     checkOptions('installAgent', hostOptions.installAgent, options)
-    this.#mustBeOpen()
+    this.#assertOpen()
     const { installAgent } = await import('./installing.ts')
     const { cache, onInstall } = this.#parts.agents
     const installing = installAgent(name, {
       ...options,
       cache,
-      signal: this.#until(options.signal),
+      signal: this.#signalWith(options.signal),
       onProgress(progress) {
         options.onProgress?.(progress)
         onInstall?.(progress)
@@ -156,7 +156,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     return { version, path }
   }
 
-  /** Ends every sandbox's processes and lets go of the data directory. Workspaces and journals stay. */
+  /** Ends every sandbox's processes and releases the data directory. Workspaces and journals stay. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -167,21 +167,23 @@ export class Host implements SandboxClient, AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#ending.abort(closed())
-    await this.#live.endAll([...this.#installing, ...this.#destroying.values()])
+    this.#closeSignal.abort(hostClosed())
+    await this.#live.closeAll([...this.#installing, ...this.#destroying.values()])
     await this.#parts.journal.append([{ type: 'host.stopped', data: {} }]).catch(() => undefined)
     await this.#parts.release()
   }
 
-  #mustBeOpen(): void {
-    if (this.#closing !== undefined) throw closed()
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw hostClosed()
   }
 
-  #until(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#ending.signal : AbortSignal.any([signal, this.#ending.signal])
+  #signalWith(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined
+      ? this.#closeSignal.signal
+      : AbortSignal.any([signal, this.#closeSignal.signal])
   }
 
-  #kept(id: string): SandboxRecord {
+  #existingRecord(id: string): SandboxRecord {
     const record = this.#parts.records.get(id)
     if (record === undefined)
       throw new VitrineError('not_found', `There is no sandbox ${id} in ${this.data}.`)
@@ -193,12 +195,12 @@ export class Host implements SandboxClient, AsyncDisposable {
     return record
   }
 
-  #raise(record: SandboxRecord, options: HostCreateOptions): Promise<HostSandbox> {
-    const signal = this.#until(options.signal)
-    return this.#live.boot(record.id, async (onLeft) => {
-      // The engine and the agents are most of the code: a host that only shows what was needs none of it.
-      const { raiseSandbox } = await import('./start-sandbox.ts')
-      return raiseSandbox(this.#parts, record, { ...options, signal, onClosed: onLeft })
+  #start(record: SandboxRecord, options: HostCreateOptions): Promise<HostSandbox> {
+    const signal = this.#signalWith(options.signal)
+    return this.#live.boot(record.id, async (onClosed) => {
+      // Imported on first use: the engine and the agents are most of the code, and a host that only reads needs neither.
+      const { startSandbox } = await import('./start-sandbox.ts')
+      return startSandbox(this.#parts, record, { ...options, signal, onClosed })
     })
   }
 }
@@ -207,7 +209,7 @@ function newRecord(options: HostCreateOptions): SandboxRecord {
   const { id = newId('sandbox'), provider = 'local', labels = {}, local = {}, workspace } = options
   if (provider !== 'local')
     throw new VitrineError('argument_invalid', `provider: expected local, got ${JSON.stringify(provider)}.`)
-  // It names a file before anything else looks at it.
+  // The id becomes a file name before any other code validates it.
   if (!/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/.test(id))
     throw new VitrineError(
       'argument_invalid',
@@ -217,6 +219,6 @@ function newRecord(options: HostCreateOptions): SandboxRecord {
   return { id, provider, state: 'stopped', createdAt, labels, local, ...(workspace && { workspace }) }
 }
 
-function closed(): VitrineError {
+function hostClosed(): VitrineError {
   return new VitrineError('host_closed', 'The host is closed.')
 }

@@ -6,15 +6,15 @@ import { local } from '@vitrine/sandbox'
 import { createSandbox } from './create-sandbox.ts'
 import type { HostSandbox } from './host-sandbox.ts'
 
-/** The name that its sessions open their agent with. */
+/** The agent name that sessions of an in-process sandbox use. */
 export const inProcessAgent = 'in-process'
 
 export interface InProcessOptions {
-  /** What becomes of a prompt: texts, updates of the protocol, or events of any vocabulary. */
+  /** Handles a prompt: returns texts, ACP updates, or events of any vocabulary. */
   onPrompt(prompt: string, context: PromptContext): AgentOutputs | Promise<AgentOutputs>
-  /** Begins the name of a temporary directory for each sandbox, whose changes are followed. Without it nothing is. */
+  /** Prefix of each sandbox's temporary directory, which is then watched. Without it, no files are watched. */
   readonly workdir?: string
-  /** Of the only sandbox, or by number; default `in-process-1`, `in-process-2`, … */
+  /** The id of the only sandbox, or a function of its number; default `in-process-1`, `in-process-2`, … */
   readonly id?: string | ((sequence: number) => string)
 }
 
@@ -24,7 +24,7 @@ export interface InProcessClient extends SandboxClient {
 }
 
 /**
- * Sandboxes in this very process whose agent is a function: for tests, and to work offline. Everything else is real.
+ * Creates sandboxes whose agent is a function in this process: for tests and offline work. Everything else is real.
  *
  * @example
  * const client = inProcessSandboxClient({ onPrompt: (prompt) => [`You said: ${prompt}`] })
@@ -61,16 +61,16 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
   }
 }
 
-/** Something that does one task, made anew for each. */
+/** Executes one task; a new one is created for each. */
 export interface InlineExecutor {
-  /** Its result, or what it says on the way; then `resultArtifact` has the result. */
+  /** Returns the result, or yields output while it works; then `resultArtifact` returns the result. */
   execute(task: string, signal: AbortSignal): Promise<unknown> | AsyncIterable<AgentOutput>
   resultArtifact?(): { readonly out?: unknown; readonly spent?: JsonObject }
   teardown?(grace: 'brutalKill'): unknown
 }
 
 /**
- * The same for something that does one task at a time. What it says is seen as it comes; then `result` and `done`.
+ * Creates sandboxes whose agent is an executor of single tasks. Its output is followed by the events `result` and `done`.
  *
  * @example
  * inlineSandboxClient(() => ({ execute: async (task) => `done: ${task}` }))
@@ -93,9 +93,9 @@ async function* runInline(
   const executor = await factory(context)
   try {
     const running = executor.execute(prompt, context.signal)
-    const said = Symbol.asyncIterator in running ? undefined : await running
+    const result = Symbol.asyncIterator in running ? undefined : await running
     if (Symbol.asyncIterator in running) yield* running
-    const { out = said, spent } = executor.resultArtifact?.() ?? {}
+    const { out = result, spent } = executor.resultArtifact?.() ?? {}
     const finalText = typeof out === 'string' ? out : out === undefined ? '' : JSON.stringify(out)
     if (finalText !== '') yield finalText
     if (spent !== undefined) yield { type: 'llm_call', data: spent }

@@ -1,4 +1,4 @@
-/** Sandboxes with agents in them: a data directory, records, recovery, shutdown; and sandboxes in this very process. */
+/** Sandboxes with agents: data directory, records, recovery, shutdown; and sandboxes with an in-process agent. */
 export type {
   AgentOutput,
   CustomAgent,

@@ -1,2 +1,2 @@
-/** A file of its own, to be loaded when something is installed: it brings a whole sandbox to install in. */
+/** A separate module, so that the install code and its sandbox are loaded on the first install only. */
 export { installAgent } from '@vitrine/agents'

@@ -1,8 +1,7 @@
-import { type AgentConfig, listAgents as listKnown } from '@vitrine/agents'
+import { type AgentConfig, type CustomAgent, can, listAgents as listKnown } from '@vitrine/agents'
 import type { AgentInfo } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
-import { customInfo } from './custom-info.ts'
-import { type AgentSettings, agentsOf, placesOf } from './settings.ts'
+import { type AgentSettings, agentsOf, dataFoldersOf } from './settings.ts'
 
 export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agentCache'> {
   /** The data directory, as for `openHost`. */
@@ -10,16 +9,32 @@ export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agent
 }
 
 /**
- * The agents that a host on a data directory has, also while another host owns it: nothing is opened or written.
+ * Lists the agents of a data directory, also while another host owns it: it opens and writes nothing.
  *
  * @example
  * for (const { name, installed } of await listAgents()) console.log(name, installed)
  */
 export async function listAgents(options: ListAgentsOptions = {}): Promise<readonly AgentInfo[]> {
   checkOptions('listAgents', hostOptions.listAgents, options)
-  return listOf(agentsOf(options, placesOf(options.data)))
+  return listConfigured(agentsOf(options, dataFoldersOf(options.data)))
 }
 
-export function listOf({ cache, custom, env, home }: AgentConfig): Promise<readonly AgentInfo[]> {
+export function listConfigured({ cache, custom, env, home }: AgentConfig): Promise<readonly AgentInfo[]> {
   return listKnown({ cache, env, home, custom: custom.map(customInfo) })
+}
+
+/** Describes a custom agent. Its capabilities are only known while it runs, so the usual ones are assumed. */
+function customInfo(agent: CustomAgent): AgentInfo {
+  return {
+    name: agent.name,
+    title: agent.name,
+    installed: true,
+    from: 'onPrompt' in agent ? 'function' : 'command',
+    credentials: { present: [], wanted: [] },
+    capabilities: {
+      ...can('permissions', 'images', 'mcp'),
+      shared: 'shared' in agent && agent.shared === true,
+    },
+    options: [],
+  }
 }

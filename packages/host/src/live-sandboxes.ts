@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { killOrphans } from '@vitrine/sandbox'
 import type { HostSandbox } from './host-sandbox.ts'
 
-/** What has not ended by then is ended without a word. */
-const endMs = 2_500
-/** How long is waited then for what is left to notice. */
-const noticeMs = 400
+/** Time for sandboxes to close; then their processes are killed. */
+const closeMs = 2_500
+/** Time for the remaining closes to finish after the kill. */
+const afterKillMs = 400
 
-interface Live {
-  readonly raising: Promise<HostSandbox>
+interface LiveSandbox {
+  readonly starting: Promise<HostSandbox>
   sandbox?: HostSandbox
 }
 
-/** The sandboxes of a host that are here, or are about to be. */
+/** The sandboxes of a host that are live or starting. */
 export class LiveSandboxes {
   readonly #data: string
-  readonly #live = new Map<string, Live>()
+  readonly #live = new Map<string, LiveSandbox>()
 
   constructor(data: string) {
     this.#data = data
@@ -25,54 +25,54 @@ export class LiveSandboxes {
     return this.#live.has(id)
   }
 
-  /** Whether it runs at this moment. */
+  /** Whether the sandbox has a running or paused machine. */
   isUp(id: string): boolean {
     return this.#live.get(id)?.sandbox?.isUp === true
   }
 
-  /** One that is here, or will be in a moment; not one that is being closed, whose end is waited for. */
+  /** Returns a sandbox that is live or starting. Waits for one that is closing to be gone. */
   async open(id: string): Promise<HostSandbox | undefined> {
     for (let live = this.#live.get(id); live !== undefined; live = this.#live.get(id)) {
-      const sandbox = await live.raising
+      const sandbox = await live.starting
       if (sandbox.closing === undefined) return sandbox
       await sandbox.closing
     }
     return undefined
   }
 
-  /** Nobody raises it twice: who comes second gets the first. */
-  boot(id: string, begin: (onLeft: () => void) => Promise<HostSandbox>): Promise<HostSandbox> {
-    const there = this.#live.get(id)
-    if (there !== undefined) return there.raising
-    const leave = () => {
+  /** Starts a sandbox once: concurrent callers get the same one. */
+  boot(id: string, start: (onClosed: () => void) => Promise<HostSandbox>): Promise<HostSandbox> {
+    const existing = this.#live.get(id)
+    if (existing !== undefined) return existing.starting
+    const remove = () => {
       if (this.#live.get(id) === live) this.#live.delete(id)
     }
-    const live: Live = { raising: begin(leave) }
+    const live: LiveSandbox = { starting: start(remove) }
     this.#live.set(id, live)
-    live.raising.then((sandbox) => {
+    live.starting.then((sandbox) => {
       live.sandbox = sandbox
-    }, leave)
-    return live.raising
+    }, remove)
+    return live.starting
   }
 
-  /** Ends them all and waits for more that ends with them, but not for ever: no process of theirs is left. */
-  async endAll(more: readonly Promise<unknown>[]): Promise<void> {
-    const left = new Set(this.#live.keys())
-    const closing = [...this.#live].map(async ([id, { raising }]) => {
-      // One that could not begin has ended what it had started.
+  /** Closes all sandboxes and waits for `others`, up to a time limit; then kills the processes that are left. */
+  async closeAll(others: readonly Promise<unknown>[]): Promise<void> {
+    const remaining = new Set(this.#live.keys())
+    const closing = [...this.#live].map(async ([id, { starting: raising }]) => {
+      // A failed start cleans up after itself.
       const sandbox = await raising.catch(() => undefined)
       await sandbox?.close()
-      left.delete(id)
+      remaining.delete(id)
     })
-    const ending = Promise.allSettled([...closing, ...more])
-    await Promise.race([ending, sleep(endMs, undefined, { ref: false })])
-    if (left.size === 0) return
-    await killOrphans([...left].map(workOf), this.#data).catch(() => undefined)
-    await Promise.race([ending, sleep(noticeMs, undefined, { ref: false })])
+    const closed = Promise.allSettled([...closing, ...others])
+    await Promise.race([closed, sleep(closeMs, undefined, { ref: false })])
+    if (remaining.size === 0) return
+    await killOrphans([...remaining].map(workOf), this.#data).catch(() => undefined)
+    await Promise.race([closed, sleep(afterKillMs, undefined, { ref: false })])
   }
 }
 
-/** Whatever carries the mark of a sandbox. */
+/** Open work that matches every process with the sandbox's mark. */
 function workOf(sandbox: string): Parameters<typeof killOrphans>[0][number] {
   return { journal: sandbox, kind: 'process', id: sandbox, startedAt: 0, context: { sandbox }, data: {} }
 }

@@ -5,21 +5,21 @@ import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host, type HostParts } from './host.ts'
 import { Records } from './records.ts'
-import { type AgentSettings, agentsOf, type DataFolders, openPlaces } from './settings.ts'
+import { type AgentSettings, agentsOf, type DataFolders, openDataFolders } from './settings.ts'
 
 export interface OpenHostOptions extends AgentSettings {
-  /** Where everything is kept; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
+  /** The data directory; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
   readonly data?: string
-  /** Where sandboxes come from, with what they have unless they say otherwise; default `[local()]`. */
+  /** Providers of sandboxes, with default options; default `[local()]`. */
   readonly providers?: readonly LocalProvider[]
-  /** Where journals are kept; default one file in the data directory. */
+  /** The store of the journals; default one SQLite file in the data directory. */
   readonly store?: StoreDriver
   /** Takes the data directory over from another host, which ends everything it runs. */
   readonly takeover?: boolean
 }
 
 /**
- * Opens a data directory: ends what a dead predecessor left running, closes what it left open, and offers its sandboxes.
+ * Opens a data directory: kills processes and closes open work that a dead host left, and offers its sandboxes.
  *
  * @example
  * await using host = await openHost({ data: './data' })
@@ -27,23 +27,23 @@ export interface OpenHostOptions extends AgentSettings {
  */
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   checkOptions('openHost', hostOptions.open, options)
-  const places = openPlaces(options.data)
-  const agents = agentsOf(options, places)
-  const driver = options.store ?? sqliteStore({ path: join(places.store, 'journal.db') })
+  const folders = openDataFolders(options.data)
+  const agents = agentsOf(options, folders)
+  const driver = options.store ?? sqliteStore({ path: join(folders.store, 'journal.db') })
   const store = await openStore(driver, {
-    sweep: (open) => killOrphans(open, places.data),
+    sweep: (open) => killOrphans(open, folders.data),
     ...(options.takeover && { takeover: true }),
   })
-  return begin(store, places, { agents, defaults: defaultsOf(options.providers) })
+  return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
 }
 
-async function begin(
+async function createHost(
   store: Store,
   { data, records: folder }: DataFolders,
   parts: Pick<HostParts, 'agents' | 'defaults'>,
 ): Promise<Host> {
   try {
-    // Not before the store is ours: its last owner may still have written some.
+    // Read after the store is owned: until then its last owner may write records.
     const records = new Records(folder)
     const journal = await store.journal('host', { source: 'host' })
     const stopped = records.list().filter(({ state }) => state === 'stopped').length
@@ -59,13 +59,13 @@ function defaultsOf(providers: readonly LocalProvider[] = []): LocalOptions {
   return providers.find(({ name }) => name === 'local')?.options ?? {}
 }
 
-/** The same in memory, on a data directory that goes with it. */
+/** Opens a host whose journals are in memory, on a temporary data directory. */
 export async function openMemoryHost(
   data: string,
   options: Omit<OpenHostOptions, 'data' | 'store' | 'takeover'>,
 ): Promise<Host> {
-  const places = openPlaces(data)
-  const agents = agentsOf(options, places)
+  const folders = openDataFolders(data)
+  const agents = agentsOf(options, folders)
   const store = await openStore(memoryStore())
-  return begin(store, places, { agents, defaults: defaultsOf(options.providers) })
+  return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
 }

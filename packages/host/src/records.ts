@@ -4,7 +4,7 @@ import { randomHex, VitrineError } from '@vitrine/protocol'
 import type { LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
 import { readStoredManifest, storedManifest } from './stored-manifest.ts'
 
-/** What a host remembers of a sandbox: all that is needed to start it again. */
+/** The stored description of a sandbox: everything needed to start it again. */
 export interface SandboxRecord {
   readonly id: string
   readonly provider: 'local'
@@ -12,13 +12,13 @@ export interface SandboxRecord {
   readonly createdAt: string
   readonly labels: Readonly<Record<string, string>>
   readonly local: LocalOptions
-  /** All of it while the workspace is being prepared, then what every start needs. */
+  /** The whole manifest until the workspace is prepared; then only the parts that every start needs. */
   readonly workspace?: WorkspaceManifest
-  /** Which directory the workspace is: another one at the same path is another workspace. */
+  /** Identity of the workspace's directory: another directory at the same path is another workspace. */
   readonly directory?: { readonly path: string; readonly device: number; readonly inode: number }
 }
 
-/** One file for each sandbox, replaced as a whole; nobody else may read them. */
+/** The sandbox records: one JSON file each, replaced atomically, readable by the owner only. */
 export class Records {
   readonly #folder: string
   readonly #records = new Map<string, SandboxRecord>()
@@ -51,7 +51,7 @@ export class Records {
     this.#records.set(record.id, record)
   }
 
-  /** For a sandbox that never came to be. */
+  /** Removes the record of a sandbox whose creation failed. */
   remove(id: string): void {
     rmSync(this.#path(id), { force: true })
     this.#records.delete(id)
@@ -78,7 +78,7 @@ function readRecord(path: string): SandboxRecord {
 function damaged(path: string, cause: unknown): VitrineError {
   return new VitrineError(
     'store_corrupt',
-    `The record ${path} of a sandbox cannot be read: mend it, or move it away.`,
+    `The record ${path} of a sandbox cannot be read: repair the file, or move it away.`,
     { cause },
   )
 }

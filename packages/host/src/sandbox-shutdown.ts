@@ -3,32 +3,36 @@ import type { SandboxSessions } from '@vitrine/agents'
 import { VitrineError } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
 
-/** How long sessions may take to end; then the machine goes with their agents in it. */
+/** Time for sessions to end; then the machine ends together with their agents. */
 const sessionsMs = 2_000
-/** How long the last events of sessions may take that have no agent any more. */
-const lastWordsMs = 400
+/** Time for sessions to record their last events after the machine has ended. */
+const finalEventsMs = 400
 
-/** How a sandbox ends, whichever of its handles is asked. */
+/** The shutdown of a sandbox, shared by all its handles. */
 export class SandboxShutdown {
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
-  readonly #left: (how: 'closed' | 'destroyed') => void
-  readonly #last: (() => Promise<void>)[] = []
+  readonly #onEnded: (reason: 'closed' | 'destroyed') => void
+  readonly #afterClose: (() => Promise<void>)[] = []
   #closing: Promise<void> | undefined
 
-  constructor(engine: LocalSandbox, sessions: SandboxSessions, left: (how: 'closed' | 'destroyed') => void) {
+  constructor(
+    engine: LocalSandbox,
+    sessions: SandboxSessions,
+    onEnded: (how: 'closed' | 'destroyed') => void,
+  ) {
     this.#engine = engine
     this.#sessions = sessions
-    this.#left = left
+    this.#onEnded = onEnded
   }
 
-  /** Once it is being closed. */
+  /** Settles when a close that has begun is done; undefined before that. */
   get closing(): Promise<void> | undefined {
     return this.#closing
   }
 
-  /** Nobody would end what a closed one starts. */
-  mustBeOpen(): void {
+  /** Throws when the sandbox was closed: the host would not end a machine that it started after that. */
+  assertOpen(): void {
     if (this.#closing === undefined) return
     const { id } = this.#engine
     throw new VitrineError(
@@ -45,27 +49,27 @@ export class SandboxShutdown {
   async #close(): Promise<void> {
     try {
       await this.afterSessions('the sandbox was closed', () => this.#engine.close())
-      this.#left('closed')
+      this.#onEnded('closed')
     } finally {
-      for (const end of this.#last.splice(0)) await end()
+      for (const end of this.#afterClose.splice(0)) await end()
     }
   }
 
   async destroy(destroy: () => Promise<void>): Promise<void> {
     await this.afterSessions('the sandbox was destroyed', destroy)
-    this.#left('destroyed')
+    this.#onEnded('destroyed')
   }
 
-  /** Whatever ends the machine ends the sessions in it first, and does not wait for those that do not end. */
+  /** Ends the sessions, then calls `end` for the machine. Sessions that hang are waited for up to a time limit. */
   async afterSessions(reason: string, end: () => Promise<void>): Promise<void> {
     const ended = this.#sessions.endAll(reason)
     await Promise.race([ended.catch(() => undefined), sleep(sessionsMs, undefined, { ref: false })])
     await end()
-    await Promise.race([ended, sleep(lastWordsMs, undefined, { ref: false })])
+    await Promise.race([ended, sleep(finalEventsMs, undefined, { ref: false })])
   }
 
-  /** The last thing of a close. */
+  /** Adds a callback that runs at the end of `close`. */
   afterClose(end: () => Promise<void>): void {
-    this.#last.push(end)
+    this.#afterClose.push(end)
   }
 }

@@ -6,16 +6,16 @@ import type { InstallProgress } from '@vitrine/protocol'
 import { readAgentsFile } from './agents-file.ts'
 
 export interface AgentSettings {
-  /** Agents of one's own, beside the known ones. */
+  /** Custom agents, in addition to the built-in ones. */
   readonly agents?: readonly CustomAgent[]
-  /** `lazy` (default): an agent that is missing is installed when it is first wanted. */
+  /** `lazy` (default) installs a missing agent on first use. */
   readonly install?: 'lazy' | 'never'
   onInstall?(progress: InstallProgress): void
-  /** Where agents are installed; default in the data directory. */
+  /** The directory that agents are installed in; default in the data directory. */
   readonly agentCache?: string
 }
 
-/** The places of a data directory. */
+/** The folders of a data directory. */
 export interface DataFolders {
   readonly data: string
   readonly store: string
@@ -23,20 +23,20 @@ export interface DataFolders {
   readonly cache: string
 }
 
-/** Where they are, whether there is anything yet or not. */
-export function placesOf(given: string | undefined): DataFolders {
+/** Computes the paths; creates nothing. */
+export function dataFoldersOf(given: string | undefined): DataFolders {
   const data = resolve(given ?? defaultData())
   return { data, store: join(data, 'store'), records: join(data, 'records'), cache: join(data, 'agents') }
 }
 
-/** Of a root host agents run as another user, who must get to the sandboxes but not see the rest. */
-export function openPlaces(given: string | undefined): DataFolders {
-  const path = placesOf(given).data
+/** Creates the folders. Mode 0711: agents of a root host run as another user, who must enter but not list them. */
+export function openDataFolders(given: string | undefined): DataFolders {
+  const path = dataFoldersOf(given).data
   mkdirSync(path, { recursive: true, mode: 0o711 })
-  const places = placesOf(realpathSync(path))
-  mkdirSync(places.store, { recursive: true, mode: 0o700 })
-  if (isRoot() && (statSync(places.data).mode & 0o011) === 0) chmodSync(places.data, 0o711)
-  return places
+  const folders = dataFoldersOf(realpathSync(path))
+  mkdirSync(folders.store, { recursive: true, mode: 0o700 })
+  if (isRoot() && (statSync(folders.data).mode & 0o011) === 0) chmodSync(folders.data, 0o711)
+  return folders
 }
 
 function defaultData(): string {
@@ -48,13 +48,13 @@ export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
-export function agentsOf(settings: AgentSettings, places: Pick<DataFolders, 'cache' | 'data'>): AgentConfig {
+export function agentsOf(settings: AgentSettings, folders: Pick<DataFolders, 'cache' | 'data'>): AgentConfig {
   const { agents = [], install = 'lazy', onInstall, agentCache } = settings
   const named = new Set(agents.map(({ name }) => name))
-  const filed = readAgentsFile(join(places.data, 'agents.json')).filter(({ name }) => !named.has(name))
+  const fromFile = readAgentsFile(join(folders.data, 'agents.json')).filter(({ name }) => !named.has(name))
   return {
-    custom: [...agents, ...filed],
-    cache: agentCache ?? places.cache,
+    custom: [...agents, ...fromFile],
+    cache: agentCache ?? folders.cache,
     env: process.env,
     home: homedir(),
     node: realpathSync(process.execPath),
@@ -63,7 +63,7 @@ export function agentsOf(settings: AgentSettings, places: Pick<DataFolders, 'cac
   }
 }
 
-/** For whoever has no data directory that stays: what was installed once is there the next time. */
+/** The install directory for hosts with a temporary data directory, so that agents are installed once. */
 export function sharedCache(): string {
   return join(defaultData(), 'agents')
 }

@@ -9,17 +9,17 @@ import { SandboxShutdown } from './sandbox-shutdown.ts'
 import { isRoot } from './settings.ts'
 import { lastingManifest } from './stored-manifest.ts'
 
-export interface RaiseOptions extends Pick<HostCreateOptions, 'policy' | 'onAsk'> {
+export interface StartSandboxOptions extends Pick<HostCreateOptions, 'policy' | 'onAsk'> {
   readonly signal: AbortSignal
-  /** It is not here any more. */
+  /** Called after the sandbox was closed or destroyed. */
   onClosed(): void
 }
 
-/** Starts the engine of a record, and puts agents into it. */
-export async function raiseSandbox(
+/** Starts the engine of a record and its agent sessions. */
+export async function startSandbox(
   parts: HostParts,
   record: SandboxRecord,
-  { policy, onAsk, signal, onClosed: onLeft }: RaiseOptions,
+  { policy, onAsk, signal, onClosed }: StartSandboxOptions,
 ): Promise<HostSandbox> {
   const { store, agents, records } = parts
   const { id, workspace } = record
@@ -42,11 +42,11 @@ export async function raiseSandbox(
     const journal = await store.journal(id, { source: 'host', sandbox: id })
     const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
     await sessions.closeInterrupted()
-    const ending = new SandboxShutdown(engine, sessions, (how) => {
+    const shutdown = new SandboxShutdown(engine, sessions, (how) => {
       if (how === 'destroyed') records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
-      onLeft()
+      onClosed()
     })
-    return new HostSandbox(engine, sessions, ending)
+    return new HostSandbox(engine, sessions, shutdown)
   } catch (error) {
     await engine.close()
     throw error
@@ -57,7 +57,7 @@ function localOptions({ data, defaults, agents }: HostParts, given: LocalOptions
   const options = { ...defaults, ...given, data }
   const isolated = options.isolation !== 'none'
   const binds = isolated ? agentFolders(agents).map((source) => ({ source })) : []
-  const user = options.user ?? plainUser(options.root, agents.node)
+  const user = options.user ?? unisolatedUser(options.root, agents.node)
   return {
     ...options,
     ...(binds.length > 0 && { binds: [...(options.binds ?? []), ...binds] }),
@@ -65,9 +65,9 @@ function localOptions({ data, defaults, agents }: HostParts, given: LocalOptions
   }
 }
 
-/** Without isolation a root host lets another user run commands: whoever owns the folder, or nobody. */
-function plainUser(root: string | undefined, node: string): string | undefined {
-  // Where others may not run Node, no agent could be started as one of them.
+/** Without isolation, a root host runs commands as the owner of the workspace, or as the user `nobody`. */
+function unisolatedUser(root: string | undefined, node: string): string | undefined {
+  // If other users cannot execute Node, an agent cannot be started as one of them.
   if (!isRoot() || !othersMayEnter(dirname(node))) return undefined
   if (root === undefined) return 'nobody'
   const owner = statSync(root, { throwIfNoEntry: false })?.uid ?? 0

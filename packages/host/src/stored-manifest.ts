@@ -2,20 +2,20 @@ import type { WorkspaceManifest } from '@vitrine/sandbox'
 
 type Files = NonNullable<WorkspaceManifest['files']>
 
-/** A manifest as a record keeps it: JSON has no bytes, so they are written as base64. */
+/** Encodes a manifest for a record: JSON has no bytes, so they become base64. */
 export function storedManifest(workspace: WorkspaceManifest): unknown {
   const { files } = workspace
   return files === undefined ? workspace : { ...workspace, files: eachFile(files, storedFile) }
 }
 
-/** The manifest that was stored, with its bytes. */
+/** Decodes a stored manifest. */
 export function readStoredManifest(stored: WorkspaceManifest): WorkspaceManifest {
   const { files } = stored
-  // What was written is what is read: a file is what `storedFile` made of it.
+  // The cast holds because `storedFile` wrote every entry.
   return files === undefined ? stored : { ...stored, files: eachFile(files, readFile) as Files }
 }
 
-/** What a sandbox needs again at each start, once everything else has been done to its workspace. */
+/** The parts of a manifest that every start needs; the rest only prepares a new workspace. */
 export function lastingManifest({ env, users, groups }: WorkspaceManifest): WorkspaceManifest {
   return { ...(env && { env }), ...(users && { users }), ...(groups && { groups }) }
 }

@@ -4,33 +4,33 @@ import { VitrineError } from '@vitrine/protocol'
 import type { HostParts } from './host.ts'
 import type { SandboxRecord } from './records.ts'
 
-/** Refuses another directory than the one that a sandbox had. */
+/** Throws when the workspace's path leads to another directory than before. */
 export function assertSameWorkspace(record: SandboxRecord): void {
   const { id, directory } = record
-  if (directory === undefined || !isThere(record)) return
+  if (directory === undefined || !workspaceExists(record)) return
   const { dev, ino } = statSync(directory.path)
   if (dev !== directory.device || ino !== directory.inode)
     throw new VitrineError(
       'sandbox_replaced',
-      `${directory.path} is another directory than the one that the sandbox ${id} had.`,
+      `${directory.path} is not the directory that was the workspace of the sandbox ${id}.`,
     )
 }
 
 export function assertWorkspaceExists(record: SandboxRecord): void {
-  if (isThere(record)) return
+  if (workspaceExists(record)) return
   throw new VitrineError(
     'sandbox_destroyed',
-    `The workspace ${record.directory?.path} of the sandbox ${record.id} is gone.`,
+    `The workspace ${record.directory?.path} of the sandbox ${record.id} does not exist any more.`,
   )
 }
 
-/** One that was never ready has nothing to be missed. */
-function isThere({ directory }: SandboxRecord): boolean {
+/** True for a sandbox that never started: it has no directory yet. */
+function workspaceExists({ directory }: SandboxRecord): boolean {
   return directory === undefined || statSync(directory.path, { throwIfNoEntry: false }) !== undefined
 }
 
-/** Destroys a sandbox that does not run, without starting it; also one whose workspace is gone. */
-export async function destroyKept(parts: HostParts, record: SandboxRecord): Promise<void> {
+/** Destroys a stopped sandbox without starting it, also one whose workspace is missing. */
+export async function destroyStopped(parts: HostParts, record: SandboxRecord): Promise<void> {
   assertSameWorkspace(record)
   const { id } = record
   const journal = await parts.store.journal(id, { source: 'host', sandbox: id })
@@ -41,7 +41,7 @@ export async function destroyKept(parts: HostParts, record: SandboxRecord): Prom
   parts.records.put({ ...record, state: 'destroyed' })
 }
 
-/** Those that its engine made for it, and would remove with it. */
+/** The folders that the engine created for the sandbox and would remove on destroy. */
 function ownFolders({ data, defaults }: HostParts, { id, local, directory }: SandboxRecord): string[] {
   const { root, home } = { ...defaults, ...local }
   const own = join(data, 'sandboxes', id)

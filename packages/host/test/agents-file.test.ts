@@ -22,8 +22,8 @@ describe('agents of one’s own in a file', () => {
 
   it.each([
     ['not JSON', '{', 'it is not JSON'],
-    ['a list', '[]', 'agents: expected an object, got a list'],
-    ['no command', '{"a":{}}', 'agents.a.command: expected a text or a list, got nothing'],
+    ['a list', '[]', 'agents: expected an object, got an array'],
+    ['no command', '{"a":{}}', 'agents.a.command: expected a string or an array, got nothing'],
     ['an empty command', '{"a":{"command":[]}}', 'a.command'],
     [
       'an unknown setting',
@@ -38,9 +38,9 @@ describe('agents of one’s own in a file', () => {
     [
       'a bad environment',
       '{"a":{"command":"x","env":{"A":1}}}',
-      'agents.a.env.A: expected a text, got a number',
+      'agents.a.env.A: expected a string, got a number',
     ],
-    ['bad arguments', '{"a":{"command":"x","args":"-v"}}', 'agents.a.args: expected a list, got a text'],
+    ['bad arguments', '{"a":{"command":"x","args":"-v"}}', 'agents.a.args: expected an array, got a string'],
   ])('are refused with what is wrong: %s', (_name, text, message) => {
     const path = file(text)
     expect(() => readAgentsFile(path)).toThrow(message)

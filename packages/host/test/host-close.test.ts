@@ -53,7 +53,7 @@ describe('closing a host', () => {
     void live.boot('stubborn', never)
     await using engine = await createLocalSandbox({ id: 'stubborn', provider: local({ data, isolation }) })
     const sleeping = await engine.spawn('sleep 31337')
-    await live.endAll([])
+    await live.closeAll([])
     expect((await sleeping.exit).outcome).not.toBe('ok')
   })
 

@@ -71,7 +71,7 @@ describe('an unknown key is refused with the nearest known one', () => {
       'openSession options: unknown key "permission"; did you mean "permissions"?',
     )
     await expect(sandbox.openSession(untyped({ agent: 'echo', permissions: 'alow' }))).rejects.toThrow(
-      'permissions: expected "ask", "allow", "deny" or an object, got "alow", a text.',
+      'permissions: expected "ask", "allow", "deny" or an object, got "alow", a string.',
     )
     const session = await sandbox.openSession({ agent: 'echo' })
     await expect(session.prompt('hi', untyped({ turns: 'x' }))).rejects.toThrow('did you mean "turn"?')

@@ -1,11 +1,11 @@
 import { type JournalEvent, VitrineError } from '@vitrine/protocol'
 
 /**
- * One committed event as the store keeps it. `body` is the event's JSON: the bytes that are hashed are the
- * bytes that are stored, served and parsed.
+ * One committed event as it is stored. `body` is the event's JSON: the bytes that are hashed are also the bytes
+ * that are stored, served and parsed.
  */
 export class Entry {
-  /** The place in the store's commit order, over all journals. */
+  /** The position in the store's commit order, across all journals. */
   readonly position: number
   readonly journal: string
   readonly seq: number
@@ -29,13 +29,13 @@ export class Entry {
     this.#event = event
   }
 
-  /** Frozen to the bottom: all readers share it. */
+  /** Deeply frozen, because all readers share it. */
   get event(): JournalEvent {
     this.#event ??= deepFreeze(this.#parse())
     return this.#event
   }
 
-  /** The event's JSON, which is seen to be some. */
+  /** The event's JSON; throws `store_corrupt` if it does not parse. */
   get text(): string {
     if (this.#event === undefined) this.#parse()
     return this.body
@@ -55,7 +55,7 @@ export class Entry {
     const { journal, seq } = this
     return new VitrineError(
       'store_corrupt',
-      `Event ${seq} of the journal ${journal} is damaged: it is no event.`,
+      `Event ${seq} of the journal ${journal} is damaged: its body is not an event.`,
       {
         cause,
         details: { journal, seq },
@@ -64,7 +64,7 @@ export class Entry {
   }
 }
 
-/** By keys: a third of what `for … in` costs here, and this is done for every event. */
+/** Runs for every event; iterating over `Object.keys` takes a third of the time of `for … in` here. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   const keys = Object.keys(value) as (keyof T)[]

@@ -16,17 +16,17 @@ import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import type { Committer, JournalState } from './append/committer.ts'
 import {
   type AppendStages,
+  type EventWriter,
   type PreparedAppend,
   prepare,
   prepareRedacted,
-  type Writer,
 } from './append/prepare.ts'
 import { type JournalStream, RedactingStream, type StreamOptions } from './append/redacting-stream.ts'
 import type { PreparedBlob } from './blobs/blobs.ts'
 import type { Gate, GateOptions, Gates } from './gates/gates.ts'
 import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'
-import { type ExportedItem, exportHole, mirrorWish } from './mirror.ts'
-import { ambient } from './operate/ambient.ts'
+import { type ExportedItem, exportHole, mirrorRequest } from './mirror.ts'
+import { currentOperation } from './operate/current-operation.ts'
 import {
   type OperateOptions,
   type Operation,
@@ -35,33 +35,34 @@ import {
   operateAtOnce,
 } from './operate/operate.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
-import { type EncodedPage, eventFilter, type Reader, type ReadScope } from './read/reader.ts'
+import type { ReadScope } from './read/read-scope.ts'
+import { type EncodedPage, eventFilter, type Reader } from './read/reader.ts'
 import { summarize } from './read/summary.ts'
 import type { Tail } from './read/tail.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import type { StoreConnection } from './stores/contract.ts'
 import type { Tap, TapOptions, Taps, Untap } from './taps/taps.ts'
 
-/** Who writes, and what every event of this handle carries. */
+/** The source and the context fields of every event that this handle appends. */
 export interface WriterOptions extends EventContext {
   readonly source?: EventSource
   /** The provider's name, for spans. */
   readonly backend?: string
-  /** The trace that operations join which are not inside another: the W3C header. */
+  /** A W3C traceparent header: top-level operations join this trace. */
   readonly traceparent?: string
 }
 
-/** What a journal handle shares with all others of the same journal. */
+/** State that all handles of one journal share. */
 export interface JournalCore {
   readonly id: string
   readonly state: JournalState
-  readonly subject: ReadScope
+  readonly scope: ReadScope
   readonly taps: Taps
   readonly gates: Gates
   readonly connection: StoreConnection
   readonly committer: Committer
   readonly reader: Reader
-  readonly workshop: AppendStages
+  readonly stages: AppendStages
   flush(options?: FlushOptions): Promise<void>
   trim(
     state: JournalState,
@@ -79,7 +80,7 @@ export interface FlushOptions {
 export class Journal implements JournalReader {
   readonly id: string
   readonly #core: JournalCore
-  readonly #writer: Writer
+  readonly #writer: EventWriter
   readonly #backend: string
   readonly #traceparent: string | undefined
 
@@ -92,13 +93,13 @@ export class Journal implements JournalReader {
     this.#traceparent = traceparent
   }
 
-  /** The newest event's `seq` and hash: remember it elsewhere, and `verify` can prove more. */
+  /** The newest event's `seq` and hash. Passed to `verify` later, it detects removed trailing events. */
   get head(): RememberedHead {
     const { seq, hash } = this.#core.state.head
     return { seq, hash }
   }
 
-  /** The same journal; what it writes carries that context. */
+  /** A handle of the same journal that adds this context to the events it appends. */
   as(options: WriterOptions): Journal {
     checkOptions('as', journalOptions.writer, options)
     const { source, context } = this.#writer
@@ -108,26 +109,26 @@ export class Journal implements JournalReader {
 
   /** The cursor of an event of this journal. */
   cursor(event: { readonly seq: number }): string {
-    return this.#core.subject.cursor(event.seq)
+    return this.#core.scope.cursor(event.seq)
   }
 
-  /** Resolves once committed, with the events as everyone will see them. All of them, or none. */
+  /** Resolves with the events as stored once they are committed, all or none of them. */
   append(
     events: readonly EventInput[],
     options?: { readonly blobs?: readonly PreparedBlob[] },
   ): Promise<readonly JournalEvent[]> {
     checkOptions('append', journalOptions.append, options)
-    return this.#commit(prepare, events, this.#writing(), options?.blobs ?? [])
+    return this.#commit(prepare, events, this.#currentWriter(), options?.blobs ?? [])
   }
 
-  /** For events that continue each other: secrets split over them are masked too. */
+  /** For events that continue each other: also masks secrets that are split over several events. */
   stream(options?: StreamOptions): JournalStream {
     checkOptions('stream', journalOptions.stream, options)
     return new RedactingStream({
       retryWhileFailing: options?.retryWhileFailing ?? false,
-      redactor: this.#core.workshop.redactor,
+      redactor: this.#core.stages.redactor,
       check: (events) => events.forEach(checkEventInput),
-      context: () => this.#writing().context,
+      context: () => this.#currentWriter().context,
       append: (events) => this.#commit(prepareRedacted, events, { source: this.#writer.source, context: {} }),
     })
   }
@@ -135,12 +136,12 @@ export class Journal implements JournalReader {
   #commit(
     prepared: typeof prepare,
     events: readonly EventInput[],
-    writer = this.#writing(),
+    writer = this.#currentWriter(),
     blobs: readonly PreparedBlob[] = [],
   ): Promise<readonly JournalEvent[]> {
     let append: PreparedAppend
     try {
-      append = prepared(events, writer, this.#core.workshop)
+      append = prepared(events, writer, this.#core.stages)
       append.attachBlobs(blobs.map(({ blob }) => blob))
     } catch (error) {
       return Promise.reject(error)
@@ -148,50 +149,50 @@ export class Journal implements JournalReader {
     return this.#core.committer.append(this.#core.state, append, append)
   }
 
-  /** Inside an operation of this journal, what is written belongs to it. */
-  #writing(): Writer {
-    const around = ambient.getStore()
+  /** Inside an operation of this journal, appended events carry the operation's context. */
+  #currentWriter(): EventWriter {
+    const around = currentOperation.getStore()
     if (around?.journal !== this.id) return this.#writer
     return { source: this.#writer.source, context: { ...around.context, ...this.#writer.context } }
   }
 
   read(options?: ReadOptions): Promise<Page> {
-    return this.#core.reader.page(this.#core.subject, options)
+    return this.#core.reader.page(this.#core.scope, options)
   }
 
-  /** Like `read`, with each item as its stored JSON: for whoever hands events on. */
+  /** Like `read`, with each item as its stored JSON: for code that forwards events, such as a server. */
   readEncoded(options?: ReadOptions): Promise<EncodedPage> {
-    return this.#core.reader.encodedPage(this.#core.subject, options)
+    return this.#core.reader.encodedPage(this.#core.scope, options)
   }
 
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
-    return this.#core.reader.tail(this.#core.subject, options)
+    return this.#core.reader.tail(this.#core.scope, options)
   }
 
-  /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
+  /** Like `tail`, with each item's cursor and stored JSON: for code that forwards events, such as a server. */
   tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent> {
-    return this.#core.reader.tailEncoded(this.#core.subject, options)
+    return this.#core.reader.tailEncoded(this.#core.scope, options)
   }
 
   async summary(options: SummaryOptions = {}): Promise<Summary> {
     checkOptions('summary', journalOptions.summary, options)
     const { buckets = 60, signal, ...filter } = options
-    this.#core.reader.mustBeOpen()
-    const newest = await this.#core.subject.end()
+    this.#core.reader.assertOpen()
+    const newest = await this.#core.scope.end()
     return summarize(this.#core.connection, this.id, newest, buckets, eventFilter(filter), signal)
   }
 
-  /** Shows copies of events as they are committed, from memory, best effort. */
+  /** Calls a function with copies of events as they are committed, best effort. */
   tap(tap: Tap, options?: TapOptions): Untap {
     return this.#core.taps.add(tap, options)
   }
 
-  /** Asks before every operation. */
+  /** Adds a gate: a function that allows or denies each operation before it runs. */
   gate(name: string, gate: Gate, options?: GateOptions): () => void {
     return this.#core.gates.add(name, gate, options)
   }
 
-  /** Runs something as an operation: started, gated, traced, finished. */
+  /** Runs a function as an operation: records its start, asks the gates, traces it, records its end. */
   operate<T>(
     op: string,
     data: { readonly [key: string]: unknown },
@@ -202,7 +203,7 @@ export class Journal implements JournalReader {
     return operate(this.#operationHost(), op, data, run, this.#traced(options))
   }
 
-  /** Runs something that changes nothing and is done at once: started and finished in one commit. */
+  /** Runs a synchronous, read-only function as an operation whose start and end are one commit. */
   operateAtOnce<T>(
     op: string,
     data: { readonly [key: string]: unknown },
@@ -224,42 +225,45 @@ export class Journal implements JournalReader {
   }
 
   #traced<T>(options: OperateOptions<T> | undefined): OperateOptions<T> {
-    // Inside an operation of this journal it belongs to that one.
-    const nested = ambient.getStore()?.journal === this.id
+    // A nested operation joins its parent's trace instead.
+    const nested = currentOperation.getStore()?.journal === this.id
     const trace = this.#traceparent === undefined || nested ? {} : { traceparent: this.#traceparent }
     return { ...trace, ...options }
   }
 
-  /** A page for another store's `import`. */
+  /** A page of items for another store's `import`. */
   async export(options: { after?: number; limit?: number } = {}): Promise<readonly ExportedItem[]> {
     checkOptions('export', journalOptions.export, options)
     const { after = 0, limit = 1_000 } = options
-    const { found } = await this.#core.reader.after(this.#core.subject, after, {}, limit)
+    const { found } = await this.#core.reader.after(this.#core.scope, after, {}, limit)
     return found.map((one) => ('body' in one ? { event: one.event, hash: one.hash } : exportHole(one)))
   }
 
-  /** Takes another store's events with their `seq` and hash. What is here already is passed over. */
+  /** Takes another store's events with their `seq` and hash, and skips those that are already here. */
   async import(items: readonly ExportedItem[]): Promise<void> {
     const size = items.length * 512
-    await this.#core.committer.append(this.#core.state, mirrorWish(this.id, items), { size, ending: false })
+    await this.#core.committer.append(this.#core.state, mirrorRequest(this.id, items), {
+      size,
+      ending: false,
+    })
   }
 
-  /** Brings this journal below these limits now. */
+  /** Trims this journal below these limits now. */
   async trim(limits: RetentionLimits): Promise<{ readonly events: number; readonly bytes: number }> {
     checkOptions('trim', journalOptions.retention, limits)
     return this.#core.trim(this.#core.state, limits)
   }
 
-  /** Once everything appended is committed and every sink has it. */
+  /** Resolves once everything appended is committed and delivered to every sink. */
   flush(options?: FlushOptions): Promise<void> {
     return this.#core.flush(options)
   }
 
-  /** Follows the hash chain. With a `head` remembered elsewhere it proves that nothing was taken from the end. */
+  /** Checks the hash chain. With a `head` stored elsewhere, it also proves that no trailing events were removed. */
   async verify(options: { head?: RememberedHead; signal?: AbortSignal } = {}): Promise<Verification> {
     checkOptions('verify', journalOptions.verify, options)
     const { head, signal } = options
-    this.#core.reader.mustBeOpen()
+    this.#core.reader.assertOpen()
     return verifyJournal(this.#core.connection, this.id, head, signal)
   }
 }

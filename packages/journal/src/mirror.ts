@@ -5,7 +5,7 @@ import { Entry } from './entry.ts'
 import { chain } from './integrity/chain.ts'
 import type { Hole, JournalHead } from './stores/contract.ts'
 
-/** What one store gives another: an event with its hash, or the hole where events were. */
+/** An item that one store exports to another: an event with its hash, or the hole that trimming left. */
 export type ExportedItem =
   | { readonly event: JournalEvent; readonly hash: string }
   | {
@@ -18,8 +18,8 @@ export type ExportedItem =
       }
     }
 
-/** A wish that repeats another store's record: same `seq`, same hashes, or it is refused. */
-export function mirrorWish(journal: string, items: readonly ExportedItem[]): CommitRequest {
+/** A commit request that repeats another store's events: rejected unless `seq` and hashes continue the chain. */
+export function mirrorRequest(journal: string, items: readonly ExportedItem[]): CommitRequest {
   items.forEach(checkItem)
   return {
     blobs: [],
@@ -28,11 +28,11 @@ export function mirrorWish(journal: string, items: readonly ExportedItem[]): Com
   }
 }
 
-/** It came from another machine: what the store cannot hold must not get as far as a transaction with others. */
+/** Items come from another machine: an invalid one must fail here, not in a transaction shared with other appends. */
 function checkItem(item: ExportedItem, index: number): void {
   if ('event' in item && Number.isFinite(Date.parse(parseEvent(item.event).time))) return
   if ('hole' in item && isHole(item.hole)) return
-  throw new VitrineError('event_invalid', `items[${index}]: expected an event or a hole of another store.`)
+  throw new VitrineError('event_invalid', `items[${index}]: expected an exported event or hole.`)
 }
 
 function isHole({
@@ -69,16 +69,17 @@ function placeMirrored(
     const given = 'hole' in item ? item.hole : { from: item.event.seq, to: item.event.seq }
     const { to } = given
     if (to <= seq) continue
-    // What is here of a hole stays here.
+    // Events of this range that the mirror already has stay.
     const from = 'hole' in item ? Math.max(given.from, seq + 1) : given.from
-    if (from !== seq + 1) throw diverged(journal, `it ends at ${seq} and ${from} was given`)
+    if (from !== seq + 1)
+      throw divergedError(journal, `it ends at seq ${seq}, so expected ${seq + 1}, got ${from}`)
     if ('hole' in item) {
       hash = item.hole.hash
-      // A place of its own in the commit order: readers of the whole store pass it like an event.
+      // A hole gets its own commit position, so that readers of the whole store pass it like an event.
       position += 1
       holes.push({ ...item.hole, from, journal, position })
     } else {
-      const entry = mirrored(journal, item, hash, position + 1)
+      const entry = mirroredEntry(journal, item, hash, position + 1)
       position += 1
       hash = entry.hash
       time = Date.parse(item.event.time)
@@ -90,16 +91,17 @@ function placeMirrored(
   return { entries, references, seq, hash, time, position, holes }
 }
 
-function mirrored(
+function mirroredEntry(
   journal: string,
   { event, hash }: { event: JournalEvent; hash: string },
   previous: string,
   position: number,
 ): Entry {
-  if (event.journal !== journal) throw diverged(journal, `an event of ${event.journal} was given`)
+  if (event.journal !== journal)
+    throw divergedError(journal, `event ${event.seq} is from the journal ${event.journal}`)
   const body = JSON.stringify(event)
   if (chain(previous, body) !== hash)
-    throw diverged(journal, `event ${event.seq} does not continue its chain`)
+    throw divergedError(journal, `the hash of event ${event.seq} does not continue the chain`)
   return new Entry(position, journal, event.seq, hash, body)
 }
 
@@ -107,6 +109,6 @@ export function exportHole({ from, to, hash, reason, types }: Hole): ExportedIte
   return { hole: { from, to, hash, reason, types } }
 }
 
-function diverged(journal: string, why: string): VitrineError {
+function divergedError(journal: string, why: string): VitrineError {
   return new VitrineError('journal_diverged', `The journal ${journal} cannot take these events: ${why}.`)
 }

@@ -4,7 +4,8 @@ import { Store } from './store.ts'
 import type { StoreDriver } from './stores/contract.ts'
 
 /**
- * Opens a store as its one owner. What a dead owner left open is closed as `interrupted`, once, before this resolves.
+ * Opens a store as its only owner. Work that a dead owner left open is closed once as `interrupted` before this
+ * resolves.
  *
  * @example
  * await using store = await openStore(sqliteStore({ path: 'data/journal.db' }))

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Does something again and again, with a pause before each, until the signal. It keeps no process alive. */
+/** Runs a task periodically until the signal aborts. The timer does not keep the process alive. */
 export async function repeat(
   milliseconds: number,
   signal: AbortSignal,
@@ -9,7 +9,7 @@ export async function repeat(
   while (!signal.aborted) {
     await sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined)
     if (signal.aborted) return
-    // What failed is done again; a commit that fails tells its caller.
+    // A failed task runs again next time; a failed commit is reported to its own caller.
     await task().catch(() => undefined)
   }
 }

@@ -7,31 +7,31 @@ import { defaultRetention, type RetentionLimits } from './retention/retention.ts
 import type { OnTapError } from './taps/taps.ts'
 
 export interface OpenStoreOptions {
-  /** Fence off an owner that still lives. */
+  /** Take the store over from an owner that is still alive. */
   readonly takeover?: boolean
   readonly readOnly?: boolean
-  /** Called before what a dead owner left open is closed: end its survivors here. */
+  /** Called before the work that a dead owner left open is closed: kill its surviving processes here. */
   readonly sweep?: (open: readonly OpenWork[]) => void | Promise<void>
-  /** Of each journal. Default 1 GiB. */
+  /** Limits of each journal; default 1 GiB. */
   readonly retention?: RetentionLimits
   readonly blobs?: Partial<BlobLimits>
   readonly policy?: PayloadPolicy
   readonly policyByOp?: Readonly<Record<string, PayloadPolicy>>
   /** Mask well-known token shapes; default true. */
   readonly patterns?: boolean
-  /** Appended but not yet committed; default 64 MiB. */
+  /** Bytes that may be appended and not yet committed; default 64 MiB. */
   readonly maxPendingBytes?: number
-  /** Endings that wait for a failing disk; default 10,000. */
+  /** End events that may be queued while the disk fails; default 10,000. */
   readonly maxPendingEndings?: number
-  /** What stays in memory for live readers; default 2,048 entries and 8 MiB. */
+  /** Recent events that stay in memory for live readers; default 2,048 entries and 8 MiB. */
   readonly recent?: { readonly maxEntries?: number; readonly maxBytes?: number }
-  /** How long closing waits for sinks: to catch up, to end a write, and to close. Default 2 s each. */
+  /** How long closing waits for sinks to catch up, to finish a write, and to close; default 2 s each. */
   readonly closeMs?: number
-  /** Told when a tap throws or rejects. */
+  /** Called when a tap throws or rejects. */
   readonly onTapError?: OnTapError
 }
 
-/** The options with nothing left open. */
+/** The options with all defaults filled in. */
 export interface StoreSettings {
   readonly redactor: Redactor
   readonly retention: RetentionLimits

@@ -17,9 +17,10 @@ import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
-import { type EncodedPage, journalSubject, Reader, type ReadScope, storeSubject } from './read/reader.ts'
+import { journalScope, type ReadScope, storeScope } from './read/read-scope.ts'
+import { type EncodedPage, Reader } from './read/reader.ts'
+import { RecentEvents } from './read/recent-events.ts'
 import type { Tail } from './read/tail.ts'
-import { RecentEvents } from './recent-events.ts'
 import { recoveryEvents } from './recovery.ts'
 import { createRedactor, type Redactor } from './redact/redactor.ts'
 import { repeat } from './repeat.ts'
@@ -35,12 +36,12 @@ import { Wakeup } from './wakeup.ts'
 
 const ownershipCheckMs = 500
 const readOnlyPollMs = 25
-const housekeepingMs = 60_000
+const maintenanceMs = 60_000
 
-/** Where a host keeps all its journals, and the one place they are written through. */
+/** All journals and blobs of a host. Every write goes through it. */
 export class Store {
   readonly id: string
-  /** Aborted when another host took the store over, or when it is damaged: end everything that writes to it. */
+  /** Aborts when another host takes the store over or the store is damaged: stop everything that writes to it. */
   readonly lost: AbortSignal
   readonly #connection: StoreConnection
   readonly #settings: StoreSettings
@@ -49,8 +50,8 @@ export class Store {
   readonly #reader: Reader
   readonly #recent: RecentEvents
   readonly #blobs: Blobs
-  readonly #workshop: AppendStages
-  readonly #subject: ReadScope
+  readonly #stages: AppendStages
+  readonly #scope: ReadScope
   readonly #wakeup = new Wakeup()
   readonly #journals = new Map<string, JournalCore & { readonly wakeup: Wakeup }>()
   readonly #opening = new Map<string, Promise<JournalCore>>()
@@ -76,44 +77,44 @@ export class Store {
       openWork: start.openWork,
       maxPendingBytes: settings.maxPendingBytes,
       maxPendingEndings: settings.maxPendingEndings,
-      onCommitted: (entries, journals) => this.#committed(entries, journals),
-      onHealth: (health) => void this.#healthChanged(health).catch(() => undefined),
-      onLost: (error) => this.#lose(error),
+      onCommitted: (entries, journals) => this.#onCommitted(entries, journals),
+      onHealth: (health) => void this.#onHealth(health).catch(() => undefined),
+      onLost: (error) => this.#onLost(error),
     })
     this.#blobs = new Blobs(connection, this.#committer, this.#redactor, settings.blobs, start.blobBytes)
-    this.#workshop = {
+    this.#stages = {
       redactor: this.#redactor,
       policy: settings.policy,
-      hasRoomForBlob: this.#blobs.takeRoom,
+      reserveBlobSpace: this.#blobs.reserveSpace,
     }
     const lastPosition = connection.readOnly
       ? () => connection.lastPosition()
       : async () => this.#committer.position
-    this.#subject = storeSubject(connection.storeId, this.#wakeup, lastPosition)
+    this.#scope = storeScope(connection.storeId, this.#wakeup, lastPosition)
     this.#trimming = new Trimming(
       {
         connection,
         committer: this.#committer,
-        workshop: this.#workshop,
+        stages: this.#stages,
         signal: this.#closing.signal,
-        note: (type, data) => this.#note(type, data),
+        recordInHostJournal: (type, data) => this.#recordInHostJournal(type, data),
       },
       settings.retention,
     )
     this.#sinks = new Sinks({
-      subject: this.#subject,
+      scope: this.#scope,
       reader: this.#reader,
       connection,
       committer: this.#committer,
       closeMs: settings.closeMs,
-      onChange: (type, data) => this.#note(type, data),
+      onChange: (type, data) => this.#recordInHostJournal(type, data),
     })
     this.#seenPosition = start.lastPosition
     const { signal } = this.#closing
-    if (connection.readOnly) void repeat(readOnlyPollMs, signal, () => this.#lookForCommits())
+    if (connection.readOnly) void repeat(readOnlyPollMs, signal, () => this.#pollForCommits())
     else {
       void repeat(ownershipCheckMs, signal, () => this.#checkOwnership())
-      void repeat(housekeepingMs, signal, () => this.#keepHouse())
+      void repeat(maintenanceMs, signal, () => this.#runMaintenance())
     }
   }
 
@@ -121,27 +122,27 @@ export class Store {
     return this.#committer.health
   }
 
-  /** The journal of that id; it comes to be with its first event. */
+  /** The journal with this id; its first event creates it. */
   async journal(id: string, writer: WriterOptions = {}): Promise<Journal> {
     checkOptions('journal', journalOptions.writer, writer)
-    this.#reader.mustBeOpen()
+    this.#reader.assertOpen()
     return new Journal(await this.#core(id), writer)
   }
 
   async journals(): Promise<readonly string[]> {
-    this.#reader.mustBeOpen()
+    this.#reader.assertOpen()
     return this.#connection.journals()
   }
 
   /**
-   * Closes what a dead owner left open. What is known of it has been checked and redacted once: another check, or
-   * a redactor that knows more by now, would refuse an end for the words of its start, and the store with it.
+   * Closes the work that a dead owner left open. Its data was checked and redacted when it started and is not again:
+   * a newer check or a newly registered secret could reject the end event, and the store could not be opened.
    *
    * @internal
    */
   async closeInterrupted(openWork: readonly OpenWork[]): Promise<void> {
     if (openWork.length === 0) return
-    const noRedaction = { ...this.#workshop, redactor: createRedactor({ patterns: false }) }
+    const noRedaction = { ...this.#stages, redactor: createRedactor({ patterns: false }) }
     for (const [id, open] of Map.groupBy(openWork, (work) => work.journal)) {
       const { state } = await this.#core(id)
       const append = prepareRedacted(recoveryEvents(open), { source: 'host', context: {} }, noRedaction)
@@ -151,33 +152,33 @@ export class Store {
 
   /** A page over every journal of this store, in commit order. */
   read(options?: ReadOptions): Promise<Page> {
-    return this.#reader.page(this.#subject, options)
+    return this.#reader.page(this.#scope, options)
   }
 
-  /** Like `read`, with each item as its stored JSON: for whoever hands events on. */
+  /** Like `read`, with each item as its stored JSON: for code that forwards events, such as a server. */
   readEncoded(options?: ReadOptions): Promise<EncodedPage> {
-    return this.#reader.encodedPage(this.#subject, options)
+    return this.#reader.encodedPage(this.#scope, options)
   }
 
-  /** Every journal of this store, in commit order, under one cursor. */
+  /** Follows every journal of this store in commit order with one cursor. */
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
-    return this.#reader.tail(this.#subject, options)
+    return this.#reader.tail(this.#scope, options)
   }
 
-  /** Like `tail`, with each item's cursor and stored JSON: for whoever hands events on, such as a server. */
+  /** Like `tail`, with each item's cursor and stored JSON: for code that forwards events, such as a server. */
   tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent> {
-    return this.#reader.tailEncoded(this.#subject, options)
+    return this.#reader.tailEncoded(this.#scope, options)
   }
 
-  /** From now on this value, in any common encoding, reaches no journal. Returns how to forget it. */
+  /** Masks this value, in any common encoding, in everything appended from now on. Returns a function that unregisters it. */
   addSecret(name: string, value: string): () => void {
     return this.#redactor.add(name, value)
   }
 
-  /** Brings every event to a named place, from where it was, for as long as the store is open. */
+  /** Delivers every event to a sink while the store is open, starting at the cursor stored under its name. */
   async addSink(name: string, sink: Sink, options: AddSinkOptions = {}): Promise<AddedSink> {
     checkOptions('addSink', sinkOptions.add, options)
-    this.#mustWrite()
+    this.#assertWritable()
     return this.#sinks.add(name, sink, options)
   }
 
@@ -185,16 +186,16 @@ export class Store {
     return this.#sinks.states
   }
 
-  /** Stores bytes under their hash, redacted. They stay as long as an event refers to them. */
+  /** Redacts bytes and stores them under their hash. They stay as long as an event refers to them. */
   async putBlob(content: BlobContent, options?: { readonly mediaType?: string }): Promise<BlobRef> {
     checkOptions('putBlob', blobOptions.put, options)
-    this.#mustWrite()
+    this.#assertWritable()
     return this.#blobs.put(content, options?.mediaType)
   }
 
-  /** The same for `journal.append(events, { blobs })`: both are committed at once. */
+  /** Prepares a blob for `journal.append(events, { blobs })`, which commits it together with the events. */
   prepareBlob(content: Uint8Array): PreparedBlob {
-    this.#mustWrite()
+    this.#assertWritable()
     return this.#blobs.prepare(content)
   }
 
@@ -203,22 +204,22 @@ export class Store {
     range?: { readonly start?: number; readonly end?: number },
   ): Promise<StoredBlob> {
     checkOptions('getBlob', blobOptions.range, range)
-    this.#reader.mustBeOpen()
+    this.#reader.assertOpen()
     return this.#blobs.get(hash, range)
   }
 
-  /** Frees blobs that no event refers to; it happens by itself from time to time. */
+  /** Frees blobs that no event refers to; the store also does this periodically. */
   async sweepBlobs(options?: { readonly graceMs?: number }): Promise<void> {
     checkOptions('sweepBlobs', blobOptions.sweep, options)
     await this.#blobs.sweep(options?.graceMs)
   }
 
-  /** Once everything appended is committed and every sink has it. */
+  /** Resolves once everything appended is committed and delivered to every sink. */
   async flush(options: FlushOptions = {}): Promise<void> {
     checkOptions('flush', journalOptions.flush, options)
     const { timeoutMs = 30_000, signal } = options
     if (this.#ended) throw this.#ended
-    // Unlike that of `AbortSignal.timeout`, this timer keeps the process alive to hear of it.
+    // Unlike the timer of `AbortSignal.timeout`, this one keeps the process alive until it fires.
     const timeout = new AbortController()
     const timer = setTimeout(() => timeout.abort(), timeoutMs)
     const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
@@ -242,7 +243,7 @@ export class Store {
     }
   }
 
-  /** Commits what was appended, lets sinks catch up for a moment, and gives the store free. */
+  /** Commits pending appends, waits up to `closeMs` for sinks, and releases the store. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
@@ -267,7 +268,7 @@ export class Store {
     await this.close()
   }
 
-  /** One for all who ask, also at once. */
+  /** Concurrent callers share one core per journal. */
   #core(id: string): Promise<JournalCore> {
     const known = this.#opening.get(id)
     if (known) return known
@@ -281,27 +282,27 @@ export class Store {
     if (typeof id !== 'string' || !/^[A-Za-z0-9_.-]{1,128}$/.test(id)) {
       throw new VitrineError(
         'argument_invalid',
-        'journal: expected an id of letters, digits, "_", "." and "-", 128 at most.',
+        `journal: expected an id of 1 to 128 letters, digits, "_", "." and "-", got ${typeof id === 'string' ? JSON.stringify(id.slice(0, 200)) : typeof id}.`,
       )
     }
     const state: JournalState = { head: (await this.#connection.head(id)) ?? emptyHead(id) }
     const wakeup = new Wakeup()
-    const subject = journalSubject(id, wakeup, async () => {
+    const scope = journalScope(id, wakeup, async () => {
       if (this.#connection.readOnly) state.head = (await this.#connection.head(id)) ?? state.head
       return state.head
     })
-    await subject.end()
+    await scope.end()
     const core = {
       id,
       state,
       wakeup,
-      subject,
+      scope,
       taps: new Taps(this.#settings.onTapError),
       gates: new Gates(),
       connection: this.#connection,
       committer: this.#committer,
       reader: this.#reader,
-      workshop: this.#workshop,
+      stages: this.#stages,
       flush: (options?: FlushOptions) => this.flush(options),
       trim: (journal: JournalState, limits: RetentionLimits) => this.#trimming.trim(journal, limits),
     }
@@ -309,40 +310,44 @@ export class Store {
     return core
   }
 
-  #committed(entries: readonly Entry[], journals: Iterable<string>): void {
+  #onCommitted(entries: readonly Entry[], journals: Iterable<string>): void {
     this.#recent.add(entries)
     for (const id of journals) {
       const core = this.#journals.get(id)
       if (core === undefined) continue
-      if (core.taps.size > 0) core.taps.show(entries.filter(({ journal }) => journal === id))
+      if (core.taps.size > 0) core.taps.deliver(entries.filter(({ journal }) => journal === id))
       core.wakeup.notify()
-      this.#trimming.look(core.state)
+      this.#trimming.trimIfOverLimit(core.state)
     }
     this.#wakeup.notify()
   }
 
-  async #healthChanged(health: Health): Promise<void> {
+  async #onHealth(health: Health): Promise<void> {
     if (health.status === 'failing') {
       await this.#connection.reserve('free')
       return
     }
     await this.#connection.reserve('take')
     const { milliseconds = 0, error } = health.failedFor ?? {}
-    // A foreign lock that was waited out is no limit of ours.
+    // Waiting for another program's lock is not a disk limit.
     if (error?.code !== 'store_failing') return
-    this.#note('limit.reached', { limit: 'disk', max: 0, failedForMs: Math.round(milliseconds) })
+    this.#recordInHostJournal('limit.reached', {
+      limit: 'disk',
+      max: 0,
+      failedForMs: Math.round(milliseconds),
+    })
   }
 
-  /** Into the host's own journal, and never in anyone's way. */
-  #note(type: string, data: { readonly [key: string]: unknown }): void {
+  /** Appends to the host's own journal in the background and ignores failures. */
+  #recordInHostJournal(type: string, data: { readonly [key: string]: unknown }): void {
     this.journal('host')
       .then((host) => host.append([{ type, data, derived: true }]))
       .catch(() => undefined)
   }
 
-  #lose(error: VitrineError): void {
+  #onLost(error: VitrineError): void {
     this.#end(error)
-    // Who took over delivers from here on: two at once would be out of order.
+    // The new owner delivers from here on: two concurrent feeds would deliver out of order.
     void this.#sinks.close()
     this.#lost.abort(error)
   }
@@ -355,31 +360,32 @@ export class Store {
     this.#wakeup.notify()
   }
 
-  #mustWrite(): void {
+  #assertWritable(): void {
     if (this.#ended) throw this.#ended
     if (this.#connection.readOnly)
       throw new VitrineError('store_read_only', 'The store was opened read-only.')
   }
 
-  /** An idle host would not learn from a commit that it was taken over. */
+  /** An idle host makes no commits that would fail, so it polls for a takeover. */
   async #checkOwnership(): Promise<void> {
     if (this.#ended || (await this.#connection.owns())) return
-    this.#lose(new VitrineError('store_fenced', 'Another host took this store over.'))
+    this.#onLost(new VitrineError('store_fenced', 'Another host took this store over.'))
     await this.#connection.close()
   }
 
-  async #keepHouse(): Promise<void> {
+  async #runMaintenance(): Promise<void> {
     if (this.#ended) return
     await this.#blobs.sweep()
-    // Also those that nobody has opened since the store was: they grow old all the same.
+    // Includes journals that were not opened since the store was: their events age too.
     for (const id of await this.#connection.journals()) {
       const head = await this.#connection.head(id)
-      if (head && (await this.#trimming.isDue(head))) await this.#trimming.keep((await this.#core(id)).state)
+      if (head && (await this.#trimming.isDue(head)))
+        await this.#trimming.trimToDefaults((await this.#core(id)).state)
     }
   }
 
-  /** A reader in another process learns of commits by looking. */
-  async #lookForCommits(): Promise<void> {
+  /** A reader in another process polls for commits. */
+  async #pollForCommits(): Promise<void> {
     const position = await this.#connection.lastPosition()
     if (position === this.#seenPosition) return
     this.#seenPosition = position

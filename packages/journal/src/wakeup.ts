@@ -1,4 +1,4 @@
-/** Lets readers sleep until something was committed. The version closes the gap between looking and sleeping. */
+/** Lets readers sleep until the next commit. The version detects a commit between a reader's scan and its sleep. */
 export class Wakeup {
   #version = 0
   #waiting = new Set<() => void>()
@@ -15,7 +15,7 @@ export class Wakeup {
     for (const wake of waiting) wake()
   }
 
-  /** Resolves at once if something happened since `version`, else with the next event or the signal. */
+  /** Resolves at once if there was a notification since `version`, else on the next one or when the signal aborts. */
   since(version: number, signal?: AbortSignal): Promise<void> {
     if (version !== this.#version || signal?.aborted) return Promise.resolve()
     return new Promise((resolve) => {

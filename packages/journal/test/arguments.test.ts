@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryStore, openStore, sqliteStore } from '../src/index.ts'
 
-// Plain JavaScript has no compiler to ask.
+// Callers in plain JavaScript have no type checker.
 const wrong = (value: unknown) => value as never
 
 test.each([undefined, 'data/journal.db', {}])(
@@ -18,7 +18,7 @@ test('a SQLite store without options asks for its path', () => {
   expect(() => sqliteStore(wrong(undefined))).toThrow('path: expected the path of a file, got nothing')
 })
 
-test.each([undefined, { type: 'log.message' }, 'x'])('appending %j asks for a list', async (events) => {
+test.each([undefined, { type: 'log.message' }, 'x'])('appending %j asks for an array', async (events) => {
   await using store = await openStore(memoryStore())
   const journal = await store.journal('sbx_a')
   await expect(journal.append(wrong(events))).rejects.toMatchObject({ code: 'argument_invalid' })
@@ -43,6 +43,6 @@ test('a number given as text is shown as text', async () => {
   await using store = await openStore(memoryStore())
   const journal = await store.journal('sbx_a')
   await expect(journal.read({ limit: wrong('10') })).rejects.toThrow(
-    'limit: expected a whole number from 1 to 10000, got "10", a text; give it as a number.',
+    'limit: expected a whole number from 1 to 10000, got "10", a string; give it as a number.',
   )
 })

@@ -24,7 +24,7 @@ type Of<Table, Name extends keyof Table> = InputOf<Table[Name]>
 type Sink<Name extends keyof typeof sinkOptions> = Of<typeof sinkOptions, Name>
 type Journal<Name extends keyof typeof journalOptions> = Of<typeof journalOptions, Name>
 
-// Plain JavaScript has no compiler to ask.
+// Callers in plain JavaScript have no type checker.
 const untyped = (value: unknown) => value as never
 
 it('checks by schemas that have the types of this package', () => {

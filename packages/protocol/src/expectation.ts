@@ -2,27 +2,27 @@ import type * as z from 'zod/mini'
 
 type Issue = z.core.$ZodIssue
 
-/** A schema's own message says what it expects in this form; any other is the library's. */
+/** The form of messages that our schemas define; any other message is zod's. */
 const ownMessage = /^expected (.+)$/s
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
-  array: 'a list',
-  tuple: 'a list',
+  array: 'an array',
+  tuple: 'an array',
   object: 'an object',
   record: 'an object',
   null: 'null',
 }
 
-/** What the schema wanted where an issue is, as words for an error message. */
+/** The expected value of an issue, as text for an error message. */
 export function expectation(issue: Issue): string {
-  return listed(alternatives(issue))
+  return joinAlternatives(alternatives(issue))
 }
 
-/** Each form that would have been accepted. */
+/** Each alternative that the schema accepts. */
 export function alternatives(issue: Issue): readonly string[] {
   const own = ownMessage.exec(issue.message)?.[1]
   if (own !== undefined) return [own]
@@ -36,7 +36,7 @@ export function alternatives(issue: Issue): readonly string[] {
     case 'too_big':
       return [`at most ${issue.maximum}`]
     case 'invalid_format':
-      return [`a text like ${issue.pattern ?? issue.format}`]
+      return [`a string like ${issue.pattern ?? issue.format}`]
     case 'invalid_union':
       return [...new Set(issue.errors.flatMap(([first]) => (first === undefined ? [] : alternatives(first))))]
     case 'invalid_key':
@@ -46,9 +46,9 @@ export function alternatives(issue: Issue): readonly string[] {
   }
 }
 
-function listed(words: readonly string[]): string {
-  const last = words.at(-1) ?? 'another value'
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
+function joinAlternatives(texts: readonly string[]): string {
+  const last = texts.at(-1) ?? 'another value'
+  return texts.length < 2 ? last : `${texts.slice(0, -1).join(', ')} or ${last}`
 }
 
 /** The path of a field: `limits.archives`, `workspace.files["a b"]`, `events[0]`. */
@@ -61,12 +61,12 @@ export function fieldPath(start: string, path: readonly PropertyKey[]): string {
   }, start)
 }
 
-/** The kind of a value, which an error message may always say. */
+/** The kind of a value; unlike the value itself it is safe in an error message. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
-  if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'string') return 'a text'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'string') return 'a string'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 

@@ -1,4 +1,4 @@
-/** The prefix tells a person what an id belongs to. */
+/** The prefix shows the kind of an id. */
 export const idPrefixes = {
   sandbox: 'sbx',
   session: 'ses',
@@ -16,15 +16,15 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes
 
-// Without i, l, o and u: an id survives being read aloud.
+// Without i, l, o and u, which are easily confused.
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const randomLength = 26
 
-// Asking for random bytes costs the same for a few as for many.
+// `getRandomValues` costs about the same for few bytes as for many, so they are drawn in bulk.
 const pool = new Uint8Array(4_096)
 let used = pool.length
 
-/** Random bytes, each given out once. */
+/** Random bytes from the pool; each byte is used once. */
 function randomBytes(count: number): Uint8Array {
   if (used + count > pool.length) {
     crypto.getRandomValues(pool)
@@ -34,7 +34,7 @@ function randomBytes(count: number): Uint8Array {
   return pool.subarray(used - count, used)
 }
 
-/** So many random bytes as hexadecimal text: the form of trace and span ids. */
+/** Random bytes in hexadecimal, the form of trace and span ids. */
 export function randomHex(bytes: number): string {
   let text = ''
   for (const byte of randomBytes(bytes)) text += byte.toString(16).padStart(2, '0')
@@ -53,7 +53,7 @@ export function newId(kind: IdKind): string {
   return text
 }
 
-/** Whether a text has the form of an id of that kind; says nothing about whether the thing exists. */
+/** Whether a string has the form of an id of that kind; does not check that the object exists. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = `${idPrefixes[kind]}_`
   return (

@@ -1,4 +1,4 @@
-/** The contract: events, errors, ids and the interfaces every implementation shares. No Node, no I/O. */
+/** The contract: events, errors, ids and the interfaces that every implementation shares. No Node, no I/O. */
 export { fromProblem, type Problem, toProblem } from './errors/problem.ts'
 export {
   type ErrorCode,
@@ -81,4 +81,5 @@ export type * from './sandbox/processes.ts'
 export type { SandboxEndpoint, SandboxProvider } from './sandbox/provider.ts'
 export type { CreateSandboxOptions, Sandbox, SandboxClient, SandboxInfo } from './sandbox/sandbox.ts'
 export type * from './sandbox/sessions.ts'
+export { isTraceparent } from './traceparent.ts'
 export { version } from './version.ts'

@@ -1,4 +1,4 @@
-/** What JSON can carry, and so what an event can. */
+/** A JSON value, as in the data of an event. */
 export type JsonValue =
   | string
   | number

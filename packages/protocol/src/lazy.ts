@@ -1,6 +1,5 @@
 /**
- * A table whose values are made when they are first looked at. A schema takes longer to make than to use, and most of
- * them are used by nobody.
+ * A table whose values are created on first access: creating a schema is slower than using it, and a process uses few.
  *
  * @example
  * const schemas = lazily({ name: () => z.string() })
@@ -14,7 +13,7 @@ export function lazily<const Makers extends Readonly<Record<string, () => unknow
     Object.defineProperty(made, name, {
       enumerable: true,
       configurable: true,
-      get: () => keep(made, name, make()),
+      get: () => defineValue(made, name, make()),
     })
   return made as Made<Makers>
 }
@@ -23,12 +22,12 @@ export type Made<Makers> = {
   readonly [Name in keyof Makers]: Makers[Name] extends () => infer Value ? Value : Makers[Name]
 }
 
-export function keep<Value>(table: object, name: string, value: Value): Value {
+export function defineValue<Value>(table: object, name: string, value: Value): Value {
   Object.defineProperty(table, name, { value, enumerable: true })
   return value
 }
 
-/** Several tables as one, without looking at what is in them. */
+/** Merges lazy tables without creating their values. */
 export function joined<Tables extends readonly object[]>(...tables: Tables): Joined<Tables> {
   const all = {}
   for (const table of tables)
@@ -36,7 +35,7 @@ export function joined<Tables extends readonly object[]>(...tables: Tables): Joi
       Object.defineProperty(all, name, {
         enumerable: true,
         configurable: true,
-        get: () => keep(all, name, table[name]),
+        get: () => defineValue(all, name, table[name]),
       })
   return all as Joined<Tables>
 }

@@ -1,45 +1,45 @@
 import type { JournalItem } from './events/envelope.ts'
 
-/** Which events a reader wants. Absent means all. */
+/** Selects events; an absent field matches all. */
 export interface EventFilter {
   /** Exact types or families: `['file.*', 'turn.finished']`. */
   readonly types?: readonly string[]
   readonly session?: string
   readonly run?: string
-  /** Found anywhere in the event's JSON, ASCII letters in either case. */
+  /** Matches anywhere in the event's JSON, ignoring the case of ASCII letters. */
   readonly text?: string
 }
 
 export interface ReadOptions extends EventFilter {
-  /** Only what comes after this cursor. */
+  /** Only events after this cursor. */
   readonly after?: string
-  /** Only what comes before this cursor. */
+  /** Only events before this cursor. */
   readonly before?: string
-  /** Start at this `seq`, or at the first event of this time. */
+  /** Start at this `seq`, or at the first event at or after this time. */
   readonly at?: number | Date
-  /** `forwards` from the oldest (default), or `backwards` from the newest. */
+  /** `asc` from the oldest (default), or `desc` from the newest. */
   readonly order?: 'asc' | 'desc'
-  /** How many items at most: 1 to 10,000, default 1,000. */
+  /** Maximum number of items: 1 to 10,000, default 1,000. */
   readonly limit?: number
   readonly signal?: AbortSignal
 }
 
 export interface Page {
   readonly events: readonly JournalItem[]
-  /** What was scanned up to here, whether it matched or not. */
+  /** The position up to which events were scanned, whether they matched or not. */
   readonly cursor: string
-  /** Nothing more lies in this direction now. */
+  /** Whether there are no more events in this direction at the moment. */
   readonly end: boolean
 }
 
 export interface TailOptions extends EventFilter {
-  /** Go on after this cursor; from the beginning without one; `'now'` for only what is to come. */
+  /** Start after this cursor, by default at the beginning; `'now'` for new events only. */
   readonly after?: string
   readonly signal?: AbortSignal
 }
 
 export interface SummaryOptions extends EventFilter {
-  /** How many slices of equal time: 1 to 10,000, default 60. */
+  /** Number of equal time slices: 1 to 10,000, default 60. */
   readonly buckets?: number
   readonly signal?: AbortSignal
 }
@@ -49,7 +49,7 @@ export interface SummaryBucket {
   readonly to: string
   /** The first and last `seq` counted in this slice. */
   readonly seqs?: readonly [number, number]
-  /** By exact type. */
+  /** Number of events by exact type. */
   readonly counts: Readonly<Record<string, number>>
 }
 
@@ -63,16 +63,16 @@ export interface Summary {
 export interface JournalReader {
   readonly id: string
   read(options?: ReadOptions): Promise<Page>
-  /** History, then live: no gap, no duplicate. Ends with its signal. */
+  /** Past events, then new ones, without gap or duplicate, until the signal aborts. */
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem>
   summary(options?: SummaryOptions): Promise<Summary>
 }
 
-/** A stored blob, as events refer to it. */
+/** A reference to a stored blob. */
 export interface BlobRef {
   readonly blob: string
   readonly bytes: number
   readonly mediaType?: string
-  /** The redactor changed it before it was hashed. */
+  /** The redactor changed the bytes before they were hashed. */
   readonly redacted?: true
 }

@@ -10,23 +10,23 @@ import { bundle } from './bundle.ts'
  */
 const maxGzipBytes = 18_000
 
-describe('the package in a browser', () => {
-  it('needs nothing but itself: no module of Node, no import at all', async () => {
+describe('the browser bundle of the package', () => {
+  it('contains no import, of Node or any other module', async () => {
     const { code, imports } = await bundle({ format: 'esm' })
     expect(imports).toEqual([])
     expect(code).not.toMatch(/["'`]node:/)
     expect(code).not.toMatch(/\brequire\(/)
   })
 
-  it('stays small', async () => {
+  it('stays within its size limit', async () => {
     const { code } = await bundle({ format: 'esm' })
     const bytes = gzipSync(code).byteLength
     expect(bytes).toBeLessThan(maxGzipBytes)
-    // A bound far above the truth would hold nothing.
+    // A limit far above the actual size would detect no growth.
     expect(bytes).toBeGreaterThan(maxGzipBytes * 0.9)
   })
 
-  it('runs where there is no Node, and its errors are recognised across realms', async () => {
+  it('runs without Node and recognises its errors across realms', async () => {
     const { code } = await bundle({ format: 'iife', name: 'vitrine' })
     const elsewhere = createContext({ crypto: globalThis.crypto })
     runInContext(code, elsewhere)

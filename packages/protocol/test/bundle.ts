@@ -3,7 +3,7 @@ import { type OutputOptions, rolldown } from 'rolldown'
 
 const entry = fileURLToPath(new URL('../src/index.ts', import.meta.url))
 
-/** The whole package as a browser would load it: one minified file, in memory. */
+/** Bundles the package as a browser would load it: one minified file, in memory. */
 export async function bundle(options: OutputOptions): Promise<{ code: string; imports: readonly string[] }> {
   await using build = await rolldown({
     input: entry,

@@ -5,7 +5,7 @@ const kinds = Object.keys(idPrefixes) as IdKind[]
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
 describe('newId', () => {
-  it.each(kinds)('makes an id of the kind %s with its prefix and 26 letters', (kind) => {
+  it.each(kinds)('creates an id of the kind %s with its prefix and 26 letters', (kind) => {
     const id = newId(kind)
     const [prefix, letters, ...rest] = id.split('_')
     expect(prefix).toBe(idPrefixes[kind])
@@ -14,16 +14,16 @@ describe('newId', () => {
     expect(isId(kind, id)).toBe(true)
   })
 
-  it('has a prefix of its own for every kind', () => {
+  it('has a different prefix for every kind', () => {
     expect(new Set(Object.values(idPrefixes)).size).toBe(kinds.length)
     for (const prefix of Object.values(idPrefixes)) expect(prefix).toMatch(/^[a-z]+$/)
   })
 
-  it('draws every one of its 26 places from all 32 letters: more than 128 bits', () => {
+  it('draws each of the 26 characters from all 32 letters: more than 128 bits', () => {
     const seen = Array.from({ length: 26 }, () => new Set<string>())
     for (let count = 0; count < 2_000; count += 1) {
-      for (const [place, letter] of [...newId('operation').slice('op_'.length)].entries()) {
-        seen[place]?.add(letter)
+      for (const [position, letter] of [...newId('operation').slice('op_'.length)].entries()) {
+        seen[position]?.add(letter)
       }
     }
     for (const letters of seen) expect([...letters].sort().join('')).toBe(alphabet)
@@ -39,12 +39,12 @@ describe('newId', () => {
     }
     const expected = (ids * 26) / 32
     for (const letter of alphabet) {
-      // About ten standard deviations: a skew of a factor two would show, chance will not.
+      // About ten standard deviations: detects a skew of a factor of two, but does not fail by chance.
       expect(Math.abs((counts.get(letter) ?? 0) - expected)).toBeLessThan(10 * Math.sqrt(expected))
     }
   })
 
-  it('does not collide in 100,000', () => {
+  it('does not collide in 100,000 ids', () => {
     const ids = new Set(Array.from({ length: 100_000 }, () => newId('session')))
     expect(ids.size).toBe(100_000)
   })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { joined, lazily } from '../src/lazy.ts'
 
-it('makes what is looked at, once, and nothing else', () => {
+it('lazily() creates only the values that are read, once each', () => {
   const made: string[] = []
   const make = (name: string) => () => {
     made.push(name)
@@ -13,7 +13,7 @@ it('makes what is looked at, once, and nothing else', () => {
   expect(made).toEqual(['one'])
 })
 
-it('joins tables without looking into them', () => {
+it('joined() merges tables without creating their values', () => {
   const made: string[] = []
   const make = (name: string) => () => {
     made.push(name)

@@ -12,17 +12,17 @@ import { readManifest, type WorkspacePlan } from './workspace/read-manifest.ts'
 
 export interface LocalSandboxOptions {
   readonly provider?: LocalProvider
-  /** Where its journal is kept; in memory without one. */
+  /** The store that holds the sandbox's journal. Default: a new store in memory. */
   readonly store?: Store
-  /** An id of its own, or that of an earlier sandbox whose workspace and journal go on. */
+  /** The id of an earlier sandbox continues its workspace and journal. Default: a new id. */
   readonly id?: string
   /** Which commands may run. */
   readonly policy?: CommandPolicy
-  /** Asked when the policy says `ask`. */
+  /** Called when the policy's verdict is `ask`. */
   readonly onAsk?: AskAboutCommand
-  /** What a fresh sandbox is prepared with. One that goes on gets its variables and accounts again, nothing else. */
+  /** Prepares a new sandbox. A sandbox that continues gets only its variables and accounts again. */
   readonly workspace?: WorkspaceManifest
-  /** Calls the preparation off: what was prepared is taken back. */
+  /** Cancels the preparation and undoes the part that is done. */
   readonly signal?: AbortSignal
 }
 
@@ -36,8 +36,8 @@ export interface LocalSandboxOptions {
 export async function createLocalSandbox(options: LocalSandboxOptions = {}): Promise<LocalSandbox> {
   checkOptions('createSandbox', hostOptions.engine, options)
   const { provider = local(), id = newId('sandbox'), signal } = options
-  // Here too: a provider may be made by hand, and a record may be damaged or of another version. Neither may start a
-  // sandbox with fewer restrictions than it names.
+  // Checked again: a caller can build a provider object by hand, and a stored record can be damaged or come from another
+  // version. Neither may start a sandbox with fewer restrictions than it names.
   checkOptions('local', localOptions.local, provider.options)
   if (options.policy !== undefined) assertCompiled(options.policy)
   const plan = options.workspace === undefined ? undefined : readManifest(options.workspace)
@@ -53,12 +53,12 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     preparation = plan && (await Preparation.open({ plan, settings, store, journal, signal }))
     const { isolation, network, rootfs, egress, folders } = settings
     const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, reach: egress }
-    // One that goes on was created before.
+    // A sandbox that continues has its `sandbox.created` event already.
     if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const core = new EngineCore(id, store, settings, journal)
     const sandbox = new LocalSandbox(core, journal, gate, closeStore)
-    core.endStartWith(async () => preparation?.run({ sandbox, core }))
+    core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {
       await sandbox.lifecycle.start()
     } catch (error) {

@@ -2,8 +2,8 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** Where sandboxes keep what is theirs, by its one true name; made if it is not there. */
-export function dataPlace(data?: string): string {
+/** The data directory of the sandboxes as a real path without symbolic links; created if it is missing. */
+export function dataDirectory(data?: string): string {
   return realOrNew(
     resolve(data ?? join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'vitrine')),
   )

@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** A process of ours that this one does not wait for. What goes wrong with it shows where it is used. */
-export function inBackground(child: ChildProcess): void {
+/** Lets this process exit while the child runs, and ignores the child's errors: its users notice a broken child. */
+export function detachChild(child: ChildProcess): void {
   child.on('error', () => undefined)
   child.unref()
   child.channel?.unref()
   const { stdin } = child
-  // Absent when this process had no descriptor left for it.
+  // Node leaves `stdin` out when this process has no free descriptor.
   if (!stdin) return
   stdin.on('error', () => undefined)
   if ('unref' in stdin && typeof stdin.unref === 'function') stdin.unref()

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const prebuilt: ReadonlySet<string> = new Set(['linux-x64', 'linux-arm64'])
 
-/** Where `vitrine-machine` is for this platform; absent where there is none. */
+/** The path of `vitrine-machine` for this platform; undefined where there is no executable build of it. */
 export function machineProgram(): string | undefined {
   const platform = `${process.platform}-${process.arch}`
   if (!prebuilt.has(platform)) return undefined

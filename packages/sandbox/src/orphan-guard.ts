@@ -1,41 +1,41 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomHex } from '@vitrine/protocol'
-import { inBackground } from './detach-child.ts'
+import { detachChild } from './detach-child.ts'
 import { machineProgram } from './native.ts'
 
 const variable = 'VITRINE_HOST'
 const value = randomHex(12)
 
-/** Every process of this host carries it, so that the guard finds them when the host is gone. */
+/** Every process of this host has this environment variable, so that the guard finds it when the host is dead. */
 export const hostMarker: Readonly<Record<string, string>> = { [variable]: value }
 
-/** What one sandbox asks of the guard. */
-export interface Guarding {
-  /** Whether there is a guard on this platform. */
+/** One sandbox's registration with the guard process. */
+export interface GuardRegistration {
+  /** Whether this platform has a guard. */
   readonly present: boolean
   end(): void
 }
 
-const guarded = new Set<readonly string[]>()
+const registered = new Set<readonly string[]>()
 let guard: ChildProcess | undefined
 
 /**
- * One guard for all sandboxes of this process: it ends what they run when this process dies, however it dies.
- * `groups` are the control groups of the sandbox that asks.
+ * Registers a sandbox with the guard, one process for all sandboxes of this host, which kills their processes when the
+ * host dies for any reason. `groups` are the sandbox's control groups.
  */
-export function guardSandbox(groups: readonly string[]): Guarding {
+export function guardSandbox(groups: readonly string[]): GuardRegistration {
   const program = machineProgram()
   if (program === undefined) return { present: false, end: () => undefined }
-  const mine = [...groups]
-  guarded.add(mine)
+  const ownGroups = [...groups]
+  registered.add(ownGroups)
   if (guard === undefined) guard = start(program)
-  else tell(guard, '+', mine)
+  else sendGroups(guard, '+', ownGroups)
   return {
     present: true,
     end: () => {
-      if (!guarded.delete(mine) || guard === undefined) return
-      tell(guard, '-', mine)
-      if (guarded.size > 0) return
+      if (!registered.delete(ownGroups) || guard === undefined) return
+      sendGroups(guard, '-', ownGroups)
+      if (registered.size > 0) return
       guard.stdin?.end('.\n')
       guard = undefined
     },
@@ -48,16 +48,16 @@ function start(program: string): ChildProcess {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // It waits for this process; this process must not wait for it.
-  inBackground(child)
-  for (const groups of guarded) tell(child, '+', groups)
+  // The guard waits for this process to exit, so this process must not wait for the guard.
+  detachChild(child)
+  for (const groups of registered) sendGroups(child, '+', groups)
   child.once('exit', () => {
-    // Somebody killed it: another takes its place.
+    // The guard was killed: start another.
     if (guard === child) guard = start(program)
   })
   return child
 }
 
-function tell(child: ChildProcess, sign: '+' | '-', groups: readonly string[]): void {
+function sendGroups(child: ChildProcess, sign: '+' | '-', groups: readonly string[]): void {
   for (const group of groups) child.stdin?.write(`${sign}${group}\n`)
 }

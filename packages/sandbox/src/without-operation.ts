@@ -1,4 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Runs something that belongs to no operation, though it was set up inside one. */
+/** Runs a function outside of the current operation, so that its events do not belong to that operation. */
 export const withoutOperation: <T>(run: () => T) => T = AsyncLocalStorage.snapshot()

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 
-// Modules of their own: other tests of this process may have sandboxes, and with them a guard.
+// Fresh copies of the modules: other tests of this process may have sandboxes, and with them a guard.
 vi.resetModules()
 const { hostMarker } = await import('../src/orphan-guard.ts')
 const { openSandbox } = await import('./fixtures/sandbox.ts')
 
-/** The guards of these modules' sandboxes, by the marker that they look for. */
+/** The guard processes of these modules, found by the marker in their arguments. */
 function guards(): number[] {
   const marker = Object.entries(hostMarker).map(([name, value]) => `${name}=${value}`)[0] ?? ''
   return readdirSync('/proc')
@@ -27,7 +27,7 @@ async function until(condition: () => boolean): Promise<void> {
   await expect.poll(condition).toBe(true)
 }
 
-it('is one for all sandboxes, is replaced when it is killed, and leaves with the last of them', async () => {
+it('one guard serves all sandboxes, is replaced when it is killed, and ends with the last sandbox', async () => {
   const first = await openSandbox({ isolation: 'none' })
   const second = await openSandbox({ isolation: 'none' })
   await until(() => guards().length === 1)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import * as sandbox from '../src/index.ts'
 
-it('exports these values and no others', () => {
+it('the index exports these values and no others', () => {
   expect(Object.keys(sandbox).sort()).toEqual([
     'commandPolicy',
     'createSandbox',
@@ -14,7 +14,7 @@ it('exports these values and no others', () => {
   ])
 })
 
-it('exports these types and no others', async () => {
+it('the index exports these types and no others', async () => {
   const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
   const lists = [...text.matchAll(/export (type )?\{([^}]*)\}/g)]
   const names = lists.flatMap(([, isType, list = '']) =>
@@ -51,7 +51,7 @@ it('exports these types and no others', async () => {
   ])
 })
 
-it('has an index that is a list of exports and nothing else', async () => {
+it('the index is a list of exports and nothing else', async () => {
   const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
   const rest = text
     .replace(/\/\*\*.*?\*\//gs, '')

@@ -13,7 +13,7 @@ const compilers = [
   ['x64', 'gcc'],
   ['arm64', 'aarch64-linux-gnu-gcc'],
 ] as const
-/** The one that the prebuilt programs were made with: another may order its instructions otherwise. */
+/** The compiler version of the prebuilt programs: another version may generate other instructions. */
 const compiler = '12.2.0'
 
 function isInstalled(program: string): boolean {
@@ -39,7 +39,7 @@ interface Ended {
   readonly code: unknown
   readonly signal: unknown
   readonly stdout: string
-  /** What it said on descriptor 4 about its start. */
+  /** The report about its start from descriptor 4. */
   readonly report: string
 }
 
@@ -59,9 +59,9 @@ async function run(program: readonly string[], ...command: string[]): Promise<En
   return { code, signal, stdout: said, report: reported }
 }
 
-/** What both a prebuilt program and a fresh one do. */
+/** Tests of the behaviour of a program, prebuilt or freshly built. */
 function behaves(program: () => readonly string[]): void {
-  it('ends with the code of its command', async () => {
+  it('exits with the code of its command', async () => {
     expect(await run(program(), '--', 'sh', '-c', 'exit 7')).toMatchObject({
       code: 7,
       signal: null,
@@ -77,22 +77,22 @@ function behaves(program: () => readonly string[]): void {
       })
   })
 
-  it('hands on the streams, the arguments, the variables and the folder', async () => {
+  it('passes on the streams, the arguments, the variables and the folder', async () => {
     const { stdout } = await run(program(), 'cwd=/usr', '--', 'sh', '-c', 'echo "$WORD $1"; pwd', 'sh', 'a b')
     expect(stdout).toBe('given a b\n/usr\n')
   })
 
   it.each([
-    ['a program that is not there', ['--', 'no-such-program'], 'exec 2 no-such-program\n'],
-    ['a file that is none', ['--', '/etc/passwd'], 'exec 13 /etc/passwd\n'],
-    ['a folder that is not there', ['cwd=/no/such', '--', 'true'], 'cwd 2 /no/such\n'],
-    ['an order that it does not know', ['wish=1', '--', 'true'], 'usage 22 wish=1\n'],
+    ['a missing program', ['--', 'no-such-program'], 'exec 2 no-such-program\n'],
+    ['a file that is not executable', ['--', '/etc/passwd'], 'exec 13 /etc/passwd\n'],
+    ['a missing folder', ['cwd=/no/such', '--', 'true'], 'cwd 2 /no/such\n'],
+    ['an unknown argument', ['wish=1', '--', 'true'], 'usage 22 wish=1\n'],
     ['no command', ['cwd=/'], 'usage 22 no command\n'],
-  ])('says why it could not start: %s', async (_name, command, report) => {
+  ])('reports why it could not start: %s', async (_name, command, report) => {
     expect(await run(program(), ...command)).toMatchObject({ code: 125, signal: null, report })
   })
 
-  it('says nothing about its start to its command', async () => {
+  it('does not pass the report descriptor to its command', async () => {
     expect(await run(program(), '--', 'sh', '-c', 'echo x >&4 || echo closed')).toMatchObject({
       stdout: 'closed\n',
       report: '',
@@ -126,12 +126,12 @@ describe.runIf(onLinux && isInstalled('gcc'))('the program built from its source
 describe.runIf(onLinux && isInstalled('qemu-aarch64-static'))('the prebuilt program for arm64', () => {
   const program = ['qemu-aarch64-static', prebuilt('arm64')]
 
-  it('runs a command and ends as it does', async () => {
+  it('runs a command and exits with its status', async () => {
     expect(await run(program, '--', '/bin/true')).toMatchObject({ code: 0, signal: null, report: '' })
     expect(await run(program, '--', '/bin/sh', '-c', 'exit 7')).toMatchObject({ code: 7, signal: null })
   })
 
-  it('says why it could not start', async () => {
+  it('reports why it could not start', async () => {
     expect(await run(program, '--', 'no-such-program')).toMatchObject({
       code: 125,
       report: 'exec 2 no-such-program\n',

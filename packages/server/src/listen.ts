@@ -6,33 +6,33 @@ import { http } from './http/http.ts'
 import type { HttpResponse } from './http/http-response.ts'
 import { NodeRequest } from './http/node-request.ts'
 import { send } from './http/send.ts'
-import { problemAnswer } from './responses/problem.ts'
-import { refuseRaw } from './responses/raw-problem.ts'
+import { problemResponse } from './responses/problem.ts'
+import { sendRawProblem } from './responses/raw-problem.ts'
 import type { Server } from './server.ts'
 
 export interface ListenOptions {
   /** Default 127.0.0.1. */
   readonly hostname?: string
-  /** Default 0: any that is free. */
+  /** Default 0: any free port. */
   readonly port?: number
-  /** How many connections at once; default 2,000. */
+  /** Maximum number of concurrent connections; default 2,000. */
   readonly maxConnections?: number
-  /** How long a caller may take for its headers; default 10 s. */
+  /** How long a client may take to send its headers; default 10 s. */
   readonly headersMs?: number
-  /** How long it may pause in the middle of a body, its own or the one it gets; default 5 min. */
+  /** How long a client may pause while it sends or reads a body; default 5 min. */
   readonly bodyIdleMs?: number
 }
 
 export interface Listening extends AsyncDisposable {
   readonly url: string
   readonly port: number
-  /** Streams end with a reason, what is answered just now may end; then every connection is closed. */
+  /** Ends streams with a reason, lets running responses finish for a second, then closes every connection. */
   close(): Promise<void>
 }
 
 const closeMs = 1_000
 
-/** Puts a server on a port of this machine. */
+/** Listens on a port of this machine. */
 export async function listen(server: Server, options: ListenOptions = {}): Promise<Listening> {
   checkOptions('listen', serverOptions.listen, options)
   const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
@@ -42,13 +42,13 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
       headersTimeout: headersMs,
       requestTimeout: 0,
       connectionsCheckingInterval: Math.min(headersMs, 2_000),
-      // Who leaves it out is refused below, in words.
+      // NodeRequest refuses a missing Host header with a problem+json body.
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
-      limitPauses(incoming, bodyIdleMs)
-      // Whatever cannot be sent is the end of its own connection, and of nothing else.
-      respond(server, incoming, outgoing, bodyIdleMs).catch(() => outgoing.destroy())
+      limitBodyIdle(incoming, bodyIdleMs)
+      // A failure while sending closes only its own connection.
+      sendResponse(server, incoming, outgoing, bodyIdleMs).catch(() => outgoing.destroy())
     },
   )
   const sockets = new Set<Socket>()
@@ -59,7 +59,7 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
   listener.maxConnections = maxConnections
   listener.keepAliveTimeout = 65_000
   listener.on('upgrade', server.upgrade)
-  listener.on('clientError', (error, socket) => refuse(error, socket as Socket))
+  listener.on('clientError', (error, socket) => respondToClientError(error, socket as Socket))
   await new Promise<void>((resolve, reject) => {
     listener.once('error', (error) => reject(cannotListen(error, hostname, port)))
     listener.listen(port, hostname, resolve)
@@ -75,67 +75,67 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
 }
 
 /**
- * A body may take as long as it takes, as long as it goes on. Not by the socket's timeout: that one also ends whoever
- * waits quietly for an answer, and a connection that is kept.
+ * Limits the pauses of a request body, not its total time. Not with the socket's timeout: that would also end clients
+ * that wait for a response, and idle keep-alive connections.
  */
-function limitPauses(incoming: IncomingMessage, milliseconds: number): void {
+function limitBodyIdle(incoming: IncomingMessage, milliseconds: number): void {
   const { socket, headers } = incoming
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
   let seen = socket.bytesRead
-  // Bytes that wait here were sent: then it is the handler that takes its time.
-  const isPausing = () => !incoming.complete && socket.bytesRead === seen && incoming.readableLength === 0
+  // Buffered bytes mean that the client has sent and the handler is slow.
+  const isIdle = () => !incoming.complete && socket.bytesRead === seen && incoming.readableLength === 0
   const timer = setInterval(() => {
     if (incoming.complete) return clearInterval(timer)
-    if (!isPausing()) seen = socket.bytesRead
-    // Timers run before the sockets are read: where this process was held up, the bytes may be there by now.
-    else setImmediate(() => isPausing() && incoming.destroy())
+    if (!isIdle()) seen = socket.bytesRead
+    // Timers run before socket reads: if the event loop was blocked, the bytes may have arrived by now.
+    else setImmediate(() => isIdle() && incoming.destroy())
   }, milliseconds)
   timer.unref()
   incoming.once('close', () => clearInterval(timer))
 }
 
-async function respond(
+async function sendResponse(
   server: Server,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   idleMs: number,
 ): Promise<void> {
-  const answer = await answerTo(server, incoming, outgoing)
-  // A body that nobody read to its end takes the connection with it: nothing more is to be sent on it.
+  const response = await responseTo(server, incoming, outgoing)
+  // The rest of an unread body would be parsed as the next request, so the connection is closed.
   if (!incoming.complete || incoming.readableLength > 0) outgoing.setHeader('connection', 'close')
-  await send(answer, outgoing, idleMs)
+  await send(response, outgoing, idleMs)
 }
 
-async function answerTo(
+async function responseTo(
   server: Server,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
 ): Promise<HttpResponse> {
   try {
-    return await server.answer(new NodeRequest(incoming, outgoing))
+    return await server.respond(new NodeRequest(incoming, outgoing))
   } catch (error) {
-    return problemAnswer(error)
+    return problemResponse(error)
   }
 }
 
-/** What is not HTTP is told so, where it still listens. */
-function refuse(error: Error & { code?: string }, socket: Socket): void {
+/** Responds to malformed HTTP if nothing was sent on the connection yet. */
+function respondToClientError(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || socket.bytesWritten > 0) return void socket.destroy()
-  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
   const problem = toProblem(
-    late
-      ? new VitrineError('timeout', 'The headers of the request did not come in time.')
-      : new VitrineError('body_invalid', 'That is not a request of HTTP.'),
+    isTimeout
+      ? new VitrineError('timeout', 'The request headers did not arrive in time.')
+      : new VitrineError('body_invalid', 'Invalid HTTP request.'),
   )
-  const status = late ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
-  refuseRaw(socket, { ...problem, status })
+  const status = isTimeout ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
+  sendRawProblem(socket, { ...problem, status })
 }
 
 async function closeAll(server: Server, listener: HttpServer, sockets: ReadonlySet<Socket>): Promise<void> {
   server.close()
   const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
   listener.closeIdleConnections()
-  // Also those that became something else: the server itself has forgotten them.
+  // Includes upgraded sockets, which the HTTP server does not track.
   const timer = setTimeout(() => {
     for (const socket of sockets) socket.destroy()
   }, closeMs)
@@ -146,7 +146,7 @@ async function closeAll(server: Server, listener: HttpServer, sockets: ReadonlyS
 function cannotListen(error: NodeJS.ErrnoException, hostname: string, port: number): VitrineError {
   const why =
     error.code === 'EADDRINUSE'
-      ? 'something else listens there; choose another port, or 0 for any'
+      ? 'the port is in use; choose another port, or 0 for any free one'
       : error.message
   return new VitrineError('argument_invalid', `Cannot listen on ${hostname}:${port}: ${why}.`, {
     cause: error,

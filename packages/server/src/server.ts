@@ -3,8 +3,11 @@ import type { Duplex } from 'node:stream'
 import type { Host, HostCreateOptions } from '@vitrine/host'
 import { VitrineError, version } from '@vitrine/protocol'
 import { checkOptions, serverOptions } from '@vitrine/protocol/options'
-import type { Daemon } from './daemon.ts'
-import { DefaultSandbox } from './default-sandbox.ts'
+import type { Daemon } from './daemon/daemon.ts'
+import { DefaultSandbox } from './daemon/default-sandbox.ts'
+import { InFlightCalls } from './daemon/in-flight-calls.ts'
+import { Previews } from './daemon/previews.ts'
+import { TurnRegistry } from './daemon/turn-registry.ts'
 import { securityHeaders } from './guard/headers.ts'
 import { Hosts } from './guard/hosts.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
@@ -13,52 +16,49 @@ import { handlersOf } from './handlers/handlers.ts'
 import { fromRequest, type HttpRequest } from './http/http-request.ts'
 import { HttpResponse } from './http/http-response.ts'
 import { Metrics } from './metrics/metrics.ts'
-import { Previews } from './preview/previews.ts'
 import { proxy } from './preview/proxy.ts'
-import { problemAnswer } from './responses/problem.ts'
-import { InFlightCalls } from './routing/in-flight-calls.ts'
+import { problemResponse } from './responses/problem.ts'
 import { createRouter } from './routing/router.ts'
 import { Sockets } from './sockets/sockets.ts'
-import { Turns } from './turns.ts'
 import { page } from './ui/page.ts'
 
 export interface ServerOptions {
   readonly host: Host
-  /** Who may call. Without one nobody may, unless `anyone` says otherwise. */
+  /** The tokens that give access. Without any, every request is refused unless `allowAnonymous` is set. */
   readonly tokens: readonly NamedToken[]
-  /** A caller without a token has full access: for a daemon that only this machine reaches, and only when said. */
+  /** Gives requests without a token full access. For a daemon that only this machine can reach. */
   readonly allowAnonymous?: boolean
-  /** The sandbox that routes without an id mean. */
+  /** The sandbox of routes without a sandbox id. */
   readonly defaultSandbox?: HostCreateOptions
-  /** Origins whose pages may call; none by default. */
+  /** Origins whose pages may call the daemon; none by default. */
   readonly cors?: readonly string[]
-  /** Names, beside addresses and localhost, that the daemon answers to. */
+  /** Allowed names in the Host header, in addition to IP addresses and localhost. */
   readonly allowHosts?: readonly string[]
   readonly limits?: ServerLimits
 }
 
 export interface ServerLimits {
-  /** Of a body of JSON; files and archives are streams. Default 64 MiB. */
+  /** Maximum size of a JSON body; files and archives are streams. Default 64 MiB. */
   readonly jsonBytes?: number
-  /** How often a caller that asked for it gets a space while it waits for JSON. Default 15 s. */
-  readonly beatMs?: number
-  /** How often a stream that has nothing to say says so. Default 10 s. */
+  /** How often a request with `vitrine-keepalive: true` gets a space while it waits for its JSON. Default 15 s. */
+  readonly keepAliveMs?: number
+  /** How often an idle stream sends a heartbeat. Default 10 s. */
   readonly heartbeatMs?: number
-  /** How long a reader may take for what it was given. Default 30 s. */
+  /** How long a stream's reader may take for one chunk before it is disconnected. Default 30 s. */
   readonly stallMs?: number
-  /** How long a WebSocket that came without a token may take to send one. Default 5 s. */
+  /** How long a WebSocket that was opened without a token may take to send one. Default 5 s. */
   readonly tokenMs?: number
 }
 
-/** The HTTP face of a host. It borrows the host: closing it ends connections, never a sandbox. */
+/** The HTTP API of a host. Closing it ends connections, never a sandbox or the host. */
 export interface Server {
   /** A web-standard handler: mount it in an app of your own. */
   readonly fetch: (request: Request) => Promise<Response>
-  /** What `listen` answers with. It never rejects. */
-  readonly answer: (request: HttpRequest) => Promise<HttpResponse>
-  /** For the `upgrade` event of a server of Node: terminals over WebSockets. */
+  /** Handles a request of `listen`. It never rejects. */
+  readonly respond: (request: HttpRequest) => Promise<HttpResponse>
+  /** For the `upgrade` event of a Node server: terminals over WebSockets. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Streams end with a reason. */
+  /** Ends streams with a reason and refuses new requests. */
   close(): void
 }
 
@@ -71,13 +71,13 @@ export function createServer(options: ServerOptions): Server {
   checkOptions('createServer', serverOptions.create, options ?? {})
   const { host, tokens, limits = {} } = options
   const closing = new AbortController()
-  const known = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
+  const callers = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
   const daemon: Daemon = {
     host,
     defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),
-    turns: new Turns(),
+    turns: new TurnRegistry(),
     metrics: new Metrics(),
-    tokens: known,
+    tokens: callers,
     calls: new InFlightCalls(),
     previews: new Previews((id) => host.list().some((one) => one.id === id && one.state !== 'destroyed')),
     streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
@@ -86,16 +86,16 @@ export function createServer(options: ServerOptions): Server {
   }
   const hosts = new Hosts(options.allowHosts)
   const origins = new Origins(options.cors)
-  const sockets = new Sockets(daemon, { hosts, origins, tokens: known, tokenMs: limits.tokenMs ?? 5_000 })
+  const sockets = new Sockets(daemon, { hosts, origins, tokens: callers, tokenMs: limits.tokenMs ?? 5_000 })
   const route = createRouter(daemon, handlersOf(daemon), {
     jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024,
-    beatMs: limits.beatMs ?? 15_000,
+    keepAliveMs: limits.keepAliveMs ?? 15_000,
   })
 
-  /** Who it is and whether it may is settled before anybody looks at what it wants. */
-  async function answer(request: HttpRequest): Promise<HttpResponse> {
+  /** Checks host, origin and token before the request is routed. */
+  async function respond(request: HttpRequest): Promise<HttpResponse> {
     const { host, path } = request
-    // A preview is known by its token, which no page can guess; nothing else of the daemon is behind its name.
+    // A preview is protected by its unguessable token, and its host name serves nothing else of the daemon.
     const preview = daemon.previews.find(host, path)
     if (preview !== undefined) return proxy(daemon, preview, request)
     hosts.check(host)
@@ -103,20 +103,20 @@ export function createServer(options: ServerOptions): Server {
     if (request.method === 'OPTIONS' && origin !== undefined)
       return new HttpResponse(204, { ...securityHeaders, ...preflightHeaders(origin) }, null)
     if (path === '/' || path === '/ui' || path.startsWith('/ui/')) return page(path, request.method)
-    let given: HttpResponse
+    let response: HttpResponse
     try {
-      if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
-      given = await route(request, known.caller(bearerToken(request.header('authorization'))))
+      if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
+      response = await route(request, callers.caller(bearerToken(request.header('authorization'))))
     } catch (error) {
-      given = problemAnswer(error)
+      response = problemResponse(error)
     }
-    return origin === undefined ? given : given.with(corsHeaders(origin))
+    return origin === undefined ? response : response.with(corsHeaders(origin))
   }
 
   const respondSafely = (request: HttpRequest) =>
-    answer(request).catch((error: unknown) => problemAnswer(error))
+    respond(request).catch((error: unknown) => problemResponse(error))
   return {
-    answer: respondSafely,
+    respond: respondSafely,
     fetch: async (request) => (await respondSafely(fromRequest(request))).toResponse(),
     upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
     close: () => closing.abort(),

@@ -5,10 +5,10 @@ import { bearer, type Answer as Given, openDaemon, token } from './daemon.ts'
 import { dial, readAnswer } from './raw.ts'
 
 /** A port on which something else answers. */
-function serve(answer: Server['answer'], options: ListenOptions = {}) {
+function serve(answer: Server['respond'], options: ListenOptions = {}) {
   const upgrade: Server['upgrade'] = (_request, socket) => void socket.destroy()
   const fetch = () => Promise.reject(new Error('It is not asked that way.'))
-  return listen({ answer, fetch, upgrade, close: () => undefined }, options)
+  return listen({ respond: answer, fetch, upgrade, close: () => undefined }, options)
 }
 
 const head = `host: localhost\r\nauthorization: Bearer ${token}`

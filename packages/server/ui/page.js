@@ -1,24 +1,24 @@
-// The first page of the daemon: its events as they happen. No build, no framework, nothing from elsewhere.
-// Whatever an event says was written by somebody else: it only ever becomes text.
+// The start page of the daemon: its events as they happen. No build step, no framework, no external resources.
+// Events contain untrusted data, so they are only ever inserted as text.
 
 const maxRows = 2_000
 const historyRows = 500
 const quietMs = 25_000
 
-// ---- Text that is safe to show
+// ---- Escaping
 
-/** What a browser obeys or hides rather than shows: controls, direction marks, and all that has no width. */
+/** Characters that a browser interprets or does not show: controls, direction marks and zero-width characters. */
 const unsafeCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 function escapeOf(character) {
-  // These two only choose between two forms of the character before them.
+  // Harmless variation selectors: they only select the form of the preceding character.
   if (character === '\ufe0e' || character === '\ufe0f') return character
   const code = character.codePointAt(0)
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`
   return code < 0x10000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`
 }
 
-/** One line, at most `max` characters. */
+/** Escapes text as one line of at most `max` characters. */
 export function escapeText(text, max = 300) {
   const cut = text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text
   return cut.replace(unsafeCharacters, (character) => {
@@ -28,16 +28,16 @@ export function escapeText(text, max = 300) {
   })
 }
 
-/** Lines stay lines; all else as above. */
-function tameLines(text) {
+/** Escapes text and preserves its line breaks. */
+function escapeLines(text) {
   return text.replace(unsafeCharacters, (character) => (character === '\n' ? character : escapeOf(character)))
 }
 
-// ---- An event in a few words
+// ---- Summaries of events
 
 const textOf = (value) => (typeof value === 'string' ? value : undefined)
 const fieldsOf = (value) => (typeof value === 'object' && value !== null ? value : {})
-const joined = (...words) => words.filter((word) => word !== undefined && word !== '').join(' ')
+const joined = (...parts) => parts.filter((part) => part !== undefined && part !== '').join(' ')
 
 function compact(value) {
   if (value === undefined || value === null) return undefined
@@ -56,10 +56,10 @@ function durationText(milliseconds) {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`
 }
 
-/** A text, or the note that stands for a large one. */
+/** A string, or a note about the blob that stores it. */
 function longText(value) {
   const { blob, bytes } = fieldsOf(value)
-  return blob === undefined ? textOf(value) : `(${sizeText(bytes) ?? 'much'} in a blob)`
+  return blob === undefined ? textOf(value) : `(${sizeText(bytes) ?? 'text'} in a blob)`
 }
 
 function endingText({ outcome, exitCode, signal, durationMs, errorCode, errorMessage }) {
@@ -88,14 +88,14 @@ function messageText({ direction, message: value }) {
   const update = fieldsOf(given)
   const kind = textOf(update.sessionUpdate)
   if (kind !== undefined) {
-    const said = textOf(fieldsOf(update.content).text)
-    if (said !== undefined) return joined(kind === 'agent_thought_chunk' ? 'thinks:' : undefined, said)
+    const text = textOf(fieldsOf(update.content).text)
+    if (text !== undefined) return joined(kind === 'agent_thought_chunk' ? 'thinks:' : undefined, text)
     return joined(kind.replaceAll('_', ' '), textOf(update.title), textOf(update.status))
   }
   const arrow = direction === 'in' ? '→' : '←'
   const method = textOf(message.method)
   if (method !== undefined) {
-    // Which session it is stands beside it already.
+    // The event itself already has the session.
     const { sessionId: _session, ...params } = fieldsOf(message.params)
     return joined(arrow, method, prompt === undefined ? compact(params) : contentText(prompt))
   }
@@ -151,14 +151,14 @@ const summaries = {
   'log.message': ({ data }) => joined(data.level, data.message),
 }
 
-/** What happened, for people. */
+/** A short summary of an event. */
 export function summaryOf(event) {
   const known = { ...event, data: fieldsOf(event.data) }
   try {
-    const say = Object.hasOwn(summaries, event.type) ? summaries[event.type] : undefined
-    return escapeText(String(say?.(known) ?? compact(known.data) ?? ''))
+    const summarize = Object.hasOwn(summaries, event.type) ? summaries[event.type] : undefined
+    return escapeText(String(summarize?.(known) ?? compact(known.data) ?? ''))
   } catch {
-    // A newer daemon, or a liar: whatever its shape is, it can be shown.
+    // The data has an unexpected shape, from a newer daemon or a malicious writer: show it as JSON.
     return escapeText(compact(known.data) ?? '')
   }
 }
@@ -169,7 +169,7 @@ const families = new Set(
   ),
 )
 
-/** For its colour; a type that nobody knows has none. */
+/** The family of a type, which selects its colour; `other` for unknown types. */
 function familyOf(type) {
   const [family] = String(type).split('.')
   return families.has(family) ? family : 'other'
@@ -184,11 +184,11 @@ function toneOf({ type, data: given }) {
   return 'plain'
 }
 
-// ---- What is asked for
+// ---- The filter
 
 /**
- * `file. turn.fin landing page` asks for types that begin so, and a text in them.
- * The daemon knows exact types and families; the rest of a beginning is looked at here.
+ * `file. turn.fin landing page` selects types with these prefixes that contain the text.
+ * The daemon filters by exact type and family; other prefixes are filtered here.
  */
 export function readFilter(text) {
   const words = text.trim().split(/\s+/).filter(Boolean)
@@ -211,23 +211,23 @@ function addressOf(sandbox, filter) {
   return { path: `/v1/${path}`, query }
 }
 
-// ---- The wire
+// ---- HTTP
 
-/** An answer that is no success, in the daemon's words. */
-class Refused extends Error {
+/** An error response, with the message of the daemon. */
+class ResponseError extends Error {
   constructor(status, message, code) {
     super(message)
     this.status = status
     this.code = code
   }
 
-  /** Whether asking again could help. */
-  get passes() {
+  /** Whether a retry could succeed. */
+  get isTransient() {
     return this.status === 408 || this.status === 429 || this.status >= 500
   }
 }
 
-async function ask(path, { query, token, accept = 'application/json', signal } = {}) {
+async function request(path, { query, token, accept = 'application/json', signal } = {}) {
   const search = query === undefined || query.size === 0 ? '' : `?${query}`
   const response = await fetch(path + search, {
     headers: { accept, ...(token && { authorization: `Bearer ${token}` }) },
@@ -238,11 +238,11 @@ async function ask(path, { query, token, accept = 'application/json', signal } =
   if (response.ok) return response
   const problem = await response.json().catch(() => ({}))
   const { detail, title, code } = fieldsOf(problem)
-  const message = textOf(detail) ?? textOf(title) ?? `The daemon answered ${response.status}.`
-  throw new Refused(response.status, message, code)
+  const message = textOf(detail) ?? textOf(title) ?? `The daemon responded with status ${response.status}.`
+  throw new ResponseError(response.status, message, code)
 }
 
-/** The frames of server-sent events from bytes, however they are split. */
+/** Parses server-sent events from chunks of bytes, which may be split anywhere. */
 export class FrameParser {
   #decoder = new TextDecoder()
   #rest = ''
@@ -270,18 +270,18 @@ export class FrameParser {
   }
 }
 
-/** Reads a stream until it ends; every frame is a sign of life, and without one for a while it is dead. */
+/** Reads a stream until it ends; aborts it if nothing arrives for `quietMs`. */
 async function readFrames(response, onFrame, controller) {
   const parser = new FrameParser()
   const reader = response.body.getReader()
   let timer
-  const alive = () => {
+  const restartTimer = () => {
     clearTimeout(timer)
     timer = setTimeout(() => controller.abort(), quietMs)
   }
   try {
     for (;;) {
-      alive()
+      restartTimer()
       const { done, value } = await reader.read()
       if (done) return
       for (const frame of parser.add(value)) onFrame(frame)
@@ -298,8 +298,8 @@ function start() {
   const at = (id) => document.getElementById(id)
   const list = at('list')
   let token = takeToken()
-  /** What is being followed; replaced as a whole when something else is asked for. */
-  let following = { left: new AbortController() }
+  /** The current subscription; replaced when the sandbox or the filter changes. */
+  let following = { controller: new AbortController() }
   let rows = []
   let selected
   let waiting = []
@@ -307,20 +307,20 @@ function start() {
   let unseen = 0
   let total = 0
 
-  // -- The token: from the fragment, then in this tab only.
+  // -- The token: read from the fragment, stored for this tab only.
 
   function takeToken() {
     const [, given] = /[#&]token=([^&]*)/.exec(location.hash) ?? []
     if (given) {
-      let said = given
+      let decoded = given
       try {
-        said = decodeURIComponent(given)
+        decoded = decodeURIComponent(given)
       } catch {
-        // It was not encoded.
+        // The token was not URL-encoded.
       }
-      keep(said)
+      storeToken(decoded)
       history.replaceState(null, '', location.pathname + location.search)
-      return said
+      return decoded
     }
     try {
       return sessionStorage.getItem('vitrine-token') ?? undefined
@@ -329,20 +329,20 @@ function start() {
     }
   }
 
-  function keep(said) {
+  function storeToken(value) {
     try {
-      if (said === undefined) sessionStorage.removeItem('vitrine-token')
-      else sessionStorage.setItem('vitrine-token', said)
+      if (value === undefined) sessionStorage.removeItem('vitrine-token')
+      else sessionStorage.setItem('vitrine-token', value)
     } catch {
-      // Then it lives as long as the page.
+      // Without storage the token is lost when the page is closed.
     }
   }
 
-  function askForToken(why) {
+  function askForToken(reason) {
     show('stopped', 'a token is needed')
-    following.left.abort()
-    keep(undefined)
-    at('entry-error').textContent = why ?? ''
+    following.controller.abort()
+    storeToken(undefined)
+    at('entry-error').textContent = reason ?? ''
     if (!at('entry').open) at('entry').showModal()
     at('entry-token').focus()
   }
@@ -351,42 +351,45 @@ function start() {
     event.preventDefault()
     token = at('entry-token').value.trim()
     if (!/^[\x21-\x7e]+$/.test(token)) {
-      at('entry-error').textContent = 'That cannot be a token: it has spaces or other signs in it.'
+      at('entry-error').textContent =
+        'Invalid token: it contains spaces or other characters that tokens cannot have.'
       return
     }
     at('entry-token').value = ''
-    keep(token)
+    storeToken(token)
     at('entry').close()
-    begin()
+    subscribe()
   })
   at('entry').addEventListener('cancel', (event) => event.preventDefault())
   addEventListener('hashchange', () => {
     if (!location.hash.includes('token=')) return
     token = takeToken()
     if (at('entry').open) at('entry').close()
-    begin()
+    subscribe()
   })
 
   // -- The state of the connection.
 
-  /** What is beside it is not read out: nobody wants to hear a countdown. */
-  function show(state, text, beside = '') {
+  /** `details` is hidden from screen readers, which would otherwise announce every step of a countdown. */
+  function show(state, text, details = '') {
     at('state').dataset.state = state
     if (at('state-text').textContent !== text) at('state-text').textContent = text
-    at('state-beside').textContent = beside
+    at('state-beside').textContent = details
   }
 
-  // -- Which sandboxes there are.
+  // -- The list of sandboxes.
 
   async function listSandboxes() {
-    const response = await ask('/v1/sandboxes', { token })
-    const { sandboxes = [], default: usual } = await response.json()
+    const response = await request('/v1/sandboxes', { token })
+    const { sandboxes = [], default: defaultId } = await response.json()
     const select = at('sandbox')
     const chosen = select.value
     const options = [
-      option('', usual === undefined || usual === 'default' ? 'default' : `default (${usual})`),
+      option('', defaultId === undefined || defaultId === 'default' ? 'default' : `default (${defaultId})`),
       option('all', 'all, and the host'),
-      ...sandboxes.filter(({ id }) => id !== usual).map(({ id, state }) => option(id, `${id} (${state})`)),
+      ...sandboxes
+        .filter(({ id }) => id !== defaultId)
+        .map(({ id, state }) => option(id, `${id} (${state})`)),
     ]
     select.replaceChildren(...options)
     select.value = options.some(({ value }) => value === chosen) ? chosen : ''
@@ -399,12 +402,12 @@ function start() {
     return element
   }
 
-  // -- Following.
+  // -- The subscription.
 
-  async function begin() {
-    following.left.abort()
-    const left = new AbortController()
-    const mine = { left, cursor: undefined, oldest: undefined, shown: new Set() }
+  async function subscribe() {
+    following.controller.abort()
+    const controller = new AbortController()
+    const mine = { controller, cursor: undefined, oldest: undefined, shown: new Set() }
     following = mine
     clear()
     show('connecting', 'connecting')
@@ -412,23 +415,23 @@ function start() {
     mine.filter = readFilter(at('filter').value)
     mine.address = addressOf(sandbox, mine.filter)
     let waitMs = 1_000
-    while (!left.signal.aborted) {
+    while (!controller.signal.aborted) {
       const once = new AbortController()
       const stop = () => once.abort()
-      left.signal.addEventListener('abort', stop, { once: true })
+      controller.signal.addEventListener('abort', stop, { once: true })
       try {
         if (at('sandbox').options.length === 0) await listSandboxes()
-        if (left.signal.aborted) return
+        if (controller.signal.aborted) return
         const query = new URLSearchParams(mine.address.query)
         query.set('after', mine.cursor ?? 'now')
-        const response = await ask(mine.address.path, {
+        const response = await request(mine.address.path, {
           query,
           token,
           accept: 'text/event-stream',
           signal: once.signal,
         })
         if (mine.cursor === undefined) {
-          // The stream is there already: whatever happens while the past is read is waiting in it.
+          // The stream is already open, so it buffers events that happen while the history is read.
           clear()
           await readEarlier(mine)
         }
@@ -436,19 +439,19 @@ function start() {
         await readFrames(
           response,
           (frame) => {
-            if (left.signal.aborted) return
+            if (controller.signal.aborted) return
             waitMs = 1_000
             take(mine, frame)
           },
           once,
         )
       } catch (error) {
-        if (left.signal.aborted) return
-        if (error instanceof Refused && error.status === 401)
+        if (controller.signal.aborted) return
+        if (error instanceof ResponseError && error.status === 401)
           return askForToken(token === undefined ? undefined : error.message)
-        if (error instanceof Refused && !error.passes) return show('stopped', error.message)
+        if (error instanceof ResponseError && !error.isTransient) return show('stopped', error.message)
       } finally {
-        left.signal.removeEventListener('abort', stop)
+        controller.signal.removeEventListener('abort', stop)
         once.abort()
       }
       await pause(mine, waitMs * (0.75 + Math.random() / 2))
@@ -456,11 +459,11 @@ function start() {
     }
   }
 
-  /** Counts down, so that nobody wonders. */
-  async function pause({ left }, milliseconds) {
+  /** Waits and shows a countdown. */
+  async function pause({ controller }, milliseconds) {
     const until = Date.now() + milliseconds
-    while (!left.signal.aborted && Date.now() < until) {
-      show('waiting', 'no connection', `again in ${Math.ceil((until - Date.now()) / 1000)} s`)
+    while (!controller.signal.aborted && Date.now() < until) {
+      show('waiting', 'no connection', `retry in ${Math.ceil((until - Date.now()) / 1000)} s`)
       await new Promise((resolve) => setTimeout(resolve, Math.min(1_000, until - Date.now())))
     }
   }
@@ -468,7 +471,7 @@ function start() {
   function take(mine, { event, id, data: text }) {
     const data = JSON.parse(text)
     if (event === 'error')
-      throw new Refused(data.status ?? 500, textOf(data.detail) ?? 'The stream failed.', data.code)
+      throw new ResponseError(data.status ?? 500, textOf(data.detail) ?? 'The stream failed.', data.code)
     if (event === undefined || event === 'gap') {
       mine.cursor = id ?? fieldsOf(data.data).cursor ?? mine.cursor
       if (!mine.shown.has(keyOf(data))) add(mine, data)
@@ -481,15 +484,15 @@ function start() {
   }
 
   function add(mine, event) {
-    if (!isWanted(mine.filter, event)) return
+    if (!matchesFilter(mine.filter, event)) return
     waiting.push(event)
-    // A page that nobody looks at is not painted: what would not be kept need not wait.
+    // A hidden page is not painted, so limit the queue to the number of rows that will be shown.
     if (waiting.length > maxRows) waiting.shift()
     if (waiting.length === 1) requestAnimationFrame(paint)
     if (/^sandbox\.(created|destroyed)$/.test(event.type)) listSandboxes().catch(() => {})
   }
 
-  function isWanted({ prefixes }, { type }) {
+  function matchesFilter({ prefixes }, { type }) {
     return (
       prefixes.length === 0 ||
       type === 'journal.gap' ||
@@ -497,22 +500,22 @@ function start() {
     )
   }
 
-  /** What is in the journal already, the newest of it; then what was before that, each time it is asked for. */
+  /** Reads the newest events of the journal first, and an earlier page on each further call. */
   async function readEarlier(mine) {
     const query = new URLSearchParams(mine.address.query)
     if (mine.oldest !== undefined) query.set('before', mine.oldest)
     query.set('order', 'desc')
     query.set('limit', String(historyRows))
-    const response = await ask(mine.address.path, { query, token, signal: mine.left.signal })
+    const response = await request(mine.address.path, { query, token, signal: mine.controller.signal })
     const { events = [], cursor, end } = await response.json()
-    if (mine.left.signal.aborted) return
+    if (mine.controller.signal.aborted) return
     if (mine.oldest === undefined) mine.shown = new Set(events.map(keyOf))
     mine.oldest = cursor
     const room = maxRows - rows.length
-    const wanted = events.filter((event) => isWanted(mine.filter, event)).slice(0, room)
-    prepend(wanted.reverse())
+    const matching = events.filter((event) => matchesFilter(mine.filter, event)).slice(0, room)
+    prepend(matching.reverse())
     at('earlier').hidden = end === true || rows.length >= maxRows
-    sayCount()
+    showCount()
   }
 
   at('earlier').addEventListener('click', async () => {
@@ -540,7 +543,7 @@ function start() {
     following.oldest = undefined
     at('earlier').hidden = true
     choose(undefined)
-    sayCount()
+    showCount()
   }
 
   function rowOf(event) {
@@ -585,15 +588,15 @@ function start() {
     waiting = []
     rows.push(...fresh)
     list.append(...fresh.map(({ element }) => element))
-    const gone = rows.splice(0, Math.max(0, rows.length - maxRows))
-    for (const row of gone) {
+    const removed = rows.splice(0, Math.max(0, rows.length - maxRows))
+    for (const row of removed) {
       row.element.remove()
       if (row === selected) list.removeAttribute('aria-activedescendant')
     }
-    if (gone.length > 0) at('earlier').hidden = true
+    if (removed.length > 0) at('earlier').hidden = true
     if (atEnd) toEnd()
     else unseen += fresh.length
-    sayCount()
+    showCount()
   }
 
   function prepend(events) {
@@ -611,7 +614,7 @@ function start() {
     atEnd = true
   }
 
-  function sayCount() {
+  function showCount() {
     const count = rows.length
     at('count').textContent =
       count >= maxRows
@@ -627,11 +630,11 @@ function start() {
   list.addEventListener('scroll', () => {
     atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 32
     if (atEnd) unseen = 0
-    sayCount()
+    showCount()
   })
   at('newest').addEventListener('click', () => {
     toEnd()
-    sayCount()
+    showCount()
     list.focus()
   })
 
@@ -654,12 +657,12 @@ function start() {
   }
 
   function showJson(event) {
-    const whole = tameLines(JSON.stringify(event, null, 2))
+    const whole = escapeLines(JSON.stringify(event, null, 2))
     const text =
       whole.length > 200_000
         ? `${whole.slice(0, 200_000)}\n… ${whole.length - 200_000} more characters`
         : whole
-    // A key, a text, or a word of JSON; whatever is between them is as it is.
+    // Splits the JSON at keys, strings and literals; the text between them is not highlighted.
     const parts =
       text.length > 50_000 ? [text] : text.split(/("(?:[^"\\\n]|\\.)*"(?:: )?|\b(?:true|false|null)\b)/)
     at('json').replaceChildren(
@@ -684,7 +687,7 @@ function start() {
     list.focus()
   })
 
-  // Not every browser lets the keyboard into what scrolls.
+  // Not every browser makes a scrollable element focusable by keyboard.
   at('json').tabIndex = 0
 
   const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15, Home: -maxRows, End: maxRows }
@@ -707,17 +710,17 @@ function start() {
     at('filter').focus()
   })
 
-  // -- What is asked for.
+  // -- The filter and the sandbox.
 
   let typing
   at('filter').addEventListener('input', () => {
     clearTimeout(typing)
-    typing = setTimeout(begin, 250)
+    typing = setTimeout(subscribe, 250)
   })
-  at('sandbox').addEventListener('change', begin)
+  at('sandbox').addEventListener('change', subscribe)
   at('sandbox').addEventListener('focus', () => listSandboxes().catch(() => {}))
 
-  begin()
+  subscribe()
 }
 
 if (typeof document !== 'undefined') start()

@@ -1,6 +1,6 @@
 import { countIn, type Fields, fieldsIn, textIn } from './fields.ts'
 
-/** How many bytes the `data` of an output has: text, base64, or the blob it became. */
+/** The number of bytes in the `data` of an output: text, base64 or a blob reference. */
 export function byteLength(output: Fields): number {
   const text = textIn(output, 'data')
   if (text === undefined) return countIn(fieldsIn(output, 'data'), 'bytes') ?? 0
@@ -15,7 +15,7 @@ function utf8Length(text: string): number {
   let bytes = 0
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index)
-    // Each half of a surrogate pair stands for two of the four bytes of its character.
+    // Each surrogate counts for two of the four UTF-8 bytes of its pair.
     bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3
   }
   return bytes

@@ -1,13 +1,13 @@
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
-/** Gives a copy that may be written to: a new one the first time, the same one from then on. */
+/** Returns a writable copy of an object; an object that is already such a copy is returned as it is. */
 export type CopyOnce = <T extends object>(value: T) => Mutable<T>
 
-/** For one batch: what it touches is copied once, the rest stays shared with the state before. */
+/** Copy-on-write for one batch: each changed object is copied once, the others stay shared with the previous state. */
 export function copyOnce(): CopyOnce {
   const copies = new WeakSet<object>()
   return <T extends object>(value: T): Mutable<T> => {
-    // The only casts of this package: a copy of our own may be written to.
+    // The only casts of this package: a copy made here may be written to.
     if (copies.has(value)) return value as Mutable<T>
     const copy = (Array.isArray(value) ? value.slice() : { ...value }) as Mutable<T>
     copies.add(copy)

@@ -1,7 +1,7 @@
 import { type Outcome, outcomes } from '@vitrine/protocol'
 
-// What an event says about itself is checked by its writer; a view also meets events of newer versions and
-// of other writers, so every field is looked at before it is believed.
+// The writer checks events, but a view also gets events of newer versions and of other writers, so the type of every
+// field is checked before use.
 
 export type Fields = { readonly [key: string]: unknown }
 
@@ -20,7 +20,7 @@ export function textIn(data: Fields, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** A text that is not empty: what can name a thing. */
+/** A string that is not empty, usable as an id. */
 export function idIn(data: Fields, key: string): string | undefined {
   return textIn(data, key) || undefined
 }
@@ -32,7 +32,7 @@ export function textsIn(data: Fields, key: string): readonly string[] | undefine
 
 export function numberIn(data: Fields, key: string): number | undefined {
   const value = field(data, key)
-  // Adding zero turns -0, which JSON does not keep, into 0.
+  // Adding zero turns -0, which JSON cannot represent, into 0.
   return typeof value === 'number' && Number.isFinite(value) ? value + 0 : undefined
 }
 
@@ -46,17 +46,19 @@ export function outcomeIn(data: Fields): Outcome | undefined {
   return outcomes.find((outcome) => outcome === value)
 }
 
-/** The fields that are there: an absent one leaves no `undefined` behind, which JSON would not keep. */
-export function present<T extends object>(fields: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  const kept: { [Key in keyof T]?: Exclude<T[Key], undefined> } = {}
+/** A copy without `undefined` fields, which JSON cannot represent. */
+export function omitUndefined<T extends object>(
+  fields: T,
+): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  const defined: { [Key in keyof T]?: Exclude<T[Key], undefined> } = {}
   for (const key in fields) {
     const value = fields[key]
-    if (isThere(value)) kept[key] = value
+    if (isDefined(value)) defined[key] = value
   }
-  return kept
+  return defined
 }
 
-function isThere<T>(value: T): value is Exclude<T, undefined> {
+function isDefined<T>(value: T): value is Exclude<T, undefined> {
   return value !== undefined
 }
 

@@ -1,4 +1,4 @@
-/** Pure, incremental functions from events to what people see. No Node, no I/O. */
+/** Pure, incremental functions from events to display state. No Node, no I/O. */
 export {
   type ChangedFile,
   type ChangedFiles,

@@ -1,6 +1,6 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** Refuses an option that is not a whole number from `least` on. */
+/** Rejects an option that is not a whole number of at least `least`. */
 export function wholeNumber(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value
   throw new VitrineError(

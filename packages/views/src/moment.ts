@@ -1,6 +1,6 @@
 import type { JournalEvent } from '@vitrine/protocol'
 
-/** When something happened: `seq` is its order, `time` is for people. */
+/** When an event happened: `seq` defines the order, `time` is for display. */
 export interface Moment {
   readonly seq: number
   readonly time: string
@@ -12,9 +12,9 @@ export function momentOf(event: JournalEvent): Moment {
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 
-/** Milliseconds since 1970, or nothing for what is not an ISO time with its zone. */
+/** Milliseconds since 1970; `undefined` unless the text is an ISO time with a time zone. */
 export function millisecondsOf(time: string): number | undefined {
-  // Other forms are read differently by each engine and time zone.
+  // `Date.parse` reads other forms differently in each engine and time zone.
   if (!isoTime.test(time)) return undefined
   const milliseconds = Date.parse(time)
   return Number.isNaN(milliseconds) ? undefined : milliseconds

@@ -1,16 +1,16 @@
 import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
 import { byteLength } from './byte-length.ts'
 import { type CopyOnce, copyOnce } from './copy-once.ts'
-import { asFields, countIn, idIn, numberIn, outcomeIn, present, textIn, textsIn } from './fields.ts'
+import { asFields, countIn, idIn, numberIn, omitUndefined, outcomeIn, textIn, textsIn } from './fields.ts'
 import { wholeNumber } from './limit.ts'
-import { mayMiss } from './missing.ts'
+import { mayHide } from './missing.ts'
 import { type Moment, momentOf } from './moment.ts'
 import type { View } from './view.ts'
 import { type WideTable, wideEntryOf, wideValuesOf, withoutWideEntry, withWideEntry } from './wide-table.ts'
 
 const streams = ['stdout', 'stderr', 'terminal'] as const
 
-/** One process as far as events tell: without `startedAt` its start is missing. */
+/** One process. Without `startedAt` its start event is missing. */
 export interface ListedProcess {
   readonly id: string
   readonly state: 'running' | 'exited'
@@ -26,23 +26,23 @@ export interface ListedProcess {
   readonly durationMs?: number
   /** Bytes written to each stream. */
   readonly output: Readonly<Record<(typeof streams)[number], number>>
-  /** Bytes of these that the record does not hold, because the budget was spent. */
+  /** Bytes of the output that are not in the journal because its limit was reached. */
   readonly skipped: number
 }
 
 /** Every known process. Read it with `listProcesses`. */
 export interface ProcessList {
   readonly processes: WideTable<ListedProcess>
-  /** The ids of those that exited, in order of end. */
+  /** Ids of exited processes in order of end. */
   readonly exited: readonly string[]
-  /** How many were dropped to stay within the limit. */
+  /** Number of processes that were dropped to stay within the limit. */
   readonly dropped: number
   /** False once a gap may have hidden a start or an end. */
   readonly complete: boolean
 }
 
 export interface ProcessListOptions {
-  /** How many exited processes to keep, 10,000 by default. Those that ended first go first. */
+  /** Maximum number of exited processes, default 10,000. Those that ended first are dropped first. */
   readonly maxExited?: number
 }
 
@@ -64,11 +64,11 @@ export function processListView(options: ProcessListOptions = {}): View<ProcessL
       let list = state
       for (const item of events) {
         if (isGap(item)) {
-          if (list.complete && mayMiss(item, types)) list = { ...list, complete: false }
+          if (list.complete && mayHide(item, types)) list = { ...list, complete: false }
         } else if (item.type === 'process.started') {
           list = started(copy, list, item)
         } else if (item.type === 'process.output') {
-          list = written(copy, list, item)
+          list = addOutput(copy, list, item)
         } else if (item.type === 'process.exited') {
           list = exited(copy, list, item, maxExited)
         }
@@ -90,7 +90,7 @@ export function listProcesses(list: ProcessList): ListedProcess[] {
   )
 }
 
-/** A start after an end is the same process begun anew, as a restart does. */
+/** A start after an end is a restart of the same process. */
 function started(copy: CopyOnce, list: ProcessList, event: JournalEvent): ProcessList {
   const data = asFields(event.data)
   const id = idIn(data, 'process')
@@ -100,13 +100,13 @@ function started(copy: CopyOnce, list: ProcessList, event: JournalEvent): Proces
     next.exited = list.exited.filter((one) => one !== id)
   next.processes = withWideEntry(copy, list.processes, id, {
     ...firstSeen(id, event),
-    ...present({ argv: textsIn(data, 'argv'), cwd: textIn(data, 'cwd'), pid: countIn(data, 'pid') }),
+    ...omitUndefined({ argv: textsIn(data, 'argv'), cwd: textIn(data, 'cwd'), pid: countIn(data, 'pid') }),
     startedAt: momentOf(event),
   })
   return next
 }
 
-function written(copy: CopyOnce, list: ProcessList, event: JournalEvent): ProcessList {
+function addOutput(copy: CopyOnce, list: ProcessList, event: JournalEvent): ProcessList {
   const data = asFields(event.data)
   const id = idIn(data, 'process')
   const stream = streams.find((name) => name === data.stream)
@@ -115,7 +115,7 @@ function written(copy: CopyOnce, list: ProcessList, event: JournalEvent): Proces
   const next = copy(list)
   next.processes = withWideEntry(copy, list.processes, id, {
     ...known,
-    // The offset counts what was trimmed or skipped too, so a missing chunk does not make the sum wrong.
+    // The offset includes trimmed and skipped bytes, so a missing chunk does not make the sum wrong.
     output: {
       ...known.output,
       [stream]: (countIn(data, 'offset') ?? known.output[stream]) + byteLength(data),
@@ -137,7 +137,7 @@ function exited(copy: CopyOnce, list: ProcessList, event: JournalEvent, maxExite
   order.push(id)
   next.processes = withWideEntry(copy, list.processes, id, {
     ...known,
-    ...present({
+    ...omitUndefined({
       outcome: outcomeIn(data),
       exitCode: numberIn(data, 'exitCode'),
       signal: idIn(data, 'signal'),
@@ -157,7 +157,7 @@ function firstSeen(id: string, event: JournalEvent): ListedProcess {
   return {
     id,
     state: 'running',
-    ...present({ operation: event.operation }),
+    ...omitUndefined({ operation: event.operation }),
     output: { stdout: 0, stderr: 0, terminal: 0 },
     skipped: 0,
   }

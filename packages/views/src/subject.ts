@@ -1,6 +1,6 @@
 import { type Fields, numberIn, textIn, textsIn } from './fields.ts'
 
-/** What an operation is about, in a few words: its command, its path or its port. */
+/** A short text for an operation: its command, path or port. */
 export function subjectOf(data: Fields): string | undefined {
   const command = textsIn(data, 'argv') ?? textsIn(data, 'command')
   if (command !== undefined) return commandText(command)
@@ -9,7 +9,7 @@ export function subjectOf(data: Fields): string | undefined {
 }
 
 /**
- * A command as one would type it.
+ * A command as it would be typed in a shell.
  *
  * @example
  * commandText(['sh', '-c', 'echo hi']) // "sh -c 'echo hi'"

@@ -1,6 +1,6 @@
 import type { CopyOnce } from './copy-once.ts'
 
-/** A map that JSON can carry. Its keys come from events, so `__proto__` is a key like any other. */
+/** A map as a JSON object. Its keys come from events, so `__proto__` is a key like any other. */
 export type Table<Value> = Readonly<Record<string, Value>>
 
 export function entryOf<Value>(table: Table<Value>, key: string): Value | undefined {
@@ -14,7 +14,7 @@ export function withEntry<Value>(
   value: Value,
 ): Table<Value> {
   const next = copy(table)
-  // An assignment to `__proto__` would set the prototype and keep no entry.
+  // An assignment to `__proto__` would set the prototype instead of an entry.
   if (key === '__proto__') {
     Object.defineProperty(next, key, { value, writable: true, enumerable: true, configurable: true })
   } else {

@@ -5,37 +5,37 @@ import { millisecondsOf } from './moment.ts'
 import { entryOf, type Table, withEntry } from './table.ts'
 import type { View } from './view.ts'
 
-/** The events of one slice of time. */
+/** The number of events in one time slice. */
 export interface TimelineBucket {
   /** Milliseconds since 1970, a multiple of the timeline's `bucketMs`. */
   readonly fromMs: number
   /** The lowest and highest `seq` counted here. */
   readonly seqs: readonly [number, number]
-  /** How many of each family: `file`, `process`, `turn`, … */
+  /** Number of events by family: `file`, `process`, `turn`, … */
   readonly counts: Table<number>
 }
 
-/** The slices of time in which something happened, in order; the quiet ones between are left out. */
+/** Time slices in order; slices without events are omitted. */
 export interface Timeline {
   readonly bucketMs: number
   readonly buckets: readonly TimelineBucket[]
-  /** How many events were counted. */
+  /** Number of counted events. */
   readonly total: number
-  /** How many had a time that cannot be read, and are in no bucket. */
+  /** Number of events with an invalid time, which are in no bucket. */
   readonly untimed: number
   /** False once a gap hid events. */
   readonly complete: boolean
 }
 
 export interface TimelineOptions {
-  /** How long a slice is at first, 1,000 by default. It doubles when there are too many. */
+  /** Initial length of a slice, default 1,000. It doubles when there are more than `maxBuckets`. */
   readonly bucketMs?: number
-  /** How many slices to keep at most: 2 or more, 240 by default. */
+  /** Maximum number of slices: 2 or more, default 240. */
   readonly maxBuckets?: number
 }
 
 /**
- * How much happened when, by family of event types.
+ * The number of events over time, by family of event types.
  *
  * @example
  * const { buckets } = rebuild(timelineView({ bucketMs: 1000 }), events)
@@ -43,7 +43,7 @@ export interface TimelineOptions {
  */
 export function timelineView(options: TimelineOptions = {}): View<Timeline> {
   const bucketMs = wholeNumber('bucketMs', options.bucketMs ?? 1000, 1)
-  // With one bucket there would be no length that holds both sides of 1970.
+  // At least two: no bucket length spans both sides of 1970, so one would never be enough.
   const maxBuckets = wholeNumber('maxBuckets', options.maxBuckets ?? 240, 2)
   return {
     empty: { bucketMs, buckets: [], total: 0, untimed: 0, complete: true },
@@ -55,7 +55,7 @@ export function timelineView(options: TimelineOptions = {}): View<Timeline> {
           if (timeline.complete) timeline = { ...timeline, complete: false }
           continue
         }
-        timeline = counted(copy, timeline, item)
+        timeline = withCounted(copy, timeline, item)
         while (timeline.buckets.length > maxBuckets) timeline = coarser(timeline)
       }
       return timeline
@@ -63,7 +63,7 @@ export function timelineView(options: TimelineOptions = {}): View<Timeline> {
   }
 }
 
-function counted(copy: CopyOnce, timeline: Timeline, event: JournalEvent): Timeline {
+function withCounted(copy: CopyOnce, timeline: Timeline, event: JournalEvent): Timeline {
   const time = millisecondsOf(event.time)
   const next = copy(timeline)
   if (time === undefined) {
@@ -72,13 +72,13 @@ function counted(copy: CopyOnce, timeline: Timeline, event: JournalEvent): Timel
   }
   const fromMs = startOf(time, timeline.bucketMs)
   const buckets = copy(timeline.buckets)
-  const place = placeOf(buckets, fromMs)
-  const found = buckets[place]
+  const index = bucketIndex(buckets, fromMs)
+  const found = buckets[index]
   if (found?.fromMs === fromMs) {
-    buckets[place] = withEvent(copy, found, event)
+    buckets[index] = withEvent(copy, found, event)
   } else {
     const { seq } = event
-    buckets.splice(place, 0, { fromMs, seqs: [seq, seq], counts: { [familyOf(event.type)]: 1 } })
+    buckets.splice(index, 0, { fromMs, seqs: [seq, seq], counts: { [familyOf(event.type)]: 1 } })
   }
   next.buckets = buckets
   next.total += 1
@@ -93,7 +93,7 @@ function withEvent(copy: CopyOnce, bucket: TimelineBucket, { seq, type }: Journa
   return next
 }
 
-/** The same events in slices of twice the length. */
+/** Merges the buckets into slices of twice the length. */
 function coarser(timeline: Timeline): Timeline {
   const bucketMs = timeline.bucketMs * 2
   const copy = copyOnce()
@@ -123,11 +123,11 @@ function startOf(time: number, bucketMs: number): number {
   return Math.floor(time / bucketMs) * bucketMs
 }
 
-/** Where the bucket is, or belongs. Almost always the last: clocks rarely go back. */
-function placeOf(buckets: readonly TimelineBucket[], fromMs: number): number {
-  let place = buckets.length
-  while (place > 0 && (buckets[place - 1]?.fromMs ?? 0) >= fromMs) place -= 1
-  return place
+/** The index of the bucket, or where to insert it. Searches from the end, since events are almost always in order. */
+function bucketIndex(buckets: readonly TimelineBucket[], fromMs: number): number {
+  let index = buckets.length
+  while (index > 0 && (buckets[index - 1]?.fromMs ?? 0) >= fromMs) index -= 1
+  return index
 }
 
 function familyOf(type: string): string {

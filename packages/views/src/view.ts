@@ -1,8 +1,8 @@
 import type { JournalItem } from '@vitrine/protocol'
 
 /**
- * A pure function from the events of one journal to what people see. The state is plain JSON: it can be
- * sent, stored and gone on with elsewhere.
+ * A pure function from the events of one journal to display state. The state is plain JSON: it can be sent, stored and
+ * continued elsewhere.
  *
  * @example
  * let state = view.empty
@@ -10,12 +10,12 @@ import type { JournalItem } from '@vitrine/protocol'
  */
 export interface View<State> {
   readonly empty: State
-  /** The state after these events. What was handed in stays as it was and shares what did not change. */
+  /** Returns the state after these events. Does not modify `state`; unchanged parts are shared. */
   add(state: State, events: readonly JournalItem[]): State
 }
 
 /**
- * The state after all these events, from nothing.
+ * The state after all these events, starting from the empty state.
  *
  * @example
  * const files = rebuild(changedFilesView, page.events)

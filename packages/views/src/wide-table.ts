@@ -1,7 +1,7 @@
 import type { CopyOnce } from './copy-once.ts'
 import { entryOf, type Table, withEntry, withoutEntry } from './table.ts'
 
-/** A table of many entries, cut into parts by its keys: a small batch copies only the parts it touches. */
+/** A table of many entries, split into parts by key hash, so that a small batch copies only the parts it changes. */
 export type WideTable<Value> = Table<Table<Value>>
 
 const parts = 256

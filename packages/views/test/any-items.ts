@@ -2,7 +2,7 @@ import type { EventContext, JournalItem, JsonObject } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { gap } from './journal-items.ts'
 
-// Few ids and few names, so that events meet; among them the ones that objects trip over.
+// Few ids and names, so that events share them; also names of object properties.
 const id = fc.constantFrom('a', 'b', 'c', 'd', '1', '2', '__proto__', 'constructor')
 const name = fc.constantFrom('a', 'b', 'c', '7', '__proto__', 'é', '')
 const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'))
@@ -71,7 +71,7 @@ const file: fc.Arbitrary<Body> = fc.record({
 
 const json = fc
   .dictionary(fc.oneof(fc.string(), id), fc.jsonValue())
-  // What went over the wire is what a view meets.
+  // A round trip through JSON, as events have before a view gets them.
   .map((data): JsonObject => JSON.parse(JSON.stringify(data)))
 
 const nonsense: fc.Arbitrary<Body> = fc.record({
@@ -96,7 +96,7 @@ const anyGap = fc.record({
   types: fc.array(fc.constantFrom('process.output', 'file.changed', 'operation.*'), { maxLength: 2 }),
 })
 
-/** Events of every kind in any order: ends without starts, starts without ends, gaps, and plain nonsense. */
+/** Events of every kind in any order: ends without starts, starts without ends, gaps and malformed events. */
 export const anyItems: fc.Arbitrary<JournalItem[]> = fc
   .array(
     fc.oneof(

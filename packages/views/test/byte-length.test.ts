@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { byteLength } from '../src/byte-length.ts'
 
-it('counts the bytes of text as UTF-8 does', () => {
+it('byteLength counts the UTF-8 bytes of text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (data) => {
       expect(byteLength({ data, encoding: 'utf8' })).toBe(Buffer.byteLength(data))
@@ -10,7 +10,7 @@ it('counts the bytes of text as UTF-8 does', () => {
   )
 })
 
-it('counts the bytes that base64 stands for', () => {
+it('byteLength counts the decoded bytes of base64', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       const data = Buffer.from(bytes).toString('base64')
@@ -19,6 +19,6 @@ it('counts the bytes that base64 stands for', () => {
   )
 })
 
-it('takes the size of a blob from its reference', () => {
+it('byteLength takes the size of a blob from its reference', () => {
   expect(byteLength({ data: { blob: 'sha256:1', bytes: 70_000 }, encoding: 'utf8' })).toBe(70_000)
 })

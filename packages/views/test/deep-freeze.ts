@@ -1,4 +1,4 @@
-/** Makes every write to a value, or to anything in it, throw. */
+/** Freezes a value and everything in it, so that every write throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import * as views from '../src/index.ts'
 
-it('exports exactly this', () => {
+it('exports these values and no others', () => {
   expect(Object.keys(views).sort()).toEqual([
     'changedFilesAt',
     'changedFilesView',
+    'escapeForTerminal',
     'eventLine',
     'eventParts',
     'listChangedFiles',
@@ -16,7 +17,6 @@ it('exports exactly this', () => {
     'operationTreeView',
     'processListView',
     'rebuild',
-    'tame',
     'timelineView',
     'transcriptEntry',
     'transcriptText',

@@ -1,6 +1,6 @@
 import type { EventContext, JournalEvent, JournalGap, JsonObject } from '@vitrine/protocol'
 
-/** An event as a reader gets it, one second after the event before. */
+/** An event as a reader gets it, one second after the previous one. */
 export function event(
   seq: number,
   type: string,

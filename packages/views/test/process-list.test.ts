@@ -49,7 +49,7 @@ describe('the process list', () => {
     })
   })
 
-  it('counts output that is missing from the record, because offsets do', () => {
+  it('counts output that is missing from the journal, by the offsets', () => {
     const output = (seq: number, offset: number, more = {}) =>
       event(seq, 'process.output', {
         process: 'p',
@@ -68,7 +68,7 @@ describe('the process list', () => {
     expect(list.complete).toBe(true)
   })
 
-  it('shows an end whose start is missing', () => {
+  it('lists a process whose start is missing', () => {
     const list = rebuild(view, [
       gap(1, 4, ['process.started']),
       event(5, 'process.exited', { process: 'p', outcome: 'interrupted' }),
@@ -78,7 +78,7 @@ describe('the process list', () => {
     expect(list.complete).toBe(false)
   })
 
-  it('believes the first end only', () => {
+  it('uses only the first end', () => {
     const list = rebuild(view, [
       event(1, 'process.exited', { process: 'p', outcome: 'failed', exitCode: 1 }),
       event(2, 'process.exited', { process: 'p', outcome: 'ok', exitCode: 0 }),
@@ -86,7 +86,7 @@ describe('the process list', () => {
     expect(listProcesses(list)).toMatchObject([{ outcome: 'failed', exitCode: 1, endedAt: { seq: 1 } }])
   })
 
-  it('begins anew when a process that exited starts again', () => {
+  it('resets a process that starts again after its exit', () => {
     const list = rebuild(view, [
       event(1, 'process.started', { process: 'p' }),
       event(2, 'process.exited', { process: 'p', outcome: 'failed', exitCode: 1 }),
@@ -96,7 +96,7 @@ describe('the process list', () => {
     expect(list.exited).toEqual([])
   })
 
-  it('drops those that ended first beyond its limit, says how many, and keeps what runs', () => {
+  it('drops the processes that ended first beyond its limit, counts them, and keeps running ones', () => {
     const events = [event(1, 'process.started', { process: 'server' })]
     for (let seq = 2; seq <= 12; seq += 2) {
       events.push(event(seq, 'process.started', { process: `p${seq}` }))

@@ -11,6 +11,6 @@ it.each([
   [{ port: 3000 }, '3000'],
   [{}, undefined],
   [{ command: 7, path: null }, undefined],
-])('says what %j is about', (data, subject) => {
+])('subjectOf returns the subject of %j', (data, subject) => {
   expect(subjectOf(data)).toBe(subject)
 })

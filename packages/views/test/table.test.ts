@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { copyOnce } from '../src/copy-once.ts'
 import { entryOf, type Table, withEntry, withoutEntry } from '../src/table.ts'
 
-it('keeps an entry called __proto__ like any other', () => {
+it('withEntry adds an entry called __proto__ like any other', () => {
   const table = withEntry<number>(copyOnce(), {}, '__proto__', 1)
   expect(entryOf(table, '__proto__')).toBe(1)
   expect(Object.getPrototypeOf(table)).toBe(Object.prototype)
@@ -12,11 +12,11 @@ it('keeps an entry called __proto__ like any other', () => {
   expect(Object.keys(withoutEntry(copyOnce(), table, '__proto__'))).toEqual([])
 })
 
-it('finds no entry that only the prototype has', () => {
+it('entryOf does not find properties of the prototype', () => {
   expect(entryOf<unknown>({}, 'constructor')).toBeUndefined()
 })
 
-it('copies a table once for a batch', () => {
+it('withEntry copies a table once for a batch', () => {
   const before: Table<number> = { a: 1 }
   const copy = copyOnce()
   const first = withEntry(copy, before, 'b', 2)
@@ -25,7 +25,7 @@ it('copies a table once for a batch', () => {
   expect(before).toEqual({ a: 1 })
 })
 
-it('leaves a table as it is when there is nothing to take out', () => {
+it('withoutEntry returns the same table if there is nothing to remove', () => {
   const table: Table<number> = { a: 1 }
   expect(withoutEntry(copyOnce(), table, 'b')).toBe(table)
 })

@@ -10,7 +10,7 @@ const tenSeconds = Date.UTC(2026, 0, 2, 10, 15, 10)
 describe('the timeline', () => {
   describeViewLaws(timelineView({ bucketMs: 1000, maxBuckets: 4 }))
 
-  it('counts families of types in slices of time and leaves quiet slices out', () => {
+  it('counts event families by time slice and omits empty slices', () => {
     const timeline = rebuild(timelineView({ bucketMs: 10_000 }), [
       event(10, 'file.created'),
       event(11, 'file.changed'),
@@ -41,7 +41,7 @@ describe('the timeline', () => {
     ])
   })
 
-  it('counts every event once and never keeps more slices than its limit', () => {
+  it('counts every event once and never has more slices than its limit', () => {
     fc.assert(
       fc.property(anyItems, (items) => {
         const timeline = rebuild(timelineView({ bucketMs: 10, maxBuckets: 3 }), items)
@@ -57,16 +57,16 @@ describe('the timeline', () => {
     )
   })
 
-  it('puts an event whose clock went back into its own slice', () => {
+  it('puts an event with an earlier time into its own slice', () => {
     const timeline = rebuild(timelineView(), [event(12, 'log.message'), event(11, 'log.message')])
     expect(timeline.buckets.map(({ seqs }) => seqs[0])).toEqual([11, 12])
   })
 
-  it('says when a gap hid events', () => {
+  it('is incomplete after a gap', () => {
     expect(rebuild(timelineView(), [gap(1, 5)]).complete).toBe(false)
   })
 
-  it('refuses a length that is not a whole number from 1 on, and a limit below 2', () => {
+  it('refuses a length that is not a whole number of at least 1, and a limit below 2', () => {
     expect(() => timelineView({ bucketMs: 0 })).toThrow('bucketMs: expected a whole number of at least 1')
     expect(() => timelineView({ maxBuckets: 1 })).toThrow('maxBuckets: expected a whole number of at least 2')
   })

@@ -1,4 +1,4 @@
-// A key called `constructor` misleads the matchers of vitest, so equality is that of Node here.
+// The matchers of vitest fail for a key called `constructor`, so this uses the equality of Node.
 import { deepStrictEqual } from 'node:assert'
 import type { JournalItem } from '@vitrine/protocol'
 import fc from 'fast-check'
@@ -8,7 +8,7 @@ import { anyItems } from './any-items.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { wellFormedItems } from './well-formed-items.ts'
 
-/** What every view promises, whatever the events are. */
+/** Tests that every view must pass, for any events. */
 export function describeViewLaws<State>(view: View<State>): void {
   const items: fc.Arbitrary<JournalItem[]> = fc.oneof(anyItems, wellFormedItems)
   const batches = fc
@@ -16,7 +16,7 @@ export function describeViewLaws<State>(view: View<State>): void {
     .map(([events, sizes]) => inBatches(deepFreeze(events), sizes))
 
   describe('as a view', () => {
-    it('comes to the same state in whatever batches the events arrive', () => {
+    it('has the same state for any batches of the same events', () => {
       fc.assert(
         fc.property(batches, (parts) => {
           const state = parts.reduce((before, part) => view.add(before, part), view.empty)
@@ -25,7 +25,7 @@ export function describeViewLaws<State>(view: View<State>): void {
       )
     })
 
-    it('goes on from a state that went through JSON as from the state itself', () => {
+    it('continues from a state that went through JSON', () => {
       fc.assert(
         fc.property(batches, (parts) => {
           let state = view.empty
@@ -39,7 +39,7 @@ export function describeViewLaws<State>(view: View<State>): void {
       )
     })
 
-    it('writes neither to the state it is given nor to the events', () => {
+    it('modifies neither the given state nor the events', () => {
       fc.assert(
         fc.property(batches, (parts) => {
           let state = deepFreeze(view.empty)
@@ -48,7 +48,7 @@ export function describeViewLaws<State>(view: View<State>): void {
       )
     })
 
-    it('gives the same state back when there is nothing to add', () => {
+    it('returns the same state if there is nothing to add', () => {
       fc.assert(
         fc.property(items, (events) => {
           const state = rebuild(view, events)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { rebuild, type View } from '../src/index.ts'
 import { event } from './journal-items.ts'
 
-it('rebuilds a state from nothing with all events in one batch', () => {
+it('rebuild() adds all events to the empty state in one batch', () => {
   const batches: number[] = []
   const counting: View<number> = {
     empty: 0,

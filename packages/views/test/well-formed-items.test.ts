@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts'
 import { wellFormedItems } from './well-formed-items.ts'
 
-it('are events that the protocol accepts', () => {
+it('generated items are events that the protocol accepts', () => {
   fc.assert(
     fc.property(wellFormedItems, (events) => {
       for (const one of events) {
@@ -23,7 +23,7 @@ it('are events that the protocol accepts', () => {
   )
 })
 
-it('leave open in the views exactly what has no end', () => {
+it('generated items leave open in the views exactly the work without an end', () => {
   fc.assert(
     fc.property(wellFormedItems, (events) => {
       const count = (type: string) => events.filter((one) => one.type === type).length

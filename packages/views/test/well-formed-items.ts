@@ -21,7 +21,7 @@ const step = fc.record({
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** Events as a writer writes them: every end has its start, offsets add up, only what exists changes. */
+/** Valid sequences of events: every end has a start, offsets add up, and only existing files change. */
 export const wellFormedItems: fc.Arbitrary<JournalEvent[]> = fc
   .array(step, { maxLength: 80, size: 'max' })
   .map(history)

@@ -12,7 +12,7 @@ import {
 const empty: WideTable<number> = {}
 const key = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', '1'))
 
-it('keeps what a map would keep', () => {
+it('a wide table has the same entries as a Map', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(key, fc.option(fc.nat()))), (writes) => {
       const map = new Map<string, number>()
@@ -29,7 +29,7 @@ it('keeps what a map would keep', () => {
   )
 })
 
-it('copies only the part that a batch touches', () => {
+it('a batch copies only the parts that it changes', () => {
   let before = empty
   for (let index = 0; index < 1000; index += 1)
     before = withWideEntry(copyOnce(), before, `op_${index}`, index)

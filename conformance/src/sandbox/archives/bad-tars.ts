@@ -1,17 +1,17 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
 import { records, type TarMember, tarOf } from './tar-bytes.ts'
-import { waysIn } from './ways-in.ts'
+import { unpackCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 
 interface BadTar {
   readonly rule: string
   readonly members: readonly TarMember[]
-  /** As it is told. */
+  /** The name of the bad member as the error message shows it. */
   readonly member: string
-  /** What is taken from a workspace, and from nobody else. */
+  /** Accepted by `hydrate`, which restores workspaces as they were; refused by the other calls. */
   readonly hydrated?: true
 }
 
@@ -74,7 +74,7 @@ const badTars: readonly BadTar[] = [
   { rule: 'a root that is a link', members: [link('./', 'd')], member: './' },
 ]
 
-/** What is wrong with the headers and belongs to no member. */
+/** Faults in extended headers, which belong to no member. */
 const badHeaders: readonly (readonly [rule: string, members: readonly TarMember[]])[] = [
   ['a PAX path with a NUL', [{ ...file('f'), pax: { path: 'a\0b' } }]],
   [
@@ -94,26 +94,29 @@ const before = [
 ].join(' && ')
 
 export function badTarCases(make: MakeSandbox): void {
-  describe('a tar with one bad member', () => {
+  describe('tars with a bad member', () => {
     const shared = sharedSandbox(make)
 
-    it.each(waysIn)('is refused by name, and nothing is written: $name', async ({ name, send }) => {
-      const under = await shared()
-      const { sandbox } = under
-      await sandbox.exec(before)
-      const refused = badTars.filter(({ hydrated }) => name !== 'hydrate' || !hydrated)
-      await changesNothing(under, 'all of them', async () => {
-        for (const { rule, members, member } of refused) {
-          const archive = tarOf(file('first'), { name: 'dir/', type: '5' }, ...members, file('last'))
-          await expect(send(sandbox, archive), rule).rejects.toMatchObject({
-            code: 'archive_refused',
-            message: expect.stringContaining(member),
-          })
-        }
-      })
-    })
+    it.each(unpackCalls)(
+      '$name refuses a tar with a bad member, names the member, and writes nothing',
+      async ({ name, send }) => {
+        const under = await shared()
+        const { sandbox } = under
+        await sandbox.exec(before)
+        const refused = badTars.filter(({ hydrated }) => name !== 'hydrate' || !hydrated)
+        await changesNothing(under, 'all of them', async () => {
+          for (const { rule, members, member } of refused) {
+            const archive = tarOf(file('first'), { name: 'dir/', type: '5' }, ...members, file('last'))
+            await expect(send(sandbox, archive), rule).rejects.toMatchObject({
+              code: 'archive_refused',
+              message: expect.stringContaining(member),
+            })
+          }
+        })
+      },
+    )
 
-    it.each(waysIn)('is refused also for its headers: $name', async ({ send }) => {
+    it.each(unpackCalls)('$name refuses a tar with bad extended headers', async ({ send }) => {
       const under = await shared()
       await under.sandbox.exec(before)
       await changesNothing(under, 'all of them', async () => {
@@ -124,7 +127,7 @@ export function badTarCases(make: MakeSandbox): void {
       })
     })
 
-    it('is refused as well where it lies in the workspace', async () => {
+    it('extract refuses a tar with a bad member that is in the workspace', async () => {
       const under = await shared()
       const { files } = under.sandbox
       for (const [index, { members }] of badTars.entries()) {
@@ -139,7 +142,7 @@ export function badTarCases(make: MakeSandbox): void {
       })
     })
 
-    it('takes names that mean something elsewhere from a workspace, and leaves special files out', async () => {
+    it('hydrate restores names with backslashes or drive letters, and leaves special files out', async () => {
       const { sandbox } = await shared()
       for (const { members, rule } of badTars.filter(({ hydrated }) => hydrated))
         expect(await sandbox.hydrate(tarOf(file('first'), ...members)), rule).toMatchObject({
@@ -161,7 +164,7 @@ export function badTarCases(make: MakeSandbox): void {
         ],
         leftOutCount: 2,
       })
-      expect(await say(sandbox, 'LC_ALL=C ls -A; readlink out')).toBe('C:x\na\\b\nout\n/etc')
+      expect(await outputOf(sandbox, 'LC_ALL=C ls -A; readlink out')).toBe('C:x\na\\b\nout\n/etc')
     })
   })
 }

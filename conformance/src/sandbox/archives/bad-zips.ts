@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
-import { extractZip } from './ways-in.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
+import { extractZip } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
-import { type ZipEntry, zipOf } from './zip-bytes.ts'
+import { type ZipMember, zipOf } from './zip-bytes.ts'
 
-const file = (name: string): ZipEntry => ({ name, content: 'x' })
-const link = (name: string, target: string): ZipEntry => ({ name, content: target, mode: 0o120777 })
+const file = (name: string): ZipMember => ({ name, content: 'x' })
+const link = (name: string, target: string): ZipMember => ({ name, content: target, mode: 0o120777 })
 
-const refused: readonly (readonly [rule: string, entries: readonly ZipEntry[], member: string])[] = [
+const refused: readonly (readonly [rule: string, entries: readonly ZipMember[], member: string])[] = [
   ['an absolute path', [file('/evil')], '/evil'],
   ['a path upwards', [file('../evil')], '../evil'],
   ['a backslash', [file('..\\evil')], '..\\\\evil'],
@@ -27,7 +27,7 @@ const refused: readonly (readonly [rule: string, entries: readonly ZipEntry[], m
   ['a path twice', [file('f'), file('./f')], './f'],
 ]
 
-const unreadable: readonly (readonly [rule: string, entries: readonly ZipEntry[]])[] = [
+const unreadable: readonly (readonly [rule: string, entries: readonly ZipMember[]])[] = [
   ['a wrong checksum', [{ ...file('f'), crc: 1 }]],
   ['another name in front of the content', [{ ...file('f'), localName: 'g' }]],
   ['an unknown method', [{ ...file('f'), method: 99 }]],
@@ -36,10 +36,10 @@ const unreadable: readonly (readonly [rule: string, entries: readonly ZipEntry[]
 ]
 
 export function badZipCases(make: MakeSandbox): void {
-  describe('a zip with one bad member', () => {
+  describe('zips with a bad member', () => {
     const shared = sharedSandbox(make)
 
-    it('is refused by name, and nothing is written', async () => {
+    it('extract refuses a zip with a bad member, names the member, and writes nothing', async () => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir -p here/dir && echo kept > here/kept')
@@ -52,7 +52,7 @@ export function badZipCases(make: MakeSandbox): void {
       })
     })
 
-    it('is refused where it cannot be read, and nothing is written', async () => {
+    it('extract refuses a zip with an unreadable member, and writes nothing', async () => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir -p here/dir && echo kept > here/kept')
@@ -65,7 +65,7 @@ export function badZipCases(make: MakeSandbox): void {
       })
     })
 
-    it('is refused as well where it lies in the workspace', async () => {
+    it('extract refuses a zip with a bad member that is in the workspace', async () => {
       const under = await shared()
       const { files } = under.sandbox
       for (const [index, [, entries]] of refused.entries())

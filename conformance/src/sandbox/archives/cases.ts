@@ -1,8 +1,8 @@
 import { describe } from 'vitest'
-import type { MakeSandbox, SandboxKitOptions } from '../setting.ts'
+import type { MakeSandbox, SandboxKitOptions } from '../kit.ts'
 import { badTarCases } from './bad-tars.ts'
 import { badZipCases } from './bad-zips.ts'
-import { calledOffCases } from './called-off.ts'
+import { cancelledCases } from './cancelled.ts'
 import { damagedCases } from './damaged.ts'
 import { downloadingCases } from './downloading.ts'
 import { extractingCases } from './extracting.ts'
@@ -20,7 +20,7 @@ export function archiveCases(make: MakeSandbox, options: SandboxKitOptions): voi
     damagedCases(make)
     archiveLimitCases(make)
     unpackingOverCases(make)
-    calledOffCases(make)
+    cancelledCases(make)
     archiveOperationCases(make, options)
     archiveRegressionCases(make)
   })

@@ -1,9 +1,9 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { someBytes, streamOf } from '../files/content.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
 import { tarOf } from './tar-bytes.ts'
-import { extractZip, waysIn } from './ways-in.ts'
+import { extractZip, unpackCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 import { zipOf } from './zip-bytes.ts'
 
@@ -14,14 +14,14 @@ const tar = tarOf(
   { name: 'd/last', pax: { mtime: '1577934245.5' }, content: 'last' },
 )
 
-/** In a header, in content, in padding, between members, before the end. */
+/** Offsets in a header, in content, in padding, between members, and before the end. */
 const cuts = [1, 511, 512, 515, 700, 1_024, 1_536, 2_048, 30_000, 72_000, 73_500, 74_240, 75_000]
 
 export function damagedCases(make: MakeSandbox): void {
-  describe('an archive that is damaged', () => {
+  describe('damaged archives', () => {
     const shared = sharedSandbox(make)
 
-    it.each(waysIn)('is refused wherever it is cut off: $name', async ({ send }) => {
+    it.each(unpackCalls)('$name refuses a tar that is cut off at any offset', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a && ln here/a kept')
@@ -34,16 +34,16 @@ export function damagedCases(make: MakeSandbox): void {
       ]
       await changesNothing(under, 'all of them', async () => {
         for (const piece of pieces) {
-          const told = `${piece.length} bytes`
+          const label = `${piece.length} bytes`
           const invalid = { code: 'archive_invalid' }
           const parts = streamOf([piece.subarray(0, 600), piece.subarray(600)])
-          await expect(send(sandbox, piece), told).rejects.toMatchObject(invalid)
-          await expect(send(sandbox, parts), told).rejects.toMatchObject(invalid)
+          await expect(send(sandbox, piece), label).rejects.toMatchObject(invalid)
+          await expect(send(sandbox, parts), label).rejects.toMatchObject(invalid)
         }
       })
     })
 
-    it.each(waysIn)('is refused where a header is not what it was: $name', async ({ send }) => {
+    it.each(unpackCalls)('$name refuses a tar with a damaged header', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
@@ -55,12 +55,12 @@ export function damagedCases(make: MakeSandbox): void {
             code: 'archive_invalid',
           })
         }
-        for (const nothing of [Buffer.alloc(0), Buffer.from('no archive at all')])
-          await expect(send(sandbox, nothing)).rejects.toMatchObject({ code: 'archive_invalid' })
+        for (const notAnArchive of [Buffer.alloc(0), Buffer.from('no archive at all')])
+          await expect(send(sandbox, notAnArchive)).rejects.toMatchObject({ code: 'archive_invalid' })
       })
     })
 
-    it('is refused wherever a zip is cut off', async () => {
+    it('extract refuses a zip that is cut off at any offset', async () => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')
@@ -76,7 +76,7 @@ export function damagedCases(make: MakeSandbox): void {
       })
     })
 
-    it.each([...waysIn, extractZip])('is refused when its stream breaks: $name', async ({ send }) => {
+    it.each([...unpackCalls, extractZip])('$name refuses an archive whose stream fails', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec('mkdir here && echo kept > here/a')

@@ -1,10 +1,10 @@
 import type { ArchiveScheme } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { readText, say } from '../files/content.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf, readText } from '../files/content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
 import { tarOf } from './tar-bytes.ts'
-import { bytesOf } from './ways-in.ts'
-import { keptOf } from './workspace.ts'
+import { bytesOf } from './unpack-calls.ts'
+import { manifestOf } from './workspace.ts'
 
 const tree = [
   'mkdir -p tree/dir/empty tree/locked',
@@ -18,7 +18,7 @@ export function downloadingCases(make: MakeSandbox): void {
     const shared = sharedSandbox(make)
 
     it.each(['tar', 'tar.gz', 'tar.zst'] as const)(
-      "%s is read by the sandbox's own tar, and comes back as it was",
+      "a download as %s can be read by the sandbox's own tar, and uploads unchanged",
       async (scheme) => {
         const { sandbox } = await shared()
         await sandbox.exec(tree)
@@ -28,7 +28,9 @@ export function downloadingCases(make: MakeSandbox): void {
           scheme === 'tar.zst' ? 'zstd -dqc archive | tar xpf - -C by-tar' : 'tar xpf archive -C by-tar'
         if (scheme !== 'tar.zst' || (await sandbox.exec('command -v zstd')).exitCode === 0) {
           expect(await sandbox.exec(`mkdir by-tar && ${unpack}`)).toMatchObject({ exitCode: 0, stderr: '' })
-          expect((await keptOf(sandbox, 'by-tar')).slice(1)).toEqual((await keptOf(sandbox, 'tree')).slice(1))
+          expect((await manifestOf(sandbox, 'by-tar')).slice(1)).toEqual(
+            (await manifestOf(sandbox, 'tree')).slice(1),
+          )
         }
         expect(await sandbox.files.upload('back', archive)).toMatchObject({
           files: 3,
@@ -37,11 +39,13 @@ export function downloadingCases(make: MakeSandbox): void {
           leftOut: [],
           leftOutCount: 0,
         })
-        expect((await keptOf(sandbox, 'back')).slice(1)).toEqual((await keptOf(sandbox, 'tree')).slice(1))
+        expect((await manifestOf(sandbox, 'back')).slice(1)).toEqual(
+          (await manifestOf(sandbox, 'tree')).slice(1),
+        )
       },
     )
 
-    it('a tar that the sandbox made is uploaded, as it is and compressed, told by its bytes', async () => {
+    it('upload takes a tar that the sandbox made, plain or compressed, and detects the format from its bytes', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         `${tree} && tar cf plain --format=posix -C tree . && gzip -k plain && mv plain.gz packed`,
@@ -49,23 +53,23 @@ export function downloadingCases(make: MakeSandbox): void {
       for (const name of ['plain', 'packed']) {
         const archive = await sandbox.files.read(name)
         expect(await sandbox.files.upload(`from-${name}`, archive)).toMatchObject({ files: 3, links: 2 })
-        expect((await keptOf(sandbox, `from-${name}`)).slice(1)).toEqual(
-          (await keptOf(sandbox, 'tree')).slice(1),
+        expect((await manifestOf(sandbox, `from-${name}`)).slice(1)).toEqual(
+          (await manifestOf(sandbox, 'tree')).slice(1),
         )
       }
     })
 
-    it('is a member of one name for a single file', async () => {
+    it('a download of a single file has one member with its name', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir d && printf alone > d/f && chmod 640 d/f && printf other > d/g && ln -s f d/l',
       )
       const archive = await bytesOf(await sandbox.files.download('d/f'))
       expect(await sandbox.files.upload('to', archive)).toMatchObject({ files: 1, directories: 0, bytes: 5 })
-      expect(await say(sandbox, 'ls -A to; cat to/f; stat -c %a to/f')).toBe('f\nalone640')
+      expect(await outputOf(sandbox, 'ls -A to; cat to/f; stat -c %a to/f')).toBe('f\nalone640')
     })
 
-    it('makes the directory that it goes into, and keeps what else is in one', async () => {
+    it('upload creates its target directory, and keeps other files in an existing one', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkdir -p there/sub && echo kept > there/sub/kept && echo old > there/sub/f')
       const archive = tarOf(
@@ -75,31 +79,31 @@ export function downloadingCases(make: MakeSandbox): void {
       await sandbox.files.upload('there', archive)
       await sandbox.files.upload('a/b/c', archive)
       expect(
-        await say(sandbox, 'cat there/sub/kept there/sub/f a/b/c/sub/more/deep; stat -c %a there/sub/f'),
+        await outputOf(sandbox, 'cat there/sub/kept there/sub/f a/b/c/sub/more/deep; stat -c %a there/sub/f'),
       ).toBe('kept\nnew\ndeep600')
     })
 
-    it("gives everything to the sandbox's user, and drops the bits that make one run as another", async () => {
+    it("upload gives everything to the sandbox's user, and drops setuid and setgid bits", async () => {
       const { sandbox } = await shared()
       await sandbox.files.upload(
         'in',
         tarOf({ name: 'd/', type: '5', mode: 0o2755 }, { name: 'd/f', mode: 0o6755 }),
       )
-      expect(await say(sandbox, 'stat -c %a in/d in/d/f')).toBe('755\n755')
-      expect(await say(sandbox, 'stat -c "%u %g" in in/d in/d/f | sort -u')).toBe(
-        await say(sandbox, 'echo "$(id -u) $(id -g)"'),
+      expect(await outputOf(sandbox, 'stat -c %a in/d in/d/f')).toBe('755\n755')
+      expect(await outputOf(sandbox, 'stat -c "%u %g" in in/d in/d/f | sort -u')).toBe(
+        await outputOf(sandbox, 'echo "$(id -u) $(id -g)"'),
       )
       expect(await sandbox.exec('echo more >> in/d/f && mv in/d in/e && rm -r in')).toMatchObject({
         exitCode: 0,
       })
     })
 
-    it('an empty one is an empty directory', async () => {
+    it('a download of an empty directory uploads as an empty directory', async () => {
       const { sandbox } = await shared()
       await sandbox.files.mkdir('empty')
       const archive = await bytesOf(await sandbox.files.download('empty'))
       expect(await sandbox.files.upload('to', archive)).toMatchObject({ files: 0, directories: 0, bytes: 0 })
-      expect(await say(sandbox, 'ls -A to; test -d to && echo there')).toBe('there')
+      expect(await outputOf(sandbox, 'ls -A to; test -d to && echo there')).toBe('there')
     })
 
     it.each([
@@ -108,7 +112,7 @@ export function downloadingCases(make: MakeSandbox): void {
       ['download', 'tar.bz2'],
       ['upload', 'rar'],
       ['extract', '7z'],
-    ])('%s has no scheme %s', async (call, name) => {
+    ])('%s refuses the scheme %s', async (call, name) => {
       const { sandbox } = await shared()
       const scheme = name as ArchiveScheme
       await sandbox.files.write('d/f', 'x', { parents: true })
@@ -118,10 +122,10 @@ export function downloadingCases(make: MakeSandbox): void {
         extract: () => sandbox.files.extract('d/a.tar', tarOf(), { scheme }),
       }
       await expect(calls[call]!()).rejects.toMatchObject({ code: 'invalid_compression_scheme' })
-      expect(await say(sandbox, 'find . -mindepth 1 | sort')).toBe('./d\n./d/f')
+      expect(await outputOf(sandbox, 'find . -mindepth 1 | sort')).toBe('./d\n./d/f')
     })
 
-    it('refuses what is not there, is neither file nor directory, or leads out', async () => {
+    it('downloads and uploads refuse paths that are missing, special files, or outside', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkfifo fifo; echo x > file; ln -s /etc out')
       const { files } = sandbox

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { readBytes, say, streamOf } from '../files/content.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf, readBytes, streamOf } from '../files/content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
 import { tarOf } from './tar-bytes.ts'
 import { changesNothing } from './workspace.ts'
 import { zipOf } from './zip-bytes.ts'
@@ -12,20 +12,23 @@ export function extractingCases(make: MakeSandbox): void {
   describe('extracting', () => {
     const shared = sharedSandbox(make)
 
-    it.each(['a.tar', 'a.tar.gz', 'a.tgz', 'A.TGZ'])('one of the workspace: %s', async (name) => {
-      const { sandbox } = await shared()
-      await sandbox.exec(
-        'mkdir -p src/dir to && echo hi > src/dir/f && ln -s f src/dir/l && chmod 700 src/dir/f',
-      )
-      const flags = name.toLowerCase().endsWith('gz') ? 'czf' : 'cf'
-      await sandbox.exec(`tar ${flags} to/${name} -C src .`)
-      expect(await sandbox.files.extract(`to/${name}`)).toMatchObject({ files: 1, links: 1 })
-      expect(await say(sandbox, `cat to/dir/l; stat -c %a to/dir/f; test -s to/${name} && echo kept`)).toBe(
-        'hi\n700\nkept',
-      )
-    })
+    it.each(['a.tar', 'a.tar.gz', 'a.tgz', 'A.TGZ'])(
+      'extract unpacks an archive of the workspace: %s',
+      async (name) => {
+        const { sandbox } = await shared()
+        await sandbox.exec(
+          'mkdir -p src/dir to && echo hi > src/dir/f && ln -s f src/dir/l && chmod 700 src/dir/f',
+        )
+        const flags = name.toLowerCase().endsWith('gz') ? 'czf' : 'cf'
+        await sandbox.exec(`tar ${flags} to/${name} -C src .`)
+        expect(await sandbox.files.extract(`to/${name}`)).toMatchObject({ files: 1, links: 1 })
+        expect(
+          await outputOf(sandbox, `cat to/dir/l; stat -c %a to/dir/f; test -s to/${name} && echo kept`),
+        ).toBe('hi\n700\nkept')
+      },
+    )
 
-    it('one that is given, which is at its path afterwards', async () => {
+    it('extract unpacks given bytes and stores the archive at its path', async () => {
       const { sandbox } = await shared()
       const packed = gzipSync(tar)
       expect(await sandbox.files.extract('a.tgz', packed)).toMatchObject({ files: 1, bytes: 12 })
@@ -33,25 +36,25 @@ export function extractingCases(make: MakeSandbox): void {
       await sandbox.files.mkdir('to')
       await sandbox.files.extract('to/a.tar', streamOf([tar.subarray(0, 700), tar.subarray(700)]))
       expect((await readBytes(sandbox, 'to/a.tar')).equals(tar)).toBe(true)
-      expect(await say(sandbox, 'cat d/f to/d/f; stat -c %u a.tgz')).toBe(
-        `from the tarfrom the tar${await say(sandbox, 'id -u')}`,
+      expect(await outputOf(sandbox, 'cat d/f to/d/f; stat -c %u a.tgz')).toBe(
+        `from the tarfrom the tar${await outputOf(sandbox, 'id -u')}`,
       )
     })
 
-    it('one that is given takes the place of the one that was there', async () => {
+    it('extract replaces an existing archive with the given one', async () => {
       const { sandbox } = await shared()
       await sandbox.files.write('a.tar', 'the old one')
       await sandbox.files.extract('a.tar', tar)
       expect((await readBytes(sandbox, 'a.tar')).equals(tar)).toBe(true)
     })
 
-    it('one that is given, whose directory is not there yet', async () => {
+    it('extract creates the missing directory of a given archive', async () => {
       const { sandbox } = await shared()
       await sandbox.files.extract('new/er/a.tar', tar)
-      expect(await say(sandbox, 'cat new/er/d/f; ls new/er')).toBe('from the tara.tar\nd')
+      expect(await outputOf(sandbox, 'cat new/er/d/f; ls new/er')).toBe('from the tara.tar\nd')
     })
 
-    it('a zip that the sandbox made, and one made by hand', async () => {
+    it('extract unpacks a zip that the sandbox made, and one made by hand', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir -p src/sub to && seq 5000 > src/sub/n && cd src && python3 -m zipfile -c ../to/a.zip sub',
@@ -68,19 +71,19 @@ export function extractingCases(make: MakeSandbox): void {
         directories: 1,
         links: 1,
       })
-      expect(await say(sandbox, './link; readlink link; stat -c %a é€; test -f hand.zip && echo kept')).toBe(
-        'ran\nrun.sh\n711\nkept',
-      )
+      expect(
+        await outputOf(sandbox, './link; readlink link; stat -c %a é€; test -f hand.zip && echo kept'),
+      ).toBe('ran\nrun.sh\n711\nkept')
     })
 
-    it('takes the scheme that it is told over the name', async () => {
+    it('extract prefers the given scheme to the one in the name', async () => {
       const { sandbox } = await shared()
       await sandbox.files.extract('download', zipOf({ name: 'z', content: 'zip' }), { scheme: 'zip' })
       await sandbox.files.extract('other.zip', tar, { scheme: 'tar' })
-      expect(await say(sandbox, 'cat z d/f')).toBe('zipfrom the tar')
+      expect(await outputOf(sandbox, 'cat z d/f')).toBe('zipfrom the tar')
     })
 
-    it('refuses a name that is no archive', async () => {
+    it('extract refuses a name without an archive suffix', async () => {
       const under = await shared()
       const { files } = under.sandbox
       const names = ['a.rar', 'a', 'a.tar.bz2', 'tar', 'zip', 'a.gz', '.tar/x']
@@ -94,7 +97,7 @@ export function extractingCases(make: MakeSandbox): void {
       })
     })
 
-    it('refuses what is not there, a directory, and what is other than its name says', async () => {
+    it('extract refuses missing files, directories, and content that does not match its name', async () => {
       const under = await shared()
       const { sandbox } = under
       const { files } = sandbox
@@ -117,7 +120,7 @@ export function extractingCases(make: MakeSandbox): void {
       })
     })
 
-    it('writes nothing where the archive holds a directory of its own name', async () => {
+    it('extract writes nothing if the archive contains a directory with its own name', async () => {
       const under = await shared()
       await under.sandbox.files.mkdir('here')
       const holding = tarOf({ name: 'other', content: 'x' }, { name: 'a.tar/f', content: 'x' })
@@ -128,7 +131,7 @@ export function extractingCases(make: MakeSandbox): void {
       })
     })
 
-    it('of an archive that commands replace all the time, one or the other comes out, never both', async () => {
+    it('extract of an archive that commands keep replacing unpacks one version, never a mixture', async () => {
       const { sandbox } = await shared()
       const large = 'x'.repeat(200_000)
       for (const label of ['one', 'two'])
@@ -144,7 +147,7 @@ export function extractingCases(make: MakeSandbox): void {
       const swapping = await sandbox.spawn('while :; do cp two x; mv x a.tar; cp one x; mv x a.tar; done')
       for (let round = 0; round < 6; round += 1) {
         await sandbox.files.extract('a.tar')
-        const seen = (await say(sandbox, 'head -c 3 a b c | grep -E "^(one|two)" | sort -u')).split('\n')
+        const seen = (await outputOf(sandbox, 'head -c 3 a b c | grep -E "^(one|two)" | sort -u')).split('\n')
         expect(seen).toHaveLength(1)
       }
       await swapping.kill()

@@ -1,14 +1,14 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { say, someBytes } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf, someBytes } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { tarHeader, tarOf } from './tar-bytes.ts'
-import { extractZip, waysIn, waysToAdd } from './ways-in.ts'
+import { additiveCalls, extractZip, unpackCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 import { zipOf } from './zip-bytes.ts'
 
 const tooLarge = { code: 'archive_too_large' }
-const kept = 'mkdir here && echo kept > here/a'
+const setup = 'mkdir here && echo kept > here/a'
 
 export function archiveLimitCases(make: MakeSandbox): void {
   describe('limits', () => {
@@ -17,10 +17,10 @@ export function archiveLimitCases(make: MakeSandbox): void {
     })
     const boundedAfterwards = sharedSandbox(make, { limits: { archives: { expandedBytes: 60_000 } } })
 
-    it.each(waysIn)('hold for every way in: $name', async ({ send }) => {
+    it.each(unpackCalls)('$name enforces the archive limits', async ({ send }) => {
       const under = await bounded()
       const { sandbox } = under
-      await sandbox.exec(kept)
+      await sandbox.exec(setup)
       const names = (count: number) => Array.from({ length: count }, (_, index) => ({ name: `f${index}` }))
       await changesNothing(under, 'all of them', async () => {
         const input = tarOf({ name: 'f', content: someBytes(41_000) })
@@ -42,10 +42,10 @@ export function archiveLimitCases(make: MakeSandbox): void {
       ['extract', 'tar.zst'],
       ['hydrate', 'tar.gz'],
       ['hydrate', 'tar.zst'],
-    ] as const)('what a little becomes is counted: %s of %s', async (call, scheme) => {
+    ] as const)('%s of %s counts the expanded bytes', async (call, scheme) => {
       const under = await boundedAfterwards()
       const { sandbox } = under
-      await sandbox.exec(kept)
+      await sandbox.exec(setup)
       const tar = tarOf({ name: 'zeros', content: new Uint8Array(5_000_000) })
       const bomb = scheme === 'tar.gz' ? gzipSync(tar) : zstdCompressSync(tar)
       await changesNothing(under, 'a bomb', async () => {
@@ -58,10 +58,10 @@ export function archiveLimitCases(make: MakeSandbox): void {
       })
     })
 
-    it('hold for a zip', async () => {
+    it('extract of a zip enforces the archive limits', async () => {
       const under = await newSandbox(make, { limits: { archives: { expandedBytes: 60_000, members: 3 } } })
       const { sandbox } = under
-      await sandbox.exec(kept)
+      await sandbox.exec(setup)
       await changesNothing(under, 'all of them', async () => {
         const bomb = zipOf({ name: 'zeros', content: '\0'.repeat(1_000_000), deflate: true })
         await expect(extractZip.send(sandbox, bomb)).rejects.toMatchObject(tooLarge)
@@ -70,33 +70,36 @@ export function archiveLimitCases(make: MakeSandbox): void {
       })
     })
 
-    it.each(waysToAdd)('a hole counts as nothing, and stays one: $name', async ({ send }) => {
-      const { sandbox } = await newSandbox(make, { limits: { archives: { expandedBytes: 100_000 } } })
-      const pax = {
-        'GNU.sparse.major': '1',
-        'GNU.sparse.minor': '0',
-        'GNU.sparse.name': 'hollow',
-        'GNU.sparse.realsize': '50000000',
-      }
-      const map = Buffer.alloc(512)
-      map.write('0\n')
-      await send(sandbox, tarOf({ name: 'hollow', pax, content: map }))
-      expect(await say(sandbox, 'stat -c "%s %b" here/hollow')).toBe('50000000 0')
-    })
+    it.each(additiveCalls)(
+      '$name does not count the holes of a sparse file, and keeps them',
+      async ({ send }) => {
+        const { sandbox } = await newSandbox(make, { limits: { archives: { expandedBytes: 100_000 } } })
+        const pax = {
+          'GNU.sparse.major': '1',
+          'GNU.sparse.minor': '0',
+          'GNU.sparse.name': 'hollow',
+          'GNU.sparse.realsize': '50000000',
+        }
+        const map = Buffer.alloc(512)
+        map.write('0\n')
+        await send(sandbox, tarOf({ name: 'hollow', pax, content: map }))
+        expect(await outputOf(sandbox, 'stat -c "%s %b" here/hollow')).toBe('50000000 0')
+      },
+    )
   })
 }
 
-/** An archive that would be large. */
+/** Archives that expand to many times their size. */
 export function archiveBombCases(make: MakeSandbox): void {
   describe('limits', () => {
-    it('a bomb is found by how much it grows, without any setting', async () => {
+    it('an archive bomb is refused by its expansion ratio without any setting', async () => {
       const under = await newSandbox(make)
       const { sandbox } = under
-      await sandbox.exec(kept)
+      await sandbox.exec(setup)
       const size = 80 * 1024 ** 2
       const bomb = gzipSync(Buffer.concat([tarHeader({ name: 'zeros' }, size), Buffer.alloc(size + 1_024)]))
       await changesNothing(under, 'a bomb', async () => {
-        for (const { send } of waysIn.filter(({ name }) => name !== 'extract'))
+        for (const { send } of unpackCalls.filter(({ name }) => name !== 'extract'))
           await expect(send(sandbox, bomb)).rejects.toMatchObject(tooLarge)
       })
     })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
 import { eventually } from '../../waiting/within.ts'
-import { largeBytes, readCut } from '../cut.ts'
+import { largeBytes, readCut } from '../cut-streams.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
 import { someBytes } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions, type TestedSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, type TestedSandbox } from '../kit.ts'
 import { tarOf } from './tar-bytes.ts'
-import { bytesOf } from './ways-in.ts'
+import { bytesOf } from './unpack-calls.ts'
 
 const once = ['operation.started', 'operation.finished']
 const tar = tarOf(
@@ -15,8 +15,8 @@ const tar = tarOf(
   { name: 'l', type: '2', target: 'f' },
 )
 
-/** The two that give a stream. */
-const waysOut: readonly {
+/** The two calls that return an archive as a stream. */
+const packCalls: readonly {
   readonly op: string
   open(sandbox: TestedSandbox, options?: { signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>
 }[] = [
@@ -25,8 +25,8 @@ const waysOut: readonly {
 ]
 
 export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOptions): void {
-  describe('every archive is an operation', () => {
-    it('started and finished once, with what came out of it', async () => {
+  describe('archive operations', () => {
+    it('an archive call starts and finishes one operation, with its counts or its error code', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.files.upload('up', tar)
       await sandbox.files.extract('a.tar', tar)
@@ -51,7 +51,7 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       }
     })
 
-    it.each(waysOut)('that lasts as long as its stream: $op', async ({ op, open }) => {
+    it.each(packCalls)('the operation $op lasts as long as its stream', async ({ op, open }) => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.files.write('large', someBytes(largeBytes(options, 3_000_000)))
       const caller = new AbortController()
@@ -60,16 +60,16 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       const partly = (await open(sandbox)).getReader()
       const read = (await partly.read()).value?.byteLength
       await partly.cancel()
-      const calledOff = (await open(sandbox, { signal: caller.signal })).getReader()
-      await calledOff.read()
+      const cancelled = (await open(sandbox, { signal: caller.signal })).getReader()
+      await cancelled.read()
       caller.abort()
-      await expect(calledOff.read()).rejects.toMatchObject({ code: 'cancelled' })
+      await expect(cancelled.read()).rejects.toMatchObject({ code: 'cancelled' })
       const cut = (await open(sandbox)).getReader()
       await cut.read()
-      // Never read, never left.
+      // This stream is neither read nor cancelled.
       await open(sandbox)
       await sandbox.lifecycle.shutdown()
-      // An answer that has begun can only break off: no code comes after it.
+      // A response that has started can only break off: it cannot carry an error code any more.
       const code = options.remote ? 'connection_failed' : 'cancelled'
       await expect(readCut(cut, options)).rejects.toMatchObject({ code })
       const operations = async () => operationsOf(await allEvents(journal), op)
@@ -77,15 +77,15 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       expect((await operations()).map(typesOf)).toEqual(Array(6).fill(once))
       expect((await operations()).map((one) => one[1]!.data)).toMatchObject([
         { outcome: 'ok', bytes: length },
-        // A connection that is dropped is all that the other end sees: not how much of what it sent was read.
+        // The server sees only that the connection was dropped, not how many of the sent bytes the client read.
         { outcome: 'cancelled', ...(!options.remote && { bytes: 0 }) },
         { outcome: 'cancelled', ...(!options.remote && { bytes: read }) },
         ...Array(3).fill({ outcome: 'cancelled' }),
       ])
     })
 
-    it.each(waysOut)(
-      'that ends once when a file shrinks under it, and what came is whole or broken: $op',
+    it.each(packCalls)(
+      'the operation $op ends once when a file shrinks meanwhile, and its archive is complete or fails',
       async ({ op, open }) => {
         const { sandbox, journal } = await newSandbox(make)
         await sandbox.files.write('large', someBytes(6_000_000))
@@ -109,19 +109,22 @@ export function archiveOperationCases(make: MakeSandbox, options: SandboxKitOpti
       },
     )
 
-    it.each(waysOut)('that is refused before it gives anything: $op', async ({ op, open }) => {
-      const { sandbox, journal } = await newSandbox(make)
-      await expect(open(sandbox, { signal: AbortSignal.abort() })).rejects.toMatchObject({
-        code: 'cancelled',
-      })
-      await sandbox.lifecycle.shutdown()
-      await expect(open(sandbox)).rejects.toMatchObject({ code: 'sandbox_not_running' })
-      const operations = operationsOf(await allEvents(journal), op)
-      expect(operations.map(typesOf)).toEqual([once, once])
-      expect(operations.map((one) => one[1]!.data.outcome)).toEqual(['cancelled', 'failed'])
-    })
+    it.each(packCalls)(
+      'the operation $op ends once when it is cancelled or refused before its stream',
+      async ({ op, open }) => {
+        const { sandbox, journal } = await newSandbox(make)
+        await expect(open(sandbox, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+          code: 'cancelled',
+        })
+        await sandbox.lifecycle.shutdown()
+        await expect(open(sandbox)).rejects.toMatchObject({ code: 'sandbox_not_running' })
+        const operations = operationsOf(await allEvents(journal), op)
+        expect(operations.map(typesOf)).toEqual([once, once])
+        expect(operations.map((one) => one[1]!.data.outcome)).toEqual(['cancelled', 'failed'])
+      },
+    )
 
-    it('carries the context of its call', async () => {
+    it('an archive operation carries the context of its call', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const mine = sandbox.as({ run: 'run_archives' })
       await mine.files.upload('up', tar)

@@ -1,20 +1,20 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { records, tarOf } from './tar-bytes.ts'
-import { waysToAdd } from './ways-in.ts'
+import { additiveCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 import { zipOf } from './zip-bytes.ts'
 
 const refused = { code: 'archive_refused' }
 
-/** Named after the tests and measurements of others that they come from. */
+/** Regression cases from tests and measurements of other systems, with the names they have there. */
 export function archiveRegressionCases(make: MakeSandbox): void {
   describe('archive regressions', () => {
     const shared = sharedSandbox(make)
 
-    it.each(waysToAdd)('rejects symlink under preexisting symlink parent: $name', async ({ send }) => {
+    it.each(additiveCalls)('rejects symlink under preexisting symlink parent: $name', async ({ send }) => {
       const under = await shared()
       await under.sandbox.exec('mkdir -p here/real && ln -s real here/parent')
       await changesNothing(under, 'a link below a link', async () => {
@@ -50,7 +50,7 @@ export function archiveRegressionCases(make: MakeSandbox): void {
         'in',
         tarOf({ name: 'short', pax: { path: name, comment: '€€€' }, content: 'x' }),
       )
-      expect(await say(sandbox, 'cd in && find . -type f')).toBe(`./${name}`)
+      expect(await outputOf(sandbox, 'cd in && find . -type f')).toBe(`./${name}`)
     })
 
     it('keeps a partially written file private', async () => {
@@ -75,13 +75,13 @@ export function archiveRegressionCases(make: MakeSandbox): void {
         { highWaterMark: 0 },
       )
       const uploading = sandbox.files.upload('here', stream)
-      expect(await say(sandbox, 'sleep 0.1; find . -mindepth 1')).toBe('')
+      expect(await outputOf(sandbox, 'sleep 0.1; find . -mindepth 1')).toBe('')
       more?.()
       await uploading
-      expect(await say(sandbox, 'stat -c "%a %s" here/secret')).toBe('644 5000')
+      expect(await outputOf(sandbox, 'stat -c "%a %s" here/secret')).toBe('644 5000')
     })
 
-    it('204 KB of gzip became 200 MiB through hydrate, whatever the limits', async () => {
+    it('hydrate expanded 204 KB of gzip to 200 MiB in spite of the limits', async () => {
       const under = await newSandbox(make, { limits: { archives: { expandedBytes: 1_000_000 } } })
       const bomb = gzipSync(tarOf({ name: 'zeros', content: new Uint8Array(20_000_000) }))
       await changesNothing(under, 'a bomb', async () => {

@@ -1,4 +1,4 @@
-/** A member by hand, with what a case wants to be wrong. */
+/** A tar member with arbitrary, possibly invalid fields. */
 export interface TarMember {
   readonly name: string
   readonly type?: string
@@ -6,7 +6,7 @@ export interface TarMember {
   readonly target?: string
   readonly content?: string | Uint8Array
   readonly mtime?: number
-  /** PAX records that come before it. */
+  /** PAX records in the extended header before the member. */
   readonly pax?: Readonly<Record<string, string>>
 }
 
@@ -16,7 +16,7 @@ export function tarOf(...members: readonly TarMember[]): Buffer {
   return Buffer.concat([...members.map(memberBytes), Buffer.alloc(2 * block)])
 }
 
-/** Only the start of a member: its content is up to the caller. */
+/** Only the header block of a member; the caller appends the content. */
 export function tarHeader(member: TarMember, size: number): Buffer {
   const { name, type = '0', mode = 0o644, target = '', mtime = 0 } = member
   const header = Buffer.alloc(block)
@@ -52,7 +52,7 @@ function padded(member: TarMember, content: Buffer): Buffer {
   ])
 }
 
-/** The content of a PAX header. */
+/** Encodes records as the content of a PAX header. */
 export function records(pax: Readonly<Record<string, string>>): Buffer {
   return Buffer.concat(
     Object.entries(pax).map(([key, value]) => {

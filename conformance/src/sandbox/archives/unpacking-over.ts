@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { readText, say } from '../files/content.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf, readText } from '../files/content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
 import { faultsOf } from '../watching/changes.ts'
 import { type TarMember, tarOf } from './tar-bytes.ts'
-import { waysToAdd } from './ways-in.ts'
+import { additiveCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 
 const before = [
@@ -23,15 +23,15 @@ const refused: readonly (readonly [what: string, members: readonly TarMember[], 
 ]
 
 export function unpackingOverCases(make: MakeSandbox): void {
-  describe('over what is there', () => {
+  describe('unpacking over existing files', () => {
     const shared = sharedSandbox(make)
 
-    it.each(waysToAdd)('refuses to go through it, and writes nothing: $name', async ({ send }) => {
+    it.each(additiveCalls)('$name refuses to follow existing links, and writes nothing', async ({ send }) => {
       const under = await shared()
       await under.sandbox.exec(before)
       await changesNothing(under, 'all of them', async () => {
         for (const [what, members, member] of refused) {
-          // The one that is fine sorts before, and the other after.
+          // One valid member sorts before the refused one, and one after it.
           const archive = tarOf({ name: 'a', content: 'x' }, ...members, { name: 'zz', content: 'x' })
           await expect(send(under.sandbox, archive), what).rejects.toMatchObject({
             code: 'archive_refused',
@@ -41,7 +41,7 @@ export function unpackingOverCases(make: MakeSandbox): void {
       })
     })
 
-    it.each(waysToAdd)('replaces files and links, never what they lead to: $name', async ({ send }) => {
+    it.each(additiveCalls)('$name replaces files and links, never the targets of links', async ({ send }) => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec(`${before}; rm here/pipe; ln here/file other-name`)
@@ -55,7 +55,7 @@ export function unpackingOverCases(make: MakeSandbox): void {
         ),
       )
       expect(
-        await say(sandbox, 'cat here/in here/file; readlink here/out; cat here/dir/f real/f other-name'),
+        await outputOf(sandbox, 'cat here/in here/file; readlink here/out; cat here/dir/f real/f other-name'),
       ).toBe('was a linknewdir\nkept\nkept\nkept')
       expect(await readText(sandbox, 'here/out/g')).toBe('more')
       if (sandbox.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])

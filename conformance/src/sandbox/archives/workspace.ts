@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { SandboxUnderTest, TestedSandbox } from '../setting.ts'
+import type { SandboxUnderTest, TestedSandbox } from '../kit.ts'
 import { changesOf } from '../watching/changes.ts'
 
 interface Entry {
@@ -13,7 +13,7 @@ interface Entry {
   readonly inode: string
 }
 
-/** Everything below the root, and the root itself; names byte by byte. */
+/** Lists the root and everything below it. Names are read as latin1, so every byte is kept. */
 export async function entriesOf(sandbox: TestedSandbox, path = '.'): Promise<Entry[]> {
   const format = ['%P', '%y', '%m', '%s', '%T@', '%l', '%i'].join('\\0')
   const fields = (await bytesOf(sandbox, `find ${path} -printf '${format}\\0'`))
@@ -43,8 +43,8 @@ export async function entriesOf(sandbox: TestedSandbox, path = '.'): Promise<Ent
   return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** What an archive keeps of a tree, a line for each name. */
-export async function keptOf(sandbox: TestedSandbox, path = '.'): Promise<string[]> {
+/** Everything that an archive preserves of a tree, one line per name. */
+export async function manifestOf(sandbox: TestedSandbox, path = '.'): Promise<string[]> {
   const entries = await entriesOf(sandbox, path)
   const sums = await sumsOf(sandbox, path)
   const firsts = new Map<string, string>()
@@ -65,7 +65,7 @@ export async function keptOf(sandbox: TestedSandbox, path = '.'): Promise<string
   })
 }
 
-/** Fails where a refused call changes anything of the workspace, or tells of a change. */
+/** Fails if a refused call changes the workspace or records a change. */
 export async function changesNothing(
   under: SandboxUnderTest,
   what: string,
@@ -78,8 +78,8 @@ export async function changesNothing(
 
 async function stateOf(under: SandboxUnderTest): Promise<unknown> {
   const sums = await sumsOf(under.sandbox, '.')
-  const told = under.sandbox.capabilities.watching === 'none' ? 0 : (await changesOf(under)).length
-  return { told, entries: await entriesOf(under.sandbox), sums: [...sums] }
+  const changes = under.sandbox.capabilities.watching === 'none' ? 0 : (await changesOf(under)).length
+  return { changes, entries: await entriesOf(under.sandbox), sums: [...sums] }
 }
 
 async function sumsOf(sandbox: TestedSandbox, path: string): Promise<Map<string, string>> {

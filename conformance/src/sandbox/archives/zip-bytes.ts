@@ -1,29 +1,29 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-export interface ZipEntry {
+export interface ZipMember {
   readonly name: string
   readonly content?: string
-  /** Of Unix, with the kind of file. */
+  /** Unix mode bits including the file type. */
   readonly mode?: number
   readonly deflate?: boolean
   readonly flags?: number
   readonly method?: number
   readonly crc?: number
-  /** Another name in front of the content than in the directory. */
+  /** The name in the local header, if it differs from the central directory. */
   readonly localName?: string
 }
 
 const unix = 3 << 8
 const utf8 = 0x800
 
-export function zipOf(...entries: readonly ZipEntry[]): Buffer {
+export function zipOf(...entries: readonly ZipMember[]): Buffer {
   const bodies: Buffer[] = []
   const directory: Buffer[] = []
   let at = 0
   for (const entry of entries) {
-    const facts = factsOf(entry)
-    const body = localPart(entry, facts)
-    directory.push(directoryPart(entry, facts, at))
+    const fields = fieldsOf(entry)
+    const body = localPart(entry, fields)
+    directory.push(directoryPart(entry, fields, at))
     bodies.push(body)
     at += body.length
   }
@@ -37,12 +37,12 @@ export function zipOf(...entries: readonly ZipEntry[]): Buffer {
   return Buffer.concat([...bodies, ...directory, end])
 }
 
-interface Facts {
+interface ZipFields {
   readonly stored: Buffer
   readonly common: Buffer
 }
 
-function factsOf({ content = '', deflate = false, flags = utf8, method, crc }: ZipEntry): Facts {
+function fieldsOf({ content = '', deflate = false, flags = utf8, method, crc }: ZipMember): ZipFields {
   const bytes = Buffer.from(content)
   const stored = deflate ? deflateRawSync(bytes) : bytes
   const common = Buffer.alloc(22)
@@ -56,7 +56,7 @@ function factsOf({ content = '', deflate = false, flags = utf8, method, crc }: Z
   return { stored, common }
 }
 
-function localPart({ name, localName = name }: ZipEntry, { stored, common }: Facts): Buffer {
+function localPart({ name, localName = name }: ZipMember, { stored, common }: ZipFields): Buffer {
   const header = Buffer.alloc(30)
   header.writeUInt32LE(0x04034b50, 0)
   common.copy(header, 4)
@@ -64,7 +64,7 @@ function localPart({ name, localName = name }: ZipEntry, { stored, common }: Fac
   return Buffer.concat([header, Buffer.from(localName), stored])
 }
 
-function directoryPart({ name, mode = 0o100644 }: ZipEntry, { common }: Facts, at: number): Buffer {
+function directoryPart({ name, mode = 0o100644 }: ZipMember, { common }: ZipFields, at: number): Buffer {
   const header = Buffer.alloc(46)
   header.writeUInt32LE(0x02014b50, 0)
   header.writeUInt16LE(unix | 20, 4)

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../kit.ts'
 import { type CapabilityRow, capabilityTable, compareCapabilities } from './compare.ts'
 import { measureCapabilities } from './measure.ts'
 
@@ -7,14 +7,14 @@ export function capabilityCases(make: MakeSandbox, _options: SandboxKitOptions, 
   describe('capabilities', () => {
     let rows: readonly CapabilityRow[] = []
 
-    it('claim only what was measured', async () => {
+    it('the sandbox claims only capabilities that were measured', async () => {
       const under = await newSandbox(make)
       rows = compareCapabilities(under.sandbox.capabilities, await measureCapabilities(under, make))
       const wrong = rows.filter(({ verdict }) => verdict === 'FALSE' || verdict === 'NOT MEASURED')
       expect(wrong).toEqual([])
     })
 
-    it('are in the journal as they are claimed', async () => {
+    it('the journal has the claimed capabilities', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const { events } = await journal.read({ types: ['sandbox.ready'] })
       expect(events).toMatchObject([{ data: { capabilities: sandbox.capabilities } }])

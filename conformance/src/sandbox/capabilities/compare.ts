@@ -8,7 +8,7 @@ export interface CapabilityRow {
   readonly verdict: 'true' | 'more than claimed' | 'NOT MEASURED' | 'FALSE'
 }
 
-/** From the weakest promise to the strongest: whoever keeps one keeps those before it. */
+/** Levels from the weakest to the strongest: each level includes those before it. */
 const order: { readonly [K in keyof Capabilities]?: readonly Capabilities[K][] } = {
   isolation: ['none', 'namespaces', 'container', 'machine'],
   killTree: ['best-effort', 'complete'],
@@ -16,14 +16,14 @@ const order: { readonly [K in keyof Capabilities]?: readonly Capabilities[K][] }
   pause: ['none', 'signals', 'freezer'],
 }
 
-/** Every claim beside what was measured. A claim holds when it was measured true, or better than it says. */
+/** Compares each claim with its measurement. A claim holds if the measurement is equal or better. */
 export function compareCapabilities(claimed: Capabilities, measured: Measured): CapabilityRow[] {
-  // The keys of a record that is typed by its keys.
+  // The cast is safe: these are the keys of `Capabilities`.
   const names = Object.keys(claimed) as (keyof Capabilities)[]
   return names.map((capability) => ({
     capability,
-    claimed: shown(claimed[capability]),
-    measured: measured[capability] === undefined ? '–' : shown(measured[capability]),
+    claimed: formatted(claimed[capability]),
+    measured: measured[capability] === undefined ? '–' : formatted(measured[capability]),
     verdict: verdictOn(capability, claimed, measured),
   }))
 }
@@ -37,18 +37,18 @@ function verdictOn(
   if (fact === undefined) return 'NOT MEASURED'
   if (Array.isArray(claim) && Array.isArray(fact))
     return claim.every((one) => fact.includes(one)) ? 'true' : 'FALSE'
-  // From inside, a container cannot be told from namespaces.
+  // From inside, a container cannot be distinguished from namespaces.
   if (claim === fact || (claim === 'container' && fact === 'namespaces')) return 'true'
   if (typeof claim === 'boolean') return fact === true ? 'more than claimed' : 'FALSE'
   const ranks: readonly unknown[] = order[name] ?? []
   return ranks.indexOf(fact) > ranks.indexOf(claim) ? 'more than claimed' : 'FALSE'
 }
 
-function shown(value: Capabilities[keyof Capabilities]): string {
+function formatted(value: Capabilities[keyof Capabilities]): string {
   return Array.isArray(value) ? value.join(', ') || '(none)' : String(value)
 }
 
-/** The rows as text, with columns. */
+/** Formats the rows as a text table. */
 export function capabilityTable(title: string, rows: readonly CapabilityRow[]): string {
   const cells = [
     ['capability', 'claimed', 'measured', ''],

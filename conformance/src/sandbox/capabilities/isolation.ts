@@ -2,11 +2,11 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Capabilities } from '@vitrine/protocol'
-import type { TestedSandbox } from '../setting.ts'
+import type { TestedSandbox } from '../kit.ts'
 
 const namespaces = ['pid', 'mnt', 'net', 'ipc', 'user'] as const
 
-/** By what a command sees of this host: its files, its processes, its kernel. */
+/** Measures isolation by what a command sees of this host: files, processes, boot id and namespaces. */
 export async function measureIsolation(sandbox: TestedSandbox): Promise<Capabilities['isolation']> {
   const folder = await mkdtemp(join('/var/tmp', 'vitrine-kit-host-'))
   try {

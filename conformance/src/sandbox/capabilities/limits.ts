@@ -1,14 +1,17 @@
 import type { Capabilities } from '@vitrine/protocol'
-import type { MakeSandbox, SandboxWish, TestedSandbox } from '../setting.ts'
+import type { MakeSandbox, SandboxTestOptions, TestedSandbox } from '../kit.ts'
 
 type Limit = Capabilities['limits'][number]
 
 const measures: Readonly<
-  Record<Limit, { readonly limits: SandboxWish['limits']; holds(sandbox: TestedSandbox): Promise<boolean> }>
+  Record<
+    Limit,
+    { readonly limits: SandboxTestOptions['limits']; holds(sandbox: TestedSandbox): Promise<boolean> }
+  >
 > = {
   memory: {
     limits: { memoryBytes: 64 * 1024 * 1024 },
-    // `tail` keeps a line that does not end in memory; a fifth of it would fit.
+    // `tail` buffers the unterminated line in memory; the limit holds only about a fifth of it.
     async holds(sandbox) {
       const { stdout } = await sandbox.exec('head -c 300000000 /dev/zero | tail -n 1 | wc -c')
       return Number(stdout) < 300_000_000
@@ -37,20 +40,20 @@ const measures: Readonly<
   },
 }
 
-/** Which of the limits that are claimed bite when they are set. */
+/** Returns the claimed limits that are enforced when they are set. */
 export async function measureLimits(
   make: MakeSandbox,
   claimed: Capabilities['limits'],
 ): Promise<Capabilities['limits']> {
-  const held: Limit[] = []
+  const enforced: Limit[] = []
   for (const limit of claimed) {
     const { limits, holds } = measures[limit]
     const under = await make({ limits: { ...limits } })
     try {
-      if (await holds(under.sandbox)) held.push(limit)
+      if (await holds(under.sandbox)) enforced.push(limit)
     } finally {
       await under.close()
     }
   }
-  return held
+  return enforced
 }

@@ -1,5 +1,5 @@
 import type { Capabilities } from '@vitrine/protocol'
-import type { MakeSandbox, SandboxUnderTest } from '../setting.ts'
+import type { MakeSandbox, SandboxUnderTest } from '../kit.ts'
 import { measureIsolation } from './isolation.ts'
 import { measureKillTree } from './kill-tree.ts'
 import { measureLimits } from './limits.ts'
@@ -7,12 +7,12 @@ import { measureNetwork } from './network.ts'
 import { measurePause } from './pause.ts'
 import { measureWatching } from './watching.ts'
 
-/** What really happened. Rows that take a sandbox made for the purpose are absent where none can be made. */
+/** Measured capabilities. Those that need a sandbox with special options are absent without `make`. */
 export type Measured = Partial<Capabilities>
 
 /**
- * Measures what a sandbox can do, by doing it. Limits and networks are chosen when a sandbox is made: to measure
- * them takes `make`.
+ * Measures what a sandbox can do by doing it. Limits and networks are set when a sandbox is created, so measuring them
+ * needs `make`.
  *
  * @example
  * const measured = await measureCapabilities(under, makeSandbox)
@@ -20,7 +20,7 @@ export type Measured = Partial<Capabilities>
  */
 export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSandbox): Promise<Measured> {
   const { sandbox } = under
-  // These mostly wait, and neither disturbs the other.
+  // Both mostly wait and do not affect each other.
   const [killTree, network] = await Promise.all([
     measureKillTree(under),
     make && measureNetwork(make, sandbox.capabilities.network),
@@ -34,7 +34,7 @@ export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSa
     users: await measureUsers(under),
     pause: await measurePause(sandbox),
     watching: await measureWatching(under),
-    // What has no method for it does not do it.
+    // A sandbox without the method does not have the capability.
     ...(!('snapshots' in sandbox) && { snapshots: false }),
   }
 }

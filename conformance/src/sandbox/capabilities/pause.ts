@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Capabilities } from '@vitrine/protocol'
-import type { TestedSandbox } from '../setting.ts'
+import type { TestedSandbox } from '../kit.ts'
 
 const pauseMs = 700
 
-/** By a process that writes down the time: a gap in it is a pause, and a SIGCONT after it says how. */
+/** Measures with a process that logs the time: a gap proves the pause, and a SIGCONT shows that signals were used. */
 export async function measurePause(sandbox: TestedSandbox): Promise<Capabilities['pause']> {
   const process = await sandbox.spawn(
     `trap 'echo continued >> ticks' CONT; while :; do date +%s%N >> ticks; sleep 0.02; done`,

@@ -1,10 +1,10 @@
 import type { Capabilities } from '@vitrine/protocol'
 import { allEvents } from '../events.ts'
-import type { SandboxUnderTest } from '../setting.ts'
+import type { SandboxUnderTest } from '../kit.ts'
 
 const shortLived = 10
 
-/** By files that are there for a moment: who is told sees them, who looks every so often sees what lasts. */
+/** Measures with files that exist for 0.2 s: a native watcher reports all of them, a polling one only those that last. */
 export async function measureWatching({
   sandbox,
   journal,

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import type { MakeSandbox, SandboxKitOptions } from '../setting.ts'
+import type { MakeSandbox, SandboxKitOptions } from '../kit.ts'
 import { changingCases } from './changing.ts'
 import { grantCases } from './grants.ts'
 import { linkCases } from './links.ts'

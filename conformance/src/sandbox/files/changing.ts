@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
-import { say } from './content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf } from './content.ts'
 
 export function changingCases(make: MakeSandbox): void {
   describe('mkdir', () => {
     const shared = sharedSandbox(make)
 
-    it('makes one, or all that are missing', async () => {
+    it('mkdir creates one directory, or all missing parents', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await files.mkdir('one', { mode: 0o700 })
       await files.mkdir('a/b/c/', { parents: true })
       await files.mkdir('a/b/c', { parents: true })
-      expect(await say(sandbox, 'stat -c "%a %F" one a/b/c')).toBe('700 directory\n755 directory')
+      expect(await outputOf(sandbox, 'stat -c "%a %F" one a/b/c')).toBe('700 directory\n755 directory')
       await expect(files.mkdir('one')).rejects.toMatchObject({ code: 'file_exists' })
       await expect(files.mkdir('x/y')).rejects.toMatchObject({ code: 'file_not_found' })
       await files.write('file', '')
@@ -26,7 +26,7 @@ export function changingCases(make: MakeSandbox): void {
   describe('move', () => {
     const shared = sharedSandbox(make)
 
-    it('renames, replaces a file, and makes directories on the way when it is told to', async () => {
+    it('move renames, replaces a file, and creates parents on request', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec('echo a > a; echo b > b; mkdir full empty; echo in > full/in; ln -s a link')
@@ -34,12 +34,12 @@ export function changingCases(make: MakeSandbox): void {
       await files.move('b', 'deep/er/b', { parents: true })
       await files.move('full', 'empty')
       await files.move('link', 'other')
-      expect(await say(sandbox, 'find . | sort; cat deep/er/b; readlink other')).toBe(
+      expect(await outputOf(sandbox, 'find . | sort; cat deep/er/b; readlink other')).toBe(
         '.\n./deep\n./deep/er\n./deep/er/b\n./empty\n./empty/in\n./other\na\na',
       )
     })
 
-    it('never replaces a directory that holds something, nor moves one into itself', async () => {
+    it('move refuses to replace a non-empty directory, and to move a directory into itself', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec('mkdir -p one two/full; : > file')
@@ -57,22 +57,22 @@ export function changingCases(make: MakeSandbox): void {
         ['file', '/etc/x', 'path_outside'],
       ] as const)
         await expect(files.move(from, to), `${from} to ${to}`).rejects.toMatchObject({ code })
-      expect(await say(sandbox, 'find . | sort')).toBe('.\n./file\n./one\n./two\n./two/full')
+      expect(await outputOf(sandbox, 'find . | sort')).toBe('.\n./file\n./one\n./two\n./two/full')
     })
 
-    it('leaves one name where both were the same file', async () => {
+    it('move of one hard link over another leaves one name', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('echo x > a; ln a b; echo y > c')
       await sandbox.files.move('a', 'b')
       await sandbox.files.move('c', 'c')
-      expect(await say(sandbox, 'ls; cat b c')).toBe('b\nc\nx\ny')
+      expect(await outputOf(sandbox, 'ls; cat b c')).toBe('b\nc\nx\ny')
     })
   })
 
   describe('remove', () => {
     const shared = sharedSandbox(make)
 
-    it('takes a file, a link, an empty directory, or a whole tree when it is told to', async () => {
+    it('remove deletes a file, a link, an empty directory, or a tree on request', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(
@@ -87,20 +87,20 @@ export function changingCases(make: MakeSandbox): void {
       await files.remove('missing/deeper', { force: true, recursive: true })
       await expect(files.remove('.', { recursive: true })).rejects.toMatchObject({ code: 'argument_invalid' })
       await expect(files.remove('..', { recursive: true })).rejects.toMatchObject({ code: 'path_outside' })
-      expect(await say(sandbox, 'find . -type f | sort')).toBe('./kept\n./outer/in')
+      expect(await outputOf(sandbox, 'find . -type f | sort')).toBe('./kept\n./outer/in')
     })
 
-    it('takes a tree that is deeper than a path can say', async () => {
+    it('remove deletes a tree that is deeper than the longest path', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
       await sandbox.exec(
         'p=; for i in $(seq 30); do p=$p$(printf "%0100d/" 0); done; mkdir top; cd top; for i in $(seq 10); do mkdir -p $p && cd $p; done; : > bottom',
         { shell: 'bash' },
       )
       await sandbox.files.remove('top', { recursive: true })
-      expect(await say(sandbox, 'ls -A')).toBe('')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('')
     })
 
-    it('takes a tree that something still writes to and deletes from', async () => {
+    it('remove deletes a tree that a process still changes', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
       await sandbox.exec('mkdir -p tree/a; cd tree/a; seq 2000 | xargs touch')
       const busy = await sandbox.spawn(
@@ -115,13 +115,13 @@ export function changingCases(make: MakeSandbox): void {
   describe('chmod', () => {
     const shared = sharedSandbox(make)
 
-    it('sets the permission bits of a file, of a directory and of what a link leads to', async () => {
+    it("chmod sets the permission bits of a file, a directory and a link's target", async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(': > file; mkdir folder; ln -s file link')
       await files.chmod('link', 0o600)
       await files.chmod('folder', 0o1770)
-      expect(await say(sandbox, 'stat -c %a file folder')).toBe('600\n1770')
+      expect(await outputOf(sandbox, 'stat -c %a file folder')).toBe('600\n1770')
       for (const mode of [0o4755, 0o2755, -1, 0.5, Number.NaN])
         await expect(files.chmod('file', mode)).rejects.toMatchObject({ code: 'argument_invalid' })
       await expect(files.chmod('missing', 0o600)).rejects.toMatchObject({ code: 'file_not_found' })

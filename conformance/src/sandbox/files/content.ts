@@ -1,5 +1,5 @@
 import type { ReadFileOptions } from '@vitrine/protocol'
-import type { TestedSandbox } from '../setting.ts'
+import type { TestedSandbox } from '../kit.ts'
 
 export async function readText(
   sandbox: TestedSandbox,
@@ -17,12 +17,12 @@ export async function readBytes(
   return Buffer.from(await new Response(await sandbox.files.read(path, options)).arrayBuffer())
 }
 
-/** What a command says, without its last line break. */
-export async function say(sandbox: TestedSandbox, command: string): Promise<string> {
+/** The standard output of a command without trailing white space. */
+export async function outputOf(sandbox: TestedSandbox, command: string): Promise<string> {
   return (await sandbox.exec(command)).stdout.trimEnd()
 }
 
-/** A stream of these parts; then it ends, or goes on as it is told. */
+/** A stream of the given parts. After the last one it closes, or calls `then`. */
 export function streamOf(
   parts: readonly (string | Uint8Array)[],
   then: (controller: ReadableStreamDefaultController<Uint8Array>) => void = (controller) =>
@@ -38,7 +38,7 @@ export function streamOf(
   })
 }
 
-/** Bytes that are the same every time and nowhere repeat. */
+/** Pseudo-random bytes that are the same on every call. */
 export function someBytes(length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   for (let at = 0, value = 1; at < length; at += 1) {

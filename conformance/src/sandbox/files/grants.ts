@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
-import { readText, say } from './content.ts'
+import { type MakeSandbox, newSandbox } from '../kit.ts'
+import { outputOf, readText } from './content.ts'
 
 const grants = [
   { path: '~/shared', writable: true },
@@ -10,10 +10,10 @@ const grants = [
 ]
 
 export function grantCases(make: MakeSandbox): void {
-  describe('places beside the workspace', () => {
-    it('are closed unless they are granted', async () => {
+  describe('directories outside the workspace', () => {
+    it('files outside the workspace are refused without a grant', async () => {
       const { sandbox } = await newSandbox(make)
-      const home = await say(sandbox, 'echo x > ~/file; cd; pwd')
+      const home = await outputOf(sandbox, 'echo x > ~/file; cd; pwd')
       for (const path of [
         home,
         `${home}/file`,
@@ -25,10 +25,10 @@ export function grantCases(make: MakeSandbox): void {
         await expect(sandbox.files.stat(path), path).rejects.toMatchObject({ code: 'path_outside' })
     })
 
-    it('are read and written as they are granted, and the nearest decides', async () => {
+    it('granted directories are readable or writable, and the nearest grant decides', async () => {
       const { sandbox } = await newSandbox(make, { grants })
       const { files } = sandbox
-      const home = await say(sandbox, 'cd; pwd')
+      const home = await outputOf(sandbox, 'cd; pwd')
       expect(await files.write(`${home}/shared/a/b`, 'x', { parents: true })).toMatchObject({
         path: `${home}/shared/a/b`,
       })
@@ -50,14 +50,14 @@ export function grantCases(make: MakeSandbox): void {
       for (const path of [home, `${home}/other`, `${home}/kept/../other`, `${home}/keptx`])
         await expect(files.stat(path), path).rejects.toMatchObject({ code: 'path_outside' })
       expect(
-        await say(
+        await outputOf(
           sandbox,
           'cd; echo mine >> shared/a/b; find shared kept -type f | sort; id -un; stat -c %U shared/a shared/a/b | sort -u',
         ),
       ).toMatch(/^kept\/file\nshared\/a\/b\nshared\/part\/file\nshared\/part\/open\/new\n(\w+)\n\1$/)
     })
 
-    it('are reached by links of the workspace, with the rights of the grant', async () => {
+    it('links in the workspace lead to granted directories with the rights of the grant', async () => {
       const { sandbox } = await newSandbox(make, { grants })
       const { files } = sandbox
       await sandbox.exec(
@@ -71,24 +71,24 @@ export function grantCases(make: MakeSandbox): void {
       await expect(files.list('home')).rejects.toMatchObject({ code: 'path_outside' })
     })
 
-    it('keep what is read-only when its parent is moved or removed', async () => {
+    it('a read-only grant survives a move or removal of its parent', async () => {
       const { sandbox } = await newSandbox(make, { grants })
       const { files } = sandbox
-      const home = await say(sandbox, 'echo p > ~/shared/part/file; cd; pwd')
+      const home = await outputOf(sandbox, 'echo p > ~/shared/part/file; cd; pwd')
       for (const path of ['shared/part', 'shared'])
         await expect(files.remove(`${home}/${path}`, { recursive: true }), path).rejects.toMatchObject({
           code: expect.stringMatching(/^(file_read_only|argument_invalid)$/),
         })
       await expect(files.move(`${home}/shared`, 'mine')).rejects.toMatchObject({ code: expect.any(String) })
-      expect(await say(sandbox, 'cat ~/shared/part/file')).toBe('p')
+      expect(await outputOf(sandbox, 'cat ~/shared/part/file')).toBe('p')
     })
 
     it.each([
       ['itself', 'rm -rf ~/a; mkdir ~/a; ln -s /etc ~/a/b'],
       ['its parent', 'rm -rf ~/a; mkdir ~/c; ln -s /etc ~/c/b; ln -s c ~/a'],
-    ])('are not exchanged for a link by whoever is inside: %s', async (_name, planted) => {
+    ])('a command cannot replace a granted directory with a link: %s', async (_name, planted) => {
       const { sandbox } = await newSandbox(make, { grants: [{ path: '~/a/b', writable: true }] })
-      const home = await say(sandbox, 'cd; pwd')
+      const home = await outputOf(sandbox, 'cd; pwd')
       await sandbox.exec(planted)
       await expect(sandbox.files.read(`${home}/a/b/hostname`)).rejects.toMatchObject({
         code: 'file_not_found',

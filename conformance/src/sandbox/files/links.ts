@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, sharedSandbox, type TestedSandbox } from '../setting.ts'
-import { readText, say } from './content.ts'
+import { type MakeSandbox, sharedSandbox, type TestedSandbox } from '../kit.ts'
+import { outputOf, readText } from './content.ts'
 
-/** Everything that follows a path to its end. */
-export const ways: readonly (readonly [
+/** Every file call that follows a path to its target. */
+export const followingCalls: readonly (readonly [
   name: string,
   go: (files: TestedSandbox['files'], path: string) => Promise<unknown>,
 ])[] = [
@@ -23,7 +23,7 @@ export function linkCases(make: MakeSandbox): void {
   describe('links', () => {
     const shared = sharedSandbox(make)
 
-    it('inside lead where they lead for commands, `..` behind them included', async () => {
+    it('links inside resolve as for commands, including `..` after them', async () => {
       const { sandbox } = await shared()
       const { root } = sandbox
       await sandbox.exec(
@@ -40,10 +40,10 @@ export function linkCases(make: MakeSandbox): void {
         `${root}/../${root.slice(root.lastIndexOf('/') + 1)}/x`,
         `//${root}/./x`,
       ])
-        expect(await readText(sandbox, path), path).toBe(`${await say(sandbox, `cat '${path}'`)}\n`)
+        expect(await readText(sandbox, path), path).toBe(`${await outputOf(sandbox, `cat '${path}'`)}\n`)
     })
 
-    it('inside are written through, and stay', async () => {
+    it('a write through a link inside changes the target and keeps the link', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir -p real/deep; echo old > real/file; chmod 750 real/file; ln -s real/file link; ln -s real way; ln -s real/new fresh; ln -s link twice',
@@ -53,14 +53,14 @@ export function linkCases(make: MakeSandbox): void {
       await sandbox.files.write('way/deep/x', 'three\n')
       await sandbox.files.write('fresh', 'four\n')
       expect(
-        await say(
+        await outputOf(
           sandbox,
           'cat real/file real/deep/x real/new; stat -c %a real/file; readlink link twice way fresh',
         ),
       ).toBe('one\ntwo\nthree\nfour\n750\nreal/file\nlink\nreal\nreal/new')
     })
 
-    it('are followed 40 deep and no deeper', async () => {
+    it('links are followed up to a depth of 40', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'echo end > 0; for i in $(seq 45); do ln -s $((i-1)) $i; done; ln -s self self; ln -s b a; ln -s a b',
@@ -70,7 +70,7 @@ export function linkCases(make: MakeSandbox): void {
         await expect(sandbox.files.read(path), path).rejects.toMatchObject({ code: 'link_loop' })
     })
 
-    it.each(ways)('that lead out are refused: %s', async (_name, go) => {
+    it.each(followingCalls)('%s refuses links that lead outside', async (_name, go) => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(
@@ -92,7 +92,7 @@ export function linkCases(make: MakeSandbox): void {
         await expect(go(files, path), path).rejects.toMatchObject({ code: 'path_outside' })
     })
 
-    it('that lead out can be looked at, moved and removed', async () => {
+    it('stat, move and remove work on links that lead outside', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec('ln -s /etc/hostname file; ln -s /etc folder')
@@ -100,7 +100,7 @@ export function linkCases(make: MakeSandbox): void {
       await files.move('file', 'moved')
       await files.remove('moved')
       await files.remove('folder', { recursive: true })
-      expect(await say(sandbox, 'ls -A; ls -d /etc/hostname')).toBe('/etc/hostname')
+      expect(await outputOf(sandbox, 'ls -A; ls -d /etc/hostname')).toBe('/etc/hostname')
     })
   })
 }

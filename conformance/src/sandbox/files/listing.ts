@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 
 export function listingCases(make: MakeSandbox): void {
   describe('listing', () => {
     const shared = sharedSandbox(make)
 
-    it('has what is there, by name, with its kind, size, mode and target', async () => {
+    it('list returns the entries by name, with kind, size, mode and target', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir folder; printf four > file; chmod 640 file; ln -s file link; ln -s nowhere dangling; mkfifo fifo; : > .hidden',
@@ -23,7 +23,7 @@ export function listingCases(make: MakeSandbox): void {
       expect(Date.parse(entries[3]!.modifiedAt)).toBeGreaterThan(Date.now() - 3_600_000)
     })
 
-    it('names what it lists from the root, however it was asked', async () => {
+    it('list returns paths relative to the root for every form of the given path', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkdir -p a/b; : > a/b/c; ln -s a/b link')
       for (const path of ['a/b', './a//b/', `${sandbox.root}/a/b`, 'a/../a/b', 'link'])
@@ -33,7 +33,7 @@ export function listingCases(make: MakeSandbox): void {
         ).toEqual(['a/b/c'])
     })
 
-    it('stops at its limit, and says so', async () => {
+    it('list stops at its limit, and reports the truncation', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('for i in $(seq 30); do : > $i; done')
       const cut = await sandbox.files.list('.', { limit: 10 })
@@ -44,7 +44,7 @@ export function listingCases(make: MakeSandbox): void {
         await expect(sandbox.files.list('.', { limit })).rejects.toMatchObject({ code: 'argument_invalid' })
     })
 
-    it('says what is not there, and what is no directory', async () => {
+    it('list refuses missing paths and paths that are no directory', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(': > file')
       await expect(sandbox.files.list('missing')).rejects.toMatchObject({ code: 'file_not_found' })
@@ -55,7 +55,7 @@ export function listingCases(make: MakeSandbox): void {
   describe('stat and exists', () => {
     const shared = sharedSandbox(make)
 
-    it('tell of a link itself, and of what it leads to', async () => {
+    it('stat describes a link itself, and exists follows it', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(
@@ -76,10 +76,10 @@ export function listingCases(make: MakeSandbox): void {
   })
 }
 
-/** Thousands of files. */
+/** Listings of thousands of files. */
 export function largeListingCases(make: MakeSandbox): void {
   describe('listing', () => {
-    it('is bounded in a directory of very many', async () => {
+    it('list is limited to 10,000 entries by default', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
       await sandbox.exec('mkdir many; cd many; seq 12000 | xargs touch')
       const cut = await sandbox.files.list('many')

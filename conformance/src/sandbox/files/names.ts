@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
-import { readText, say } from './content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf, readText } from './content.ts'
 
 const odd = [
   'with space',
@@ -32,7 +32,7 @@ export function nameCases(make: MakeSandbox): void {
   describe('names', () => {
     const shared = sharedSandbox(make)
 
-    it('may be anything that a file system takes', async () => {
+    it('file names may be anything that the file system accepts', async () => {
       const { sandbox } = await shared()
       for (const name of odd) {
         await sandbox.files.write(name, name)
@@ -42,12 +42,12 @@ export function nameCases(make: MakeSandbox): void {
       const { entries } = await sandbox.files.list('.')
       expect(entries.map(({ path }) => path)).toEqual(odd.toSorted())
       expect((await sandbox.files.search('.', { name: '*' })).hits).toHaveLength(odd.length)
-      expect(await say(sandbox, 'find . -type f -print0 | tr -cd "\\0" | wc -c')).toBe(`${odd.length}`)
+      expect(await outputOf(sandbox, 'find . -type f -print0 | tr -cd "\\0" | wc -c')).toBe(`${odd.length}`)
       for (const name of odd) await sandbox.files.remove(name)
-      expect(await say(sandbox, 'ls -A')).toBe('')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('')
     })
 
-    it('that are no text come back as they are, byte for byte', async () => {
+    it('file names that are not UTF-8 are preserved byte for byte', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(
@@ -62,19 +62,19 @@ export function nameCases(make: MakeSandbox): void {
       expect((await files.search('.', { content: 'deep' })).hits).toMatchObject([{ path: '\udc80/é\udcc3' }])
       await files.write('new\udcfe', 'x')
       await files.move('new\udcfe', 'moved\udcfd')
-      expect(await say(sandbox, `ls | grep -a moved | od -An -tx1`)).toBe(' 6d 6f 76 65 64 fd 0a')
+      expect(await outputOf(sandbox, `ls | grep -a moved | od -An -tx1`)).toBe(' 6d 6f 76 65 64 fd 0a')
       await files.remove('\udc80', { recursive: true })
       expect(await files.exists('\udc80')).toBe(false)
     })
 
-    it('have one text: bytes that are UTF-8 after all are the name that they spell', async () => {
+    it('escaped bytes that form valid UTF-8 mean the decoded name', async () => {
       const { sandbox } = await shared()
       await sandbox.files.write('é', 'x')
       expect(await sandbox.files.stat('\udcc3\udca9')).toMatchObject({ path: 'é' })
     })
 
     it.each([
-      ['an empty one', '', 'argument_invalid'],
+      ['no characters', '', 'argument_invalid'],
       ['a NUL', 'a\0b', 'argument_invalid'],
       ['half a character', 'a\ud800b', 'argument_invalid'],
       ['half a character that is no byte', 'a\udc7fb', 'argument_invalid'],
@@ -84,7 +84,7 @@ export function nameCases(make: MakeSandbox): void {
       ['a name of 256 bytes', 'x'.repeat(256), 'path_too_long'],
       ['a name of 128 letters in 256 bytes', 'é'.repeat(128), 'path_too_long'],
       ['a path of 5,000 bytes', 'x/'.repeat(2_500), 'path_too_long'],
-    ])('are refused: %s', async (_name, path, code) => {
+    ])('every file call refuses a path with %s', async (_name, path, code) => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('file', '')
@@ -102,7 +102,7 @@ export function nameCases(make: MakeSandbox): void {
         () => files.search(path, { name: 'x' }),
       ])
         await expect(call(), String(call)).rejects.toMatchObject({ code, hint: expect.any(String) })
-      expect(await say(sandbox, 'ls -A')).toBe('file')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('file')
     })
   })
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
 import { eventually, within } from '../../waiting/within.ts'
-import { largeBytes, readCut } from '../cut.ts'
+import { largeBytes, readCut } from '../cut-streams.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../setting.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../kit.ts'
 import { readText, someBytes } from './content.ts'
 
 const once = ['operation.started', 'operation.finished']
 
 export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): void {
-  describe('every call is an operation', () => {
-    it('started and finished once, when it goes well and when it does not', async () => {
+  describe('file operations', () => {
+    it('every file call starts and finishes one operation, on success and on failure', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const { files } = sandbox
       await files.mkdir('d')
@@ -52,7 +52,7 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
       expect(operationsOf(events, 'flush')).toHaveLength(1)
     })
 
-    it('says that it was called off, with the same code for all', async () => {
+    it('every file call with an aborted signal is rejected as cancelled', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const { files } = sandbox
       const options = { signal: AbortSignal.abort() }
@@ -73,7 +73,7 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
       expect(ends.map(({ data }) => data.outcome)).toEqual(Array(6).fill('cancelled'))
     })
 
-    it('lasts as long as its stream: read to the end, cancelled, called off, or cut by a shutdown', async () => {
+    it('a read operation lasts as long as its stream: read to the end, cancelled, aborted, or cut by a shutdown', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const { files } = sandbox
       await files.write('large', someBytes(largeBytes(kit, 2_000_000)))
@@ -83,8 +83,8 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
       const partly = (await files.read('large')).getReader()
       await partly.read()
       await partly.cancel()
-      const calledOff = (await files.read('large', { signal: caller.signal })).getReader()
-      await calledOff.read()
+      const cancelled = (await files.read('large', { signal: caller.signal })).getReader()
+      await cancelled.read()
       caller.abort()
       const cut = (await files.read('large')).getReader()
       await cut.read()
@@ -103,7 +103,7 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
       ])
     })
 
-    it('ends with the sandbox while its source still gives, and reaches no other sandbox later', async () => {
+    it('a write whose source is still open ends at the shutdown, and reaches no other sandbox later', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const sources: ReadableStreamDefaultController<Uint8Array>[] = []
       const writing = [true, false].flatMap((append) =>
@@ -130,7 +130,7 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
         try {
           source.close()
         } catch {
-          // It was cancelled, as it should be.
+          // The stream was cancelled, as expected.
         }
       }
       const ends = await within('their ends', Promise.allSettled(writing))
@@ -142,7 +142,7 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
       expect(writes.map(typesOf)).toEqual(Array(8).fill(once))
     })
 
-    it('is refused once the sandbox does not run', async () => {
+    it('a file call is refused while the sandbox does not run', async () => {
       const { sandbox } = await newSandbox(make)
       await sandbox.lifecycle.shutdown()
       await expect(sandbox.files.read('x')).rejects.toMatchObject({ code: 'sandbox_not_running' })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
-import { readBytes, readText, say, someBytes } from './content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf, readBytes, readText, someBytes } from './content.ts'
 
 export function readingCases(make: MakeSandbox): void {
   describe('reading', () => {
     const shared = sharedSandbox(make)
 
-    it('gives what a command wrote, byte for byte', async () => {
+    it('read returns what a command wrote, byte for byte', async () => {
       const { sandbox } = await shared()
       await sandbox.exec("printf 'a\\0\\377é\\n' > small; : > empty")
       expect(await readBytes(sandbox, 'small')).toEqual(Buffer.from('a\0\xff\xc3\xa9\n', 'latin1'))
@@ -14,7 +14,7 @@ export function readingCases(make: MakeSandbox): void {
       expect(await readText(sandbox, `${sandbox.root}/empty`)).toBe('')
     })
 
-    it('gives large files in parts that add up', async () => {
+    it('read streams a large file completely', async () => {
       const { sandbox } = await shared()
       const bytes = someBytes(3_000_001)
       await sandbox.files.write('large', bytes)
@@ -28,13 +28,13 @@ export function readingCases(make: MakeSandbox): void {
       [{ from: 2, to: 2 }, ''],
       [{ from: 6 }, ''],
       [{ from: 4, to: 100 }, 'ef'],
-    ])('gives the range %o', async (range, text) => {
+    ])('read returns the range %o', async (range, text) => {
       const { sandbox } = await shared()
       await sandbox.files.write('file', 'abcdef')
       expect(await readText(sandbox, 'file', range)).toBe(text)
     })
 
-    it('gives a range of a large file', async () => {
+    it('read returns a range of a large file', async () => {
       const { sandbox } = await shared()
       const bytes = someBytes(1_000_000)
       await sandbox.files.write('large', bytes)
@@ -43,7 +43,7 @@ export function readingCases(make: MakeSandbox): void {
       expect(got.equals(bytes.subarray(123_456, 876_543))).toBe(true)
     })
 
-    it('refuses ranges that are none', async () => {
+    it('read refuses invalid ranges', async () => {
       const { sandbox } = await shared()
       await sandbox.files.write('file', 'abcdef')
       await expect(sandbox.files.read('file', { from: 7 })).rejects.toMatchObject({ code: 'range_invalid' })
@@ -51,7 +51,7 @@ export function readingCases(make: MakeSandbox): void {
         await expect(sandbox.files.read('file', range)).rejects.toMatchObject({ code: 'argument_invalid' })
     })
 
-    it('says what is not there, and what is no file', async () => {
+    it('read refuses missing paths and paths that are no file', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkdir folder; : > file')
       for (const [path, code] of [
@@ -66,7 +66,7 @@ export function readingCases(make: MakeSandbox): void {
         await expect(sandbox.files.read(path), path).rejects.toMatchObject({ code, hint: expect.any(String) })
     })
 
-    it('goes on with what it opened when the file is replaced meanwhile', async () => {
+    it('read continues with the opened file when it is replaced meanwhile', async () => {
       const { sandbox } = await shared()
       const old = someBytes(2_000_000)
       await sandbox.files.write('file', old)
@@ -77,20 +77,20 @@ export function readingCases(make: MakeSandbox): void {
       const parts = [first.value!]
       for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value)
       expect(Buffer.concat(parts).equals(old)).toBe(true)
-      expect(await say(sandbox, 'cat file')).toBe('new')
+      expect(await outputOf(sandbox, 'cat file')).toBe('new')
     })
 
-    it('ends when its caller calls it off', async () => {
+    it('read ends when its signal is aborted', async () => {
       const { sandbox } = await shared()
       await sandbox.files.write('large', someBytes(2_000_000))
       const caller = new AbortController()
       const reader = (await sandbox.files.read('large', { signal: caller.signal })).getReader()
       await reader.read()
       caller.abort()
-      const rest = async () => {
+      const readRest = async () => {
         while (!(await reader.read()).done);
       }
-      await expect(rest()).rejects.toMatchObject({ code: 'cancelled' })
+      await expect(readRest()).rejects.toMatchObject({ code: 'cancelled' })
       await expect(sandbox.files.read('large', { signal: caller.signal })).rejects.toMatchObject({
         code: 'cancelled',
       })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { within } from '../../waiting/within.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
-import { readText, say } from './content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf, readText } from './content.ts'
 
-/** Faults that were found in other systems: each name tells what happened there. */
+/** Regression cases for faults found in other systems. Each test name describes the fault. */
 export function fileRegressionCases(make: MakeSandbox): void {
   describe('faults of others with files', () => {
     const shared = sharedSandbox(make)
@@ -25,17 +25,17 @@ export function fileRegressionCases(make: MakeSandbox): void {
         await expect(sandbox.files.write(path, 'x', { parents })).rejects.toMatchObject({
           code: 'path_outside',
         })
-      expect(await say(sandbox, 'ls -A ~/outside')).toBe('')
+      expect(await outputOf(sandbox, 'ls -A ~/outside')).toBe('')
     })
 
     it('chmod by path followed a planted link and changed a file of the system', async () => {
       const { sandbox } = await newSandbox(make)
       await sandbox.exec('echo x > ~/victim; chmod 600 ~/victim; ln -s ~/victim link')
       await expect(sandbox.files.chmod('link', 0o777)).rejects.toMatchObject({ code: 'path_outside' })
-      expect(await say(sandbox, 'stat -c %a ~/victim')).toBe('600')
+      expect(await outputOf(sandbox, 'stat -c %a ~/victim')).toBe('600')
     })
 
-    it('four reads of a FIFO froze every file call of the process', async () => {
+    it('four reads of a FIFO blocked every file call of the process', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('for i in 1 2 3 4 5 6 7 8; do mkfifo fifo$i; done; echo on > file')
       const reads = [1, 2, 3, 4, 5, 6, 7, 8].flatMap((one) => [
@@ -45,7 +45,7 @@ export function fileRegressionCases(make: MakeSandbox): void {
       ])
       const settled = Promise.allSettled(reads)
       expect(await within('another read', readText(sandbox, 'file'))).toBe('on\n')
-      const refused = (await within('their answers', settled)).filter(({ status }) => status === 'rejected')
+      const refused = (await within('their results', settled)).filter(({ status }) => status === 'rejected')
       expect(refused).toHaveLength(16)
     })
 
@@ -55,9 +55,9 @@ export function fileRegressionCases(make: MakeSandbox): void {
         'mkdir -p ~/victim/deep tree/a; echo x > ~/victim/deep/file; ln -s ~/victim tree/link; ln -s ~/victim tree/a/link; ln -s tree way',
       )
       await sandbox.files.remove('way', { recursive: true })
-      expect(await say(sandbox, 'ls tree')).toBe('a\nlink')
+      expect(await outputOf(sandbox, 'ls tree')).toBe('a\nlink')
       await sandbox.files.remove('tree', { recursive: true })
-      expect(await say(sandbox, 'ls -A; cat ~/victim/deep/file')).toBe('x')
+      expect(await outputOf(sandbox, 'ls -A; cat ~/victim/deep/file')).toBe('x')
     })
 
     it('O_NOFOLLOW everywhere refused honest links: .bin, and the store of pnpm', async () => {
@@ -70,7 +70,7 @@ export function fileRegressionCases(make: MakeSandbox): void {
         { path: 'node_modules/.pnpm/left@1/node_modules/left/cli.js' },
       ])
       await sandbox.files.write('node_modules/left/cli.js', 'changed\n')
-      expect(await say(sandbox, 'cat node_modules/.bin/left; readlink node_modules/left')).toBe(
+      expect(await outputOf(sandbox, 'cat node_modules/.bin/left; readlink node_modules/left')).toBe(
         'changed\n.pnpm/left@1/node_modules/left',
       )
     })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 
 export function searchingCases(make: MakeSandbox): void {
   describe('searching', () => {
     const shared = sharedSandbox(make)
 
-    it('finds names and paths', async () => {
+    it('search finds names and paths', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir -p src/deep node_modules .git; : > src/a.ts; : > src/deep/B.TS; : > src/deep/c.js; : > node_modules/d.ts; : > .git/e.ts; ln -s src loop; ln -s .. src/up',
@@ -28,7 +28,7 @@ export function searchingCases(make: MakeSandbox): void {
       })
     })
 
-    it('finds lines', async () => {
+    it('search finds lines', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         "printf 'one\\r\\nNeedle é here\\nno\\nneedle again' > text; printf 'needle\\0' > binary; mkfifo fifo; ln -s text link",
@@ -43,7 +43,7 @@ export function searchingCases(make: MakeSandbox): void {
       expect((await sandbox.files.search('.', { content: 'é', name: '*.md' })).hits).toEqual([])
     })
 
-    it('stops at its limit, and says so', async () => {
+    it('search stops at its limit, and reports the truncation', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('seq 50 | sed s/^/hit/ > text; for i in $(seq 20); do : > hit$i; done')
       for (const options of [{ content: 'hit' }, { name: 'hit*' }]) {
@@ -54,14 +54,14 @@ export function searchingCases(make: MakeSandbox): void {
       expect([whole.hits.length, whole.truncated]).toEqual([20, false])
     })
 
-    it('says that it went no deeper', async () => {
+    it('search finds a very deep file or reports the truncation', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
       await sandbox.exec(`p=${'d/'.repeat(600)}; mkdir -p $p; : > $p/needle`)
       const { hits, truncated } = await sandbox.files.search('.', { name: 'needle' })
       expect(hits.length === 1 || truncated).toBe(true)
     })
 
-    it('refuses to search for nothing', async () => {
+    it('search refuses empty patterns', async () => {
       const { sandbox } = await shared()
       for (const options of [{}, { content: '' }, { name: '' }, { content: 'a\nb' }, { name: 'x', limit: 0 }])
         await expect(sandbox.files.search('.', options)).rejects.toMatchObject({ code: 'argument_invalid' })
@@ -72,10 +72,10 @@ export function searchingCases(make: MakeSandbox): void {
   })
 }
 
-/** Hundreds of gigabytes that are not there, and thousands of files. */
+/** Searches of a sparse file of 300 GB, and of thousands of files. */
 export function largeSearchCases(make: MakeSandbox): void {
   describe('searching', () => {
-    it('ends soon on files that are mostly holes, and when its caller calls it off', async () => {
+    it('search ends quickly on sparse files, and when its signal is aborted', async () => {
       const { sandbox } = await newSandbox(make, { watch: false })
       await sandbox.exec('seq 3000 > sparse; truncate -s 300G sparse')
       expect((await sandbox.files.search('.', { content: 'needle' })).hits).toEqual([])

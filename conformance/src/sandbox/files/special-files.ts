@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { within } from '../../waiting/within.ts'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
-import { say } from './content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf } from './content.ts'
 
 const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("special")'`
 
 export function specialFileCases(make: MakeSandbox): void {
-  describe('what is no regular file', () => {
+  describe('special files', () => {
     const shared = sharedSandbox(make)
 
     it.each([
       ['a FIFO', 'mkfifo special'],
       ['a socket', socket],
-    ])('is refused at once, and can be looked at, moved and removed: %s', async (_name, command) => {
+    ])('reads and writes refuse %s at once, and stat, move and remove work on it', async (_name, command) => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec(`${command}; ln -s special link`)
@@ -33,7 +33,7 @@ export function specialFileCases(make: MakeSandbox): void {
       expect(await files.stat('special')).toMatchObject({ kind: 'other' })
       await files.move('special', 'moved')
       await files.remove('moved')
-      expect(await say(sandbox, 'ls -A')).toBe('link')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('link')
     })
   })
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type MakeSandbox, sharedSandbox } from '../setting.ts'
-import { say } from './content.ts'
+import { type MakeSandbox, sharedSandbox } from '../kit.ts'
+import { outputOf } from './content.ts'
 
 export function userCases(make: MakeSandbox): void {
   describe('the user of an operation', () => {
     const shared = sharedSandbox(make)
 
-    it('is refused where there is none of that name', async () => {
+    it('an unknown user is refused', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       const user = 'vitrine-nobody-at-all'
@@ -17,16 +17,16 @@ export function userCases(make: MakeSandbox): void {
         () => files.remove('x', { user, force: true }),
       ])
         await expect(call()).rejects.toMatchObject({ code: 'user_unknown' })
-      expect(await say(sandbox, 'ls -A')).toBe('')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('')
     })
 
-    it("may be the sandbox's own, with its rights and no more", async () => {
+    it("calls as the sandbox's user have its rights and no more", async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
-      const [user = '', id] = (await say(sandbox, 'id -un; id -u')).split('\n')
+      const [user = '', id] = (await outputOf(sandbox, 'id -un; id -u')).split('\n')
       await files.write('a/b/file', 'x', { user, parents: true })
       await files.mkdir('c/d/e', { user, parents: true })
-      expect(await say(sandbox, 'stat -c %U a a/b a/b/file c c/d c/d/e | sort -u')).toBe(user)
+      expect(await outputOf(sandbox, 'stat -c %U a a/b a/b/file c c/d c/d/e | sort -u')).toBe(user)
       await sandbox.exec('chmod 0 a/b/file; mkdir shut; : > shut/in; chmod 500 shut; chmod 700 a')
       if (id === '0') return
       await expect(files.read('a/b/file', { user })).rejects.toMatchObject({ code: 'file_denied' })
@@ -34,7 +34,7 @@ export function userCases(make: MakeSandbox): void {
       await expect(files.remove('shut', { user, recursive: true })).rejects.toMatchObject({
         code: 'file_denied',
       })
-      expect(await say(sandbox, 'ls shut')).toBe('in')
+      expect(await outputOf(sandbox, 'ls shut')).toBe('in')
     })
   })
 }

@@ -2,80 +2,80 @@ import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
 import { eventually } from '../../waiting/within.ts'
 import { allEvents } from '../events.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from '../setting.ts'
-import { readText, say, someBytes, streamOf } from './content.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from '../kit.ts'
+import { outputOf, readText, someBytes, streamOf } from './content.ts'
 
 export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOptions): void {
   describe('writing', () => {
     const shared = sharedSandbox(make)
 
-    it('takes a text, bytes or a stream of them', async () => {
+    it('write takes a text, bytes or a stream', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       expect(await files.write('text', 'é€\n')).toMatchObject({ path: 'text', kind: 'file', size: 6 })
       await files.write('bytes', Uint8Array.of(0, 255, 10))
       await files.write('stream', streamOf(['one ', 'two ', new Uint8Array(0), 'three']))
       await files.write('nothing', '')
-      expect(await say(sandbox, 'cat text stream; od -An -tx1 bytes; wc -c < nothing')).toBe(
+      expect(await outputOf(sandbox, 'cat text stream; od -An -tx1 bytes; wc -c < nothing')).toBe(
         'é€\none two three 00 ff 0a\n0',
       )
     })
 
-    it('takes large ones', async () => {
+    it('write takes a large stream', async () => {
       const { sandbox } = await shared()
       const bytes = someBytes(5_000_000)
       const parts = [bytes.subarray(0, 1_234_567), bytes.subarray(1_234_567)]
       expect(await sandbox.files.write('large', streamOf(parts))).toMatchObject({ size: bytes.length })
-      expect(await say(sandbox, 'wc -c < large')).toBe('5000000')
+      expect(await outputOf(sandbox, 'wc -c < large')).toBe('5000000')
       const back = await new Response(await sandbox.files.read('large')).arrayBuffer()
       expect(Buffer.from(back).equals(bytes)).toBe(true)
     })
 
-    it('appends, and makes what is not there', async () => {
+    it('write appends, and creates a missing file', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('log', 'one\n', { append: true })
       await files.write('log', streamOf(['two', '\n']), { append: true })
       await files.write('log', '', { append: true })
       expect(await files.write('log', 'three\n', { append: true })).toMatchObject({ size: 14 })
-      expect(await say(sandbox, 'cat log')).toBe('one\ntwo\nthree')
+      expect(await outputOf(sandbox, 'cat log')).toBe('one\ntwo\nthree')
     })
 
-    it('makes the directories on the way only when it is told to', async () => {
+    it('write creates parents only on request', async () => {
       const { sandbox } = await shared()
       await expect(sandbox.files.write('a/b/c', 'x')).rejects.toMatchObject({ code: 'file_not_found' })
-      expect(await say(sandbox, 'ls -A')).toBe('')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('')
       await sandbox.files.write('a/b/c', 'x', { parents: true })
       await sandbox.files.write('a/b/d', 'y', { parents: true })
-      expect(await say(sandbox, 'cat a/b/c a/b/d; stat -c %a a a/b')).toBe('xy755\n755')
+      expect(await outputOf(sandbox, 'cat a/b/c a/b/d; stat -c %a a a/b')).toBe('xy755\n755')
     })
 
-    it('gives the mode that it is told, keeps the one that is there, and gives 644 otherwise', async () => {
+    it('write sets the given mode, keeps an existing one, and defaults to 644', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('new', 'x')
       await files.write('script', '#!/bin/sh\necho ran\n', { mode: 0o750 })
-      expect(await say(sandbox, './script; stat -c %a new script')).toBe('ran\n644\n750')
+      expect(await outputOf(sandbox, './script; stat -c %a new script')).toBe('ran\n644\n750')
       await files.write('script', '#!/bin/sh\necho again\n')
       await files.write('new', 'y', { mode: 0o600 })
       await files.write('script', 'echo more\n', { append: true })
-      expect(await say(sandbox, './script; stat -c %a new script')).toBe('again\nmore\n600\n750')
+      expect(await outputOf(sandbox, './script; stat -c %a new script')).toBe('again\nmore\n600\n750')
       expect(await files.write('new', 'z', { append: true, mode: 0o640 })).toMatchObject({ mode: 0o640 })
     })
 
-    it.each([0o4755, 0o2755, -1, 1.5, Number.NaN])('refuses the mode %o', async (mode) => {
+    it.each([0o4755, 0o2755, -1, 1.5, Number.NaN])('write refuses the mode %o', async (mode) => {
       const { sandbox } = await shared()
       await expect(sandbox.files.write('file', 'x', { mode })).rejects.toMatchObject({
         code: 'argument_invalid',
       })
-      expect(await say(sandbox, 'ls -A')).toBe('')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('')
     })
 
-    it("makes files of the sandbox's user, which its commands edit, move and delete", async () => {
+    it("write creates files of the sandbox's user, which commands can edit, move and delete", async () => {
       const { sandbox } = await shared()
       await sandbox.files.write('made/by/files', 'one\n', { parents: true })
       await sandbox.files.mkdir('folder')
-      const ids = await say(
+      const ids = await outputOf(
         sandbox,
         'stat -c "%u %g" made made/by made/by/files folder | sort -u; echo "$(id -u) $(id -g)"',
       )
@@ -86,7 +86,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect([exitCode, stderr]).toEqual([0, ''])
     })
 
-    it('leaves what was there when the stream fails, ends early by a signal, or holds no bytes', async () => {
+    it('write keeps the old file when the stream fails, is aborted, or yields no bytes', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await files.write('file', 'kept')
@@ -110,10 +110,10 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       await expect(files.write('file', endless(), { signal: caller.signal })).rejects.toMatchObject({
         code: 'cancelled',
       })
-      expect(await say(sandbox, 'cat file; ls -A')).toBe('keptfile')
+      expect(await outputOf(sandbox, 'cat file; ls -A')).toBe('keptfile')
     })
 
-    it('blames the stream and not the file for what the stream says', async () => {
+    it('write reports an error of the stream as such, not as an error of the file', async () => {
       const { sandbox } = await shared()
       const gone = Object.assign(new Error('ENOENT: no such source'), { code: 'ENOENT' })
       await expect(
@@ -127,10 +127,10 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       await expect(sandbox.files.write('file', taken)).rejects.toMatchObject({ code: 'argument_invalid' })
     })
 
-    it('reads nothing from a stream that has nowhere to go', async () => {
+    it('write does not read the stream if the path is refused', async () => {
       const { sandbox } = await shared()
       let pulled = 0
-      let isLeft = false
+      let isCancelled = false
       const stream = new ReadableStream<Uint8Array>(
         {
           pull(controller) {
@@ -138,19 +138,19 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
             controller.enqueue(new Uint8Array(65_536))
           },
           cancel() {
-            isLeft = true
+            isCancelled = true
           },
         },
         { highWaterMark: 0 },
       )
       await sandbox.exec('mkdir folder')
       await expect(sandbox.files.write('folder', stream)).rejects.toMatchObject({ code: 'file_is_directory' })
-      // Bytes set out before the other end can say that they have nowhere to go; from then on none do.
-      if (remote) await eventually('the source to be left', () => isLeft)
+      // A client sends the first bytes before the server can refuse them; then it cancels the source.
+      if (remote) await eventually('the source to be cancelled', () => isCancelled)
       else expect(pulled).toBe(0)
     })
 
-    it('refuses a directory, and a name that ends like one', async () => {
+    it('write refuses a directory, and a path that ends like one', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkdir folder; : > file')
       for (const [path, code] of [
@@ -164,10 +164,10 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
         ['missing/../new', 'file_not_found'],
       ] as const)
         await expect(sandbox.files.write(path, 'x', { parents: true }), path).rejects.toMatchObject({ code })
-      expect(await say(sandbox, 'ls -A')).toBe('file\nfolder')
+      expect(await outputOf(sandbox, 'ls -A')).toBe('file\nfolder')
     })
 
-    it('is never seen half done', async () => {
+    it('a write is never visible half done', async () => {
       const { sandbox } = await shared()
       const sizes = [200_000, 300_000]
       await sandbox.files.write('file', someBytes(sizes[0]!))
@@ -179,7 +179,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(sizes).toEqual(expect.arrayContaining(seen))
     })
 
-    it('is one event, and one of a file: whatever was there before', async () => {
+    it('a write is recorded as exactly one file event, for new and existing files', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const { files } = sandbox
       await files.write('new', 'one')

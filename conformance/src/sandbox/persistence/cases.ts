@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import type { MakeSandbox, SandboxKitOptions } from '../setting.ts'
+import type { MakeSandbox, SandboxKitOptions } from '../kit.ts'
 import { fidelityCases } from './fidelity.ts'
 import { hydratingCases } from './hydrating.ts'
 import { persistenceRegressionCases } from './regressions.ts'

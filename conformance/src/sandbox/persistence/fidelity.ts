@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { bytesOf } from '../archives/ways-in.ts'
-import { keptOf } from '../archives/workspace.ts'
+import { bytesOf } from '../archives/unpack-calls.ts'
+import { manifestOf } from '../archives/workspace.ts'
 import { allEvents, operationsOf } from '../events.ts'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { faultsOf } from '../watching/changes.ts'
-import { carry } from './moving.ts'
+import { transfer } from './transfer.ts'
 
 const odd = String.raw`"$(printf 'new\nline')" "$(printf 'not\377utf8')" ' leading' '-dash' 'tr ailing ' 'é€' 'back\slash' 'C:x' "$(printf '%0255d' 7)"`
 
@@ -24,23 +24,23 @@ const everything = [
 ].join('; ')
 
 export function fidelityCases(make: MakeSandbox): void {
-  describe('what is persisted and hydrated', () => {
+  describe('fidelity', () => {
     const shared = sharedSandbox(make)
     const other = sharedSandbox(make)
 
-    it('is the same in another sandbox: bytes, modes, links, times, names', async () => {
+    it('a hydrated workspace equals the persisted one: bytes, modes, links, times, names', async () => {
       const { sandbox: from } = await shared()
       const under = await other()
       const { sandbox: to } = under
       expect(await from.exec(everything)).toMatchObject({ exitCode: 0, stderr: '' })
-      expect(await carry(from, to)).toMatchObject({ leftOut: [], leftOutCount: 0 })
-      const kept = await keptOf(from)
-      expect(kept.length).toBeGreaterThan(35)
-      expect(await keptOf(to)).toEqual(kept)
-      expect(await say(to, './run.sh; stat -c %h hard; ls -A empty | wc -l')).toBe('ran\n3\n10')
+      expect(await transfer(from, to)).toMatchObject({ leftOut: [], leftOutCount: 0 })
+      const manifest = await manifestOf(from)
+      expect(manifest.length).toBeGreaterThan(35)
+      expect(await manifestOf(to)).toEqual(manifest)
+      expect(await outputOf(to, './run.sh; stat -c %h hard; ls -A empty | wc -l')).toBe('ran\n3\n10')
     })
 
-    it('can be persisted again, byte for byte', async () => {
+    it('a hydrated workspace persists to the same bytes', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec(everything)
@@ -49,16 +49,16 @@ export function fidelityCases(make: MakeSandbox): void {
       expect((await bytesOf(await to.persist())).equals(first)).toBe(true)
     })
 
-    it("is read by the sandbox's own tar", async () => {
+    it("the sandbox's own tar can read a persisted workspace", async () => {
       const { sandbox: from } = await shared()
       const { sandbox: by } = await other()
       await from.exec(everything)
       await by.files.write('archive', await from.persist())
       expect(await by.exec('mkdir out && tar xpf archive -C out')).toMatchObject({ exitCode: 0, stderr: '' })
-      expect(await keptOf(by, 'out')).toEqual(await keptOf(from))
+      expect(await manifestOf(by, 'out')).toEqual(await manifestOf(from))
     })
 
-    it('keeps sparse files sparse', async () => {
+    it('sparse files stay sparse', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec(
@@ -66,30 +66,32 @@ export function fidelityCases(make: MakeSandbox): void {
       )
       const { length } = await bytesOf(await from.persist())
       expect(length).toBeLessThan(1_000_000)
-      await carry(from, to)
-      const [size, blocks] = (await say(to, 'stat -c "%s %b" hole')).split(' ').map(Number)
+      await transfer(from, to)
+      const [size, blocks] = (await outputOf(to, 'stat -c "%s %b" hole')).split(' ').map(Number)
       expect(size).toBe(62_914_560)
       expect(blocks).toBeLessThan(2_000)
-      expect(await say(to, 'dd if=hole bs=1 skip=40000000 count=1 status=none')).toBe('x')
+      expect(await outputOf(to, 'dd if=hole bs=1 skip=40000000 count=1 status=none')).toBe('x')
     })
 
-    it('restores a link that leads out as it says, and still does not follow it', async () => {
+    it('a link that leads outside is restored unchanged, and still not followed', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec('ln -s /etc/passwd absolute; ln -s ../../../../etc/passwd upwards; ln -s /etc dir')
-      await carry(from, to)
-      expect(await say(to, 'readlink absolute upwards dir')).toBe('/etc/passwd\n../../../../etc/passwd\n/etc')
+      await transfer(from, to)
+      expect(await outputOf(to, 'readlink absolute upwards dir')).toBe(
+        '/etc/passwd\n../../../../etc/passwd\n/etc',
+      )
       for (const path of ['absolute', 'upwards', 'dir/passwd'])
         await expect(to.files.read(path)).rejects.toMatchObject({ code: 'path_outside' })
     })
 
-    it('leaves FIFOs and sockets out, and names them', async () => {
+    it('persist leaves FIFOs and sockets out, and names them', async () => {
       const { sandbox: from, journal } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       const socket = `python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("d/sock")'`
       await from.exec(`mkdir d; mkfifo d/pipe; ${socket}; echo x > d/z`)
-      await carry(from, to)
-      expect(await say(to, 'ls d')).toBe('z')
+      await transfer(from, to)
+      expect(await outputOf(to, 'ls d')).toBe('z')
       const [operation] = operationsOf(await allEvents(journal), 'persist_workspace')
       expect(operation?.at(-1)?.data).toMatchObject({
         outcome: 'ok',
@@ -101,14 +103,14 @@ export function fidelityCases(make: MakeSandbox): void {
       })
     })
 
-    it("belongs to the sandbox's user, whose commands can change all of it", async () => {
+    it("a hydrated workspace belongs to the sandbox's user, whose commands can change all of it", async () => {
       const { sandbox: from } = await shared()
       const under = await other()
       const { sandbox: to } = under
       await from.exec(everything)
-      await carry(from, to)
-      expect(await say(to, 'find . -printf "%U %G\\n" | sort -u')).toBe(
-        await say(to, 'echo "$(id -u) $(id -g)"'),
+      await transfer(from, to)
+      expect(await outputOf(to, 'find . -printf "%U %G\\n" | sort -u')).toBe(
+        await outputOf(to, 'echo "$(id -u) $(id -g)"'),
       )
       const { exitCode, stderr } = await to.exec(
         'chmod -R u+rwX . && echo more >> src/bytes && touch new && rm -rf ./* && ls -A',
@@ -117,12 +119,12 @@ export function fidelityCases(make: MakeSandbox): void {
       if (to.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
     })
 
-    it('is an empty workspace as well', async () => {
+    it('an empty workspace can be persisted and hydrated', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await to.exec('mkdir -p a/b; echo x > a/b/c; echo x > .hidden')
-      expect(await carry(from, to)).toMatchObject({ files: 0, directories: 0, links: 0, bytes: 0 })
-      expect(await say(to, 'ls -A')).toBe('')
+      expect(await transfer(from, to)).toMatchObject({ files: 0, directories: 0, links: 0, bytes: 0 })
+      expect(await outputOf(to, 'ls -A')).toBe('')
     })
   })
 }

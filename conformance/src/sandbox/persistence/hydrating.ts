@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { tarOf } from '../archives/tar-bytes.ts'
-import { bytesOf } from '../archives/ways-in.ts'
-import { keptOf } from '../archives/workspace.ts'
+import { bytesOf } from '../archives/unpack-calls.ts'
+import { manifestOf } from '../archives/workspace.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
-import { readText, say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
+import { outputOf, readText } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { faultsOf } from '../watching/changes.ts'
-import { carry } from './moving.ts'
+import { transfer } from './transfer.ts'
 
 export function hydratingCases(make: MakeSandbox): void {
   describe('hydrating', () => {
     const shared = sharedSandbox(make)
 
-    it('replaces everything: what was there and is not in the archive is gone', async () => {
+    it('hydrate replaces everything and removes files that are not in the archive', async () => {
       const under = await shared()
       const { sandbox } = under
       await sandbox.exec(
@@ -28,13 +28,13 @@ export function hydratingCases(make: MakeSandbox): void {
           { name: 'pws', content: 'was a directory' },
         ),
       )
-      expect(await say(sandbox, 'find . -mindepth 1 -printf "%P %y\\n" | sort')).toBe(
+      expect(await outputOf(sandbox, 'find . -mindepth 1 -printf "%P %y\\n" | sort')).toBe(
         ['dir d', 'dir/g f', 'link d', 'link/f f', 'pws f', 'swap d', 'swap/f f'].join('\n'),
       )
       if (sandbox.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
     })
 
-    it('tells of every change, also of large trees over large trees', async ({ skip }) => {
+    it('hydrate records every change, also for large trees', async ({ skip }) => {
       const under = await shared()
       const { sandbox } = under
       if (sandbox.capabilities.watching === 'none') skip()
@@ -45,38 +45,38 @@ export function hydratingCases(make: MakeSandbox): void {
       await sandbox.exec(
         'rm -r a1 a2 a3; for i in $(seq 20 50); do mkdir -p a$i/c; echo new > a$i/c/f; done; mv a10 moved; find . -depth -exec touch -d @1577934245.123456 {} +',
       )
-      const second = await keptOf(sandbox)
+      const second = await manifestOf(sandbox)
       const archive = await bytesOf(await sandbox.persist())
       await sandbox.hydrate(first)
       expect(await faultsOf(under)).toEqual([])
       await sandbox.hydrate(archive)
-      expect(await keptOf(sandbox)).toEqual(second)
+      expect(await manifestOf(sandbox)).toEqual(second)
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it('keeps the root itself: whoever stands in it sees what is new', async () => {
+    it('hydrate keeps the root directory, so a process in it sees the new files', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('echo old > file; mkdir sub')
-      const inode = await say(sandbox, 'stat -c %i .')
+      const inode = await outputOf(sandbox, 'stat -c %i .')
       const standing = await sandbox.spawn(
         'while [ ! -e new ]; do sleep 0.02; done; cat new; ls; echo back > answer',
       )
       await sandbox.hydrate(tarOf({ name: './', type: '5', mode: 0o755 }, { name: 'new', content: 'seen\n' }))
       expect(await within('the process', standing.exit)).toMatchObject({ outcome: 'ok' })
       expect(await readText(sandbox, 'answer')).toBe('back\n')
-      expect(await say(sandbox, 'stat -c %i .; ls')).toBe(`${inode}\nanswer\nnew`)
+      expect(await outputOf(sandbox, 'stat -c %i .; ls')).toBe(`${inode}\nanswer\nnew`)
     })
 
-    it('gives the root the mode and the time that the archive has for it, and none that it has not', async () => {
+    it('hydrate sets mode and time of the root only if the archive has them', async () => {
       const { sandbox } = await shared()
-      const before = await say(sandbox, 'stat -c %a .')
+      const before = await outputOf(sandbox, 'stat -c %a .')
       await sandbox.hydrate(tarOf({ name: 'f' }))
-      expect(await say(sandbox, 'stat -c %a .')).toBe(before)
+      expect(await outputOf(sandbox, 'stat -c %a .')).toBe(before)
       await sandbox.hydrate(tarOf({ name: './', type: '5', mode: 0o750, mtime: 1_000_000 }, { name: 'f' }))
-      expect(await say(sandbox, 'stat -c "%a %Y" .')).toBe('750 1000000')
+      expect(await outputOf(sandbox, 'stat -c "%a %Y" .')).toBe('750 1000000')
     })
 
-    it('takes tars that others made, also compressed', async () => {
+    it('hydrate takes tars made by other tools, also compressed', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir -p t/d && echo x > t/d/f && ln -s d/f t/l && tar czf a.tgz -C t . && tar cf a.tar -C t d l',
@@ -86,20 +86,20 @@ export function hydratingCases(make: MakeSandbox): void {
       )
       for (const archive of archives) {
         expect(await sandbox.hydrate(archive)).toMatchObject({ files: 1, directories: 1, links: 1 })
-        expect(await say(sandbox, 'cat l; ls -A')).toBe('x\nd\nl')
+        expect(await outputOf(sandbox, 'cat l; ls -A')).toBe('x\nd\nl')
       }
     })
 
-    it('of what it persists at that moment leaves everything as it was', async () => {
+    it('hydrating a workspace from its own persist stream changes nothing', async () => {
       const { sandbox } = await shared()
       await sandbox.exec('mkdir -p a/b && seq 20000 > a/b/f && ln a/b/f g && ln -s g l')
       await sandbox.exec('find . -depth -exec touch -h -d @1577934245.123456 {} +')
-      const before = await keptOf(sandbox)
-      await carry(sandbox, sandbox)
-      expect(await keptOf(sandbox)).toEqual(before)
+      const before = await manifestOf(sandbox)
+      await transfer(sandbox, sandbox)
+      expect(await manifestOf(sandbox)).toEqual(before)
     })
 
-    it('names what setuid there was, and drops it', async () => {
+    it('hydrate drops setuid and setgid bits, and names the files', async () => {
       const { sandbox } = await shared()
       const { leftOut } = await sandbox.hydrate(
         tarOf(
@@ -109,21 +109,21 @@ export function hydratingCases(make: MakeSandbox): void {
         ),
       )
       expect(leftOut).toEqual(['su', 'sg', 'd'].map((path) => ({ path, what: 'setuid' })))
-      expect(await say(sandbox, 'stat -c %a su sg d')).toBe('755\n755\n1777')
+      expect(await outputOf(sandbox, 'stat -c %a su sg d')).toBe('755\n755\n1777')
     })
 
-    it('can be done by two at once: one of them is there in the end, whole', async () => {
+    it('of two concurrent hydrates, exactly one is in the workspace at the end', async () => {
       const under = await shared()
       const { sandbox } = under
       const tar = (label: string) =>
         tarOf(...Array.from({ length: 60 }, (_, index) => ({ name: `${label}${index}/f`, content: label })))
       await Promise.allSettled([sandbox.hydrate(tar('a')), sandbox.hydrate(tar('b'))])
-      const names = (await say(sandbox, 'ls -A')).split('\n')
+      const names = (await outputOf(sandbox, 'ls -A')).split('\n')
       expect([names.length, new Set(names.map((name) => name[0])).size]).toEqual([60, 1])
       if (sandbox.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
     })
 
-    it('is there whole, or not at all, when the sandbox ends meanwhile', async () => {
+    it('a hydrate during a shutdown is applied completely or not at all', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const files = (label: string) =>
         tarOf(...Array.from({ length: 600 }, (_, index) => ({ name: `${label}${index}`, content: label })))
@@ -135,7 +135,7 @@ export function hydratingCases(make: MakeSandbox): void {
         await sandbox.lifecycle.shutdown()
         await hydrating.catch(() => undefined)
         await sandbox.lifecycle.start()
-        const seen = await say(sandbox, 'ls -A | cut -c1 | sort | uniq -c | tr -s " "')
+        const seen = await outputOf(sandbox, 'ls -A | cut -c1 | sort | uniq -c | tr -s " "')
         expect(seen.trim(), `round ${round}`).toMatch(/^600 [a-d]$/)
       }
       expect(operationsOf(await allEvents(journal), 'hydrate_workspace').map(typesOf)).toEqual(

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { tarOf } from '../archives/tar-bytes.ts'
-import { bytesOf } from '../archives/ways-in.ts'
+import { bytesOf } from '../archives/unpack-calls.ts'
 import { allEvents, operationsOf } from '../events.ts'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../setting.ts'
-import { carry } from './moving.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
+import { transfer } from './transfer.ts'
 
-/** What others lose on the way, each by name. */
-const losses: readonly (readonly [loss: string, made: string, asked: string, answer: string])[] = [
+/** Properties that other systems lose when they persist a workspace. */
+const losses: readonly (readonly [loss: string, setup: string, check: string, expected: string])[] = [
   [
     'run.sh 0755 became 0644',
     'echo : > run.sh; chmod 755 run.sh',
@@ -24,8 +24,8 @@ const losses: readonly (readonly [loss: string, made: string, asked: string, ans
     'stat -c %Y d',
     '1577934245',
   ],
-  ['an empty directory', 'mkdir -p a/empty', 'ls -A a', 'empty'],
-  ['a newline in a name', 'touch "$(printf "a\\nb")"', 'ls -A --quoting-style=c', '"a\\nb"'],
+  ['an empty directory was gone', 'mkdir -p a/empty', 'ls -A a', 'empty'],
+  ['a newline in a name was lost', 'touch "$(printf "a\\nb")"', 'ls -A --quoting-style=c', '"a\\nb"'],
 ]
 
 export function persistenceRegressionCases(make: MakeSandbox): void {
@@ -33,15 +33,15 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
     const shared = sharedSandbox(make)
     const other = sharedSandbox(make)
 
-    it.each(losses)('%s', async (_loss, made, asked, answer) => {
+    it.each(losses)('%s', async (_loss, setup, check, expected) => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
-      await from.exec(made)
-      await carry(from, to)
-      expect(await say(to, asked)).toBe(answer)
+      await from.exec(setup)
+      await transfer(from, to)
+      expect(await outputOf(to, check)).toBe(expected)
     })
 
-    it('a FIFO and setuid went without a word', async () => {
+    it('a FIFO and setuid bits were dropped silently', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.exec('mkfifo pipe; echo x > f')
       await bytesOf(await sandbox.persist())
@@ -59,25 +59,25 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       })
     })
 
-    it('setuid of a file that is persisted went without a word', async ({ skip }) => {
+    it('setuid bits of a persisted file were dropped silently', async ({ skip }) => {
       const { sandbox, journal } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await sandbox.exec('echo x > su; chmod 4755 su')
-      if ((await say(sandbox, 'stat -c %a su')) !== '4755') skip()
-      const { leftOut } = await carry(sandbox, to)
-      expect(await say(to, 'stat -c %a su')).toBe('755')
+      if ((await outputOf(sandbox, 'stat -c %a su')) !== '4755') skip()
+      const { leftOut } = await transfer(sandbox, to)
+      expect(await outputOf(to, 'stat -c %a su')).toBe('755')
       const persisted = operationsOf(await allEvents(journal), 'persist_workspace')[0]?.at(-1)?.data
       const named = [...leftOut, ...((persisted?.leftOut ?? []) as unknown as typeof leftOut)]
       expect(named).toContainEqual({ path: 'su', what: 'setuid' })
     })
 
-    it('hydrating laid one workspace over another', async () => {
+    it('hydrating merged one workspace into another', async () => {
       const { sandbox: from } = await shared()
       const { sandbox: to } = await other()
       await from.exec('echo new > new')
       await to.exec('mkdir -p old/deep; echo old > old/deep/f; mkfifo pipe; ln -s /etc out')
-      await carry(from, to)
-      expect(await say(to, 'ls -A')).toBe('new')
+      await transfer(from, to)
+      expect(await outputOf(to, 'ls -A')).toBe('new')
     })
   })
 }

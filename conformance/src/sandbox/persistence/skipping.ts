@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { allEvents, operationsOf } from '../events.ts'
-import { say } from '../files/content.ts'
-import { type MakeSandbox, newSandbox } from '../setting.ts'
-import { carry } from './moving.ts'
+import { outputOf } from '../files/content.ts'
+import { type MakeSandbox, newSandbox } from '../kit.ts'
+import { transfer } from './transfer.ts'
 
 const wrong = [
   '.',
@@ -23,8 +23,8 @@ const wrong = [
 ]
 
 export function skippingCases(make: MakeSandbox): void {
-  describe('what is skipped', () => {
-    it('is understood as a concrete path, and is not in the tar', async () => {
+  describe('skipped paths', () => {
+    it('skipOnPersist normalizes a path and leaves it out of the archive', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       const { lifecycle } = sandbox
@@ -36,16 +36,16 @@ export function skippingCases(make: MakeSandbox): void {
       await sandbox.exec(
         'mkdir -p cache/deep a/b a/bc x/cache caches && touch cache/deep/f a/b/f a/bc/f x/cache/f caches/f single singles',
       )
-      await carry(sandbox, to)
-      expect(await say(to, 'find . -type f | sort | tr "\\n" " "')).toBe(
+      await transfer(sandbox, to)
+      expect(await outputOf(to, 'find . -type f | sort | tr "\\n" " "')).toBe(
         './a/bc/f ./caches/f ./singles ./x/cache/f',
       )
-      expect(await say(to, 'test -e cache || test -e a/b || echo gone')).toBe('gone')
+      expect(await outputOf(to, 'test -e cache || test -e a/b || echo gone')).toBe('gone')
       const [operation] = operationsOf(await allEvents(journal), 'persist_workspace')
       expect(operation?.[0]?.data.skip).toEqual(['cache', 'a/b', 'single', 'not/there/yet'])
     })
 
-    it('cannot be the root, outside of it, a pattern or nothing', async () => {
+    it('skipOnPersist refuses the root, outside paths, patterns and empty paths', async () => {
       const { sandbox } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       for (const path of wrong)
@@ -53,10 +53,10 @@ export function skippingCases(make: MakeSandbox): void {
           expect.objectContaining({ code: 'argument_invalid' }),
         )
       await sandbox.exec('mkdir a; echo x > a/b; echo x > c')
-      expect(await carry(sandbox, to)).toMatchObject({ files: 2 })
+      expect(await transfer(sandbox, to)).toMatchObject({ files: 2 })
     })
 
-    it('cannot be what is no text', async () => {
+    it('skipOnPersist refuses values that are not strings', async () => {
       const { sandbox } = await newSandbox(make)
       for (const path of [undefined, null, 1, {}])
         await expect(sandbox.lifecycle.skipOnPersist(path as never)).rejects.toThrow(
@@ -64,26 +64,26 @@ export function skippingCases(make: MakeSandbox): void {
         )
     })
 
-    it('is in a download all the same, and a link to it too', async () => {
+    it('a download contains skipped paths, and links to them are persisted', async () => {
       const { sandbox } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await sandbox.lifecycle.skipOnPersist('cache')
       await sandbox.exec('mkdir cache && echo x > cache/f && ln -s cache link && ln cache/f hard')
       await to.files.upload('.', await sandbox.files.download('.'))
-      expect(await say(to, 'cat cache/f')).toBe('x')
-      await carry(sandbox, to)
-      expect(await say(to, 'ls; readlink link; cat hard')).toBe('hard\nlink\ncache\nx')
+      expect(await outputOf(to, 'cat cache/f')).toBe('x')
+      await transfer(sandbox, to)
+      expect(await outputOf(to, 'ls; readlink link; cat hard')).toBe('hard\nlink\ncache\nx')
     })
 
-    it('is still skipped after a start, and with another handle', async () => {
+    it('a skipped path stays skipped after a restart, and for other handles', async () => {
       const { sandbox } = await newSandbox(make)
       const { sandbox: to } = await newSandbox(make)
       await sandbox.as({ run: 'run_skip' }).lifecycle.skipOnPersist('cache')
       await sandbox.lifecycle.shutdown()
       await sandbox.lifecycle.start()
       await sandbox.exec('echo x > cache; echo x > kept')
-      await carry(sandbox, to)
-      expect(await say(to, 'ls')).toBe('kept')
+      await transfer(sandbox, to)
+      expect(await outputOf(to, 'ls')).toBe('kept')
     })
   })
 }

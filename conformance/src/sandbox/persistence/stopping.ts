@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
 import { eventually, within } from '../../waiting/within.ts'
 import { allEvents, operationsOf } from '../events.ts'
-import { readText, say } from '../files/content.ts'
-import { Hooks } from '../hooks.ts'
-import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../setting.ts'
+import { outputOf, readText } from '../files/content.ts'
+import { StopHooks } from '../hooks.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../kit.ts'
 
-/** What happened of a stop, in order: `stop`, `before_stop`, `/before_stop`… */
+/** The starts and ends of a stop's operations in order: `stop`, `before_stop`, `/before_stop`… */
 async function stepsOf(journal: JournalReader): Promise<string[]> {
   const ops = ['stop', 'before_stop', 'persist_workspace', 'shutdown', 'destroy']
   return (await allEvents(journal)).flatMap(({ type, data }) => {
@@ -28,16 +28,16 @@ const whole = [
   '/shutdown',
   '/stop',
 ]
-/** The command that fails like a hook which rejects with that message. */
+/** A command that fails like a hook function that rejects with "half state". */
 const halfState = 'echo half state >&2; exit 3'
 const withoutPersisting = whole.filter((step) => !step.includes('persist'))
 
 export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('stopping', () => {
-    it('runs the hooks, then persists, then shuts down, in that order', async () => {
+    it('stop runs the hooks, then persists, then shuts down', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      await new Hooks(under, options).add('writing', {
+      await new StopHooks(under, options).add('writing', {
         call: async () => void (await sandbox.files.write('by-hook', 'x')),
         run: 'echo x > by-hook',
       })
@@ -49,19 +49,19 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect(write.at(-1)!.seq).toBeLessThan(before.at(-1)!.seq)
     })
 
-    it('goes on with the same workspace after a start', async () => {
+    it('a stopped sandbox has the same workspace after a start', async () => {
       const { sandbox } = await newSandbox(make)
       await sandbox.exec('mkdir -p a && echo kept > a/f && chmod 700 a && ln -s a/f l')
       await sandbox.lifecycle.stop()
       expect(await sandbox.lifecycle.running()).toBe(false)
       await sandbox.lifecycle.start()
-      expect(await say(sandbox, 'cat l; stat -c %a a')).toBe('kept\n700')
+      expect(await outputOf(sandbox, 'cat l; stat -c %a a')).toBe('kept\n700')
     })
 
-    it('a failed hook blocks persisting for good, and the sandbox still ends', async () => {
+    it('a failed hook blocks persistence permanently, and the sandbox still stops', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      await new Hooks(under, options).add('broken', {
+      await new StopHooks(under, options).add('broken', {
         call: () => Promise.reject(new Error('half state')),
         run: halfState,
       })
@@ -75,10 +75,10 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect(stop?.at(-1)?.data).toMatchObject({ outcome: 'failed' })
     })
 
-    it('repeated stop never persists after a failure, also when later hooks are fine', async () => {
+    it('a repeated stop never persists after a failure, also when later hooks succeed', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       let isBroken = true
       await hooks.add('broken', {
         call() {
@@ -98,10 +98,10 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect((await stepsOf(journal)).filter((step) => step.includes('persist'))).toEqual([])
     })
 
-    it('pre-stop cancellation skips persistence and completes cleanup', async () => {
+    it('a cancelled hook skips persistence, and the stop still completes', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       const process = await sandbox.spawn(['sleep', '1000'])
       await hooks.add('cancelled', {
         async call(ran) {
@@ -111,7 +111,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
         run: 'kill -9 $$',
       })
       await hooks.add('other', { call: (ran) => ran() })
-      // A command has no signal to be cancelled by: the nearest is one that is killed.
+      // A command hook takes no AbortSignal, so the case kills it instead.
       const code = options.remote ? 'before_stop_failed' : 'cancelled'
       await expect(sandbox.lifecycle.stop()).rejects.toMatchObject({ code })
       expect(await hooks.ran()).toEqual(['cancelled', 'other'])
@@ -119,23 +119,23 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect(await stepsOf(journal)).toEqual(withoutPersisting)
     })
 
-    it('a hook that fails with an abort, or with nothing at all, blocks as well', async () => {
+    it('a hook that rejects with an AbortError or with undefined also blocks persistence', async () => {
       for (const [reason, run] of [
         [new DOMException('gone', 'AbortError'), 'kill -INT $$'],
         [undefined, 'exit 1'],
       ] as const) {
         const under = await newSandbox(make)
         const { sandbox, journal } = under
-        await new Hooks(under, options).add('broken', { call: () => Promise.reject(reason), run })
+        await new StopHooks(under, options).add('broken', { call: () => Promise.reject(reason), run })
         await expect(sandbox.lifecycle.stop()).rejects.toSatisfy(() => true)
         expect(await stepsOf(journal)).toEqual(withoutPersisting)
       }
     })
 
-    it('concurrent stop waits for the hooks of the first, and does not persist when they fail', async () => {
+    it('a concurrent stop waits for the hooks of the first, and does not persist when they fail', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       const hook = Promise.withResolvers<void>()
       await hooks.add('waiting', {
         call(ran) {
@@ -157,10 +157,10 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect((await stepsOf(journal)).filter((step) => step === 'sandbox.stopped')).toHaveLength(1)
     })
 
-    it('concurrent stop persists and ends once when all goes well', async () => {
+    it('concurrent stops persist and stop once', async () => {
       const under = await newSandbox(make)
       const { sandbox, journal } = under
-      const hooks = new Hooks(under, options)
+      const hooks = new StopHooks(under, options)
       await hooks.add('slow', {
         async call(ran) {
           await sandbox.exec('sleep 0.1; echo x > by-hook')
@@ -184,7 +184,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect(await readText(sandbox, 'f')).toBe('kept\n')
     })
 
-    it('a stop of what does not run persists nothing', async () => {
+    it('a stop of a sandbox that does not run persists nothing', async () => {
       const { sandbox, journal } = await newSandbox(make)
       await sandbox.lifecycle.shutdown()
       await sandbox.lifecycle.stop()

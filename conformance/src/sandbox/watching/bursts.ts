@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { MakeSandbox } from '../setting.ts'
-import { changesOf, faultsOf, told, watchedSandbox } from './changes.ts'
+import type { MakeSandbox } from '../kit.ts'
+import { changeLines, changesOf, faultsOf, watchedSandbox } from './changes.ts'
 import type { Sizes } from './conformance.ts'
 
 const shown = (count: number) => count.toLocaleString('en')
@@ -9,7 +9,9 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
   const folders = burst / 100
 
   describe('many changes at once', () => {
-    it(`${shown(burst)} files in new directories are ${shown(burst)} events`, async ({ skip }) => {
+    it(`${shown(burst)} files in new directories are recorded as ${shown(burst)} events`, async ({
+      skip,
+    }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec(
         `i=0; while [ $i -lt ${folders} ]; do mkdir -p a/$i/b/c; j=0; while [ $j -lt 100 ]; do : > a/$i/b/c/$j; j=$((j+1)); done; i=$((i+1)); done`,
@@ -18,7 +20,7 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
       expect(await changesOf(under)).toHaveLength(1 + folders * 3 + burst)
     })
 
-    it('200 files that come and go leave nothing behind', async ({ skip }) => {
+    it('events of 200 short-lived files are consistent', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec(
         'i=0; while [ $i -lt 200 ]; do : > f$i; rm f$i; mkdir d$i; : > d$i/x; rm -r d$i; i=$((i+1)); done',
@@ -26,20 +28,20 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it(`${shown(storm)} while the host is busy with something else are ${shown(storm)}`, async ({ skip }) => {
+    it(`${shown(storm)} files created while the host is busy are all recorded`, async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       const { sandbox } = under
       const process = await sandbox.spawn(
         `cat; i=0; while [ $i -lt ${storm} ]; do : > f$i; i=$((i+1)); done; mkdir d; mv f0 d/moved; rm f1`,
       )
       await process.end()
-      // Long enough for most of them to be made meanwhile.
+      // Blocks the event loop long enough for most of the files to be created meanwhile.
       for (const until = performance.now() + storm / 15; performance.now() < until; );
       expect(await process.exit).toMatchObject({ outcome: 'ok' })
       expect(await faultsOf(under)).toEqual([])
     }, 300_000)
 
-    it('everything that is moved about at once is where the events say', async ({ skip }) => {
+    it('concurrent moves of files and directories are recorded correctly', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       for (const script of [
         'mkdir -p a/b/c d && : > a/b/c/f && : > d/g',
@@ -57,13 +59,15 @@ export function burstCases(make: MakeSandbox, { storm, burst }: Sizes): void {
       expect(await faultsOf(under)).toEqual([])
     })
 
-    it('an archive that is unpacked is told whole', async ({ skip }) => {
+    it('an unpacked archive is recorded completely', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec(
         'mkdir -p /tmp/kit-src/a/b && for i in 1 2 3 4 5; do echo $i > /tmp/kit-src/a/b/$i; done && tar -cf in.tar -C /tmp/kit-src a && rm -r /tmp/kit-src && tar -xf in.tar && rm in.tar',
       )
       expect(await faultsOf(under)).toEqual([])
-      expect(told(await changesOf(under)).filter((line) => line.startsWith('created a'))).toHaveLength(7)
+      expect(changeLines(await changesOf(under)).filter((line) => line.startsWith('created a'))).toHaveLength(
+        7,
+      )
     })
   })
 }

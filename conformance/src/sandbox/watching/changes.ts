@@ -4,37 +4,37 @@ import { allEvents } from '../events.ts'
 import {
   type MakeSandbox,
   newSandbox,
+  type SandboxTestOptions,
   type SandboxUnderTest,
-  type SandboxWish,
   type TestedSandbox,
-} from '../setting.ts'
+} from '../kit.ts'
 
-/** A sandbox whose workspace is watched; skips the test where none can be. */
+/** Creates a sandbox with a watched workspace; skips the test where the sandbox has no watcher. */
 export async function watchedSandbox(
   make: MakeSandbox,
   skip: TestContext['skip'],
-  wish?: SandboxWish,
+  options?: SandboxTestOptions,
 ): Promise<SandboxUnderTest> {
-  const under = await newSandbox(make, wish)
+  const under = await newSandbox(make, options)
   if (under.sandbox.capabilities.watching === 'none') skip()
   return under
 }
 
-/** What the journal has of files, once everything done so far is in it. */
+/** The recorded file events after a flush, so that every change made so far is included. */
 export async function changesOf({ sandbox, journal }: SandboxUnderTest): Promise<JournalEvent[]> {
   await sandbox.files.flush()
   return recordedChanges({ sandbox, journal })
 }
 
-/** The same without asking for more. */
+/** The recorded file events, without a flush. */
 export async function recordedChanges({
   journal,
 }: Pick<SandboxUnderTest, 'sandbox' | 'journal'>): Promise<JournalEvent[]> {
   return allEvents(journal, { types: ['file.*'] })
 }
 
-/** `created a`, or `moved a → b`. */
-export function told(events: readonly JournalEvent[]): string[] {
+/** One line per event: `created a`, or `moved a → b`. */
+export function changeLines(events: readonly JournalEvent[]): string[] {
   return events.map(({ type, data }) => {
     const verb = type.replace('file.', '')
     return data.previousPath === undefined
@@ -43,7 +43,7 @@ export function told(events: readonly JournalEvent[]): string[] {
   })
 }
 
-/** The tree that events amount to, from an empty one, and what is wrong with them. */
+/** Applies the events to an empty tree. Returns the tree and the inconsistencies among the events. */
 export function folded(events: readonly JournalEvent[]): { tree: Map<string, string>; faults: string[] } {
   const tree = new Map<string, string>()
   const faults: string[] = []
@@ -54,20 +54,20 @@ export function folded(events: readonly JournalEvent[]): { tree: Map<string, str
   for (const event of events) {
     if (isEvent(event, 'file.created')) {
       const { path, kind } = event.data
-      if (tree.has(path)) fault(event, 'it was there already')
+      if (tree.has(path)) fault(event, 'the path already existed')
       const above = path.slice(0, Math.max(0, path.lastIndexOf('/')))
-      if (above !== '' && tree.get(above) !== 'directory') fault(event, 'in no directory')
+      if (above !== '' && tree.get(above) !== 'directory') fault(event, 'its directory did not exist')
       tree.set(path, kind)
     } else if (isEvent(event, 'file.changed')) {
-      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'it was not there')
+      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'the path did not exist with this kind')
     } else if (isEvent(event, 'file.deleted')) {
-      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'it was not there')
-      if (holds(event.data.path)) fault(event, 'it still held something')
+      if (tree.get(event.data.path) !== event.data.kind) fault(event, 'the path did not exist with this kind')
+      if (holds(event.data.path)) fault(event, 'the directory was not empty')
       tree.delete(event.data.path)
     } else if (isEvent(event, 'file.moved')) {
       const { path, previousPath, kind } = event.data
-      if (tree.get(previousPath) !== kind) fault(event, `it was not at ${previousPath}`)
-      if (holds(previousPath)) fault(event, 'something was left behind')
+      if (tree.get(previousPath) !== kind) fault(event, `${previousPath} did not exist with this kind`)
+      if (holds(previousPath)) fault(event, `${previousPath} was not empty`)
       tree.delete(previousPath)
       tree.set(path, kind)
     }
@@ -75,7 +75,7 @@ export function folded(events: readonly JournalEvent[]): { tree: Map<string, str
   return { tree, faults }
 }
 
-/** What is in the workspace now, without what is ignored by default. */
+/** The workspace as it is on disk, without the names that are ignored by default. */
 export async function workspaceTree(sandbox: TestedSandbox): Promise<Map<string, string>> {
   const tree = new Map<string, string>()
   for (const [letter, kind] of [
@@ -93,12 +93,14 @@ export async function workspaceTree(sandbox: TestedSandbox): Promise<Map<string,
   return tree
 }
 
-/** Everything that the events and the workspace do not agree about; for workspaces that began empty. */
+/** All differences between the recorded events and the workspace. The workspace must have been empty at first. */
 export async function faultsOf(under: SandboxUnderTest): Promise<string[]> {
   const { tree, faults } = folded(await changesOf(under))
   const real = await workspaceTree(under.sandbox)
   for (const [path, kind] of real)
-    if (tree.get(path) !== kind) faults.push(`${path}: is ${kind}, told ${tree.get(path) ?? 'nothing'}`)
-  for (const path of tree.keys()) if (!real.has(path)) faults.push(`${path}: is not there`)
+    if (tree.get(path) !== kind)
+      faults.push(`${path}: is ${kind} on disk, but ${tree.get(path) ?? 'absent'} after the events`)
+  for (const path of tree.keys())
+    if (!real.has(path)) faults.push(`${path}: is absent on disk, but present after the events`)
   return faults.slice(0, 20)
 }

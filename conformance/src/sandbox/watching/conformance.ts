@@ -1,12 +1,12 @@
 import { describe } from 'vitest'
-import type { MakeSandbox } from '../setting.ts'
+import type { MakeSandbox } from '../kit.ts'
 import { burstCases } from './bursts.ts'
+import { changeCases } from './change-cases.ts'
 import { imageCases } from './images.ts'
 import { watchRegressionCases } from './regressions.ts'
-import { changeCases } from './telling.ts'
 import { viewerCases } from './viewers.ts'
 
-/** The parts of the kit, in the order in which they run. */
+/** The groups of the kit, in the order in which they run. */
 const groups = {
   changes: changeCases,
   bursts: burstCases,
@@ -15,35 +15,35 @@ const groups = {
   regressions: watchRegressionCases,
 } satisfies Record<string, (make: MakeSandbox, sizes: Sizes) => void>
 
-/** A part of the kit, by name. */
+/** The name of a group of the kit. */
 type WatcherGroup = keyof typeof groups
 
-/** How many files the large cases make. */
+/** The number of files that the large cases create. */
 export interface Sizes {
-  /** While the host is busy: the kernel keeps 16,384 events for a watcher which does not read them. */
+  /** Files created while the host is busy. The kernel queues 16,384 events for a watcher that does not read them. */
   readonly storm: number
-  /** In each of the other large cases, a multiple of 500. */
+  /** Files created in each of the other large cases; a multiple of 500. */
   readonly burst: number
 }
 
 export interface WatcherKitOptions {
-  /** Which parts of the kit; all by default. */
+  /** The groups to run; all by default. */
   readonly groups?: readonly WatcherGroup[]
-  /** How many files are made while the host is busy, and in other bursts; by default 30,000 and 5,000. */
+  /** The default is 30,000 files while the host is busy, and 5,000 in other bursts. */
   readonly sizes?: Sizes
 }
 
 /**
- * What every watcher of a workspace must see, as tests: the part of `sandboxConformance` that is about changes of
- * files, for other watchers of the same sandboxes.
+ * Registers the tests that every watcher of a workspace must pass. They are separate from `sandboxConformance`, so that
+ * each watcher of the same sandbox can run them.
  *
  * @example
- * watcherConformance('polling', (wish) => makeSandbox({ ...wish, polls: true }), { sizes: { storm: 3_000, burst: 500 } })
+ * watcherConformance('polling', (options) => makeSandbox({ ...options, polls: true }), { sizes: { storm: 3_000, burst: 500 } })
  */
 export function watcherConformance(
   name: string,
   make: MakeSandbox,
-  // The keys of a record that is typed by its keys.
+  // The cast is safe: these are the keys of `groups`.
   {
     groups: chosen = Object.keys(groups) as WatcherGroup[],
     sizes = { storm: 30_000, burst: 5_000 },

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { MakeSandbox, SandboxUnderTest } from '../setting.ts'
+import type { MakeSandbox, SandboxUnderTest } from '../kit.ts'
 import { changesOf, watchedSandbox } from './changes.ts'
 
 const hashOf = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`
 
 export function imageCases(make: MakeSandbox): void {
   describe('images of files', () => {
-    it('go from one change to the next', async ({ skip }) => {
+    it('each change has the hashes of the content before and after it', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.files.write('f', 'one')
       expect(await lastOf(under)).toMatchObject({ after: hashOf('one'), size: 3 })
-      // In one step: `>` would empty the file first, and that may be a change of its own.
+      // `1<>` writes in one step; `>` would truncate the file first, which may be recorded as a separate change.
       await under.sandbox.exec('printf second 1<> f')
       expect(await lastOf(under)).toMatchObject({ before: hashOf('one'), after: hashOf('second'), size: 6 })
       await under.sandbox.exec('mv f g')
@@ -20,7 +20,7 @@ export function imageCases(make: MakeSandbox): void {
       expect(await lastOf(under)).toMatchObject({ path: 'g', before: hashOf('second') })
     })
 
-    it('are absent, and it is said, of what was there before', async ({ skip }) => {
+    it('the content before the start is recorded as unknown', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       await under.sandbox.exec('printf old > f')
       await under.sandbox.lifecycle.shutdown()
@@ -31,7 +31,7 @@ export function imageCases(make: MakeSandbox): void {
       expect(last).not.toHaveProperty('before')
     })
 
-    it('are never of .env files', async ({ skip }) => {
+    it('the content of .env files is never recorded', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       for (const command of [
         'printf A=1 > .env',
@@ -47,11 +47,13 @@ export function imageCases(make: MakeSandbox): void {
       }
     })
 
-    it('are kept up to a size, and up to a total that is said to be reached', async ({ skip }) => {
+    it('content is stored up to a size per file, and up to a total with one limit event', async ({
+      skip,
+    }) => {
       const under = await watchedSandbox(make, skip, { watch: { imageBytes: 100, imagesTotalBytes: 250 } })
       await under.sandbox.files.write('large', 'x'.repeat(101))
       expect(await lastOf(under)).toMatchObject({ size: 101, afterOmitted: expect.any(String) })
-      for (const [name, kept] of [
+      for (const [name, isStored] of [
         ['a', true],
         ['b', true],
         ['c', false],
@@ -59,10 +61,10 @@ export function imageCases(make: MakeSandbox): void {
       ] as const) {
         await under.sandbox.files.write(name, name.repeat(100))
         const last = await lastOf(under)
-        expect({ name, kept: 'after' in last, said: 'afterOmitted' in last }).toEqual({
+        expect({ name, isStored: 'after' in last, omitted: 'afterOmitted' in last }).toEqual({
           name,
-          kept,
-          said: !kept,
+          isStored,
+          omitted: !isStored,
         })
       }
       const { events } = await under.journal.read({ types: ['limit.reached'] })

@@ -1,12 +1,12 @@
 import type { JournalEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { within } from '../../waiting/within.ts'
-import type { MakeSandbox } from '../setting.ts'
-import { changesOf, recordedChanges, told, watchedSandbox } from './changes.ts'
+import type { MakeSandbox } from '../kit.ts'
+import { changeLines, changesOf, recordedChanges, watchedSandbox } from './changes.ts'
 
 export function viewerCases(make: MakeSandbox): void {
   describe('`files.watch`', () => {
-    it('gives what the journal has, to everyone, from when it was called', async ({ skip }) => {
+    it('`files.watch` gives every viewer the journal events since its call', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       const { sandbox } = under
       await sandbox.files.write('before', '')
@@ -16,22 +16,22 @@ export function viewerCases(make: MakeSandbox): void {
       await sandbox.files.write('last', '')
       const seen = await Promise.all(viewers.map((viewer) => within('the last', until(viewer, 'last'))))
       const recorded = (await recordedChanges(under)).filter(({ data }) => data.path !== 'before')
-      // What was found in the same look may follow the last one.
+      // Changes found in the same scan may follow the last one.
       for (const events of seen) expect(events).toEqual(recorded.slice(0, events.length))
     })
 
-    it('leaves out what its viewer ignores, and nobody else', async ({ skip }) => {
+    it('`files.watch` leaves out the paths that its own viewer ignores', async ({ skip }) => {
       const under = await watchedSandbox(make, skip)
       const { sandbox } = under
       const viewer = sandbox.files.watch({ ignore: ['*.log', 'cache'] })
       await sandbox.exec('mkdir cache; : > cache/x; : > a.log; : > a.txt; mv a.log b.txt; : > z')
-      const seen = told(await within('the last', until(viewer, 'z')))
+      const seen = changeLines(await within('the last', until(viewer, 'z')))
       expect(seen.every((line) => line === 'moved a.log → b.txt' || !/cache|\.log/.test(line))).toBe(true)
       expect(seen).toContain('created z')
-      expect(told(await changesOf(under))).toContain('created cache/x')
+      expect(changeLines(await changesOf(under))).toContain('created cache/x')
     })
 
-    it('ends with its signal, and when its viewer leaves', async ({ skip }) => {
+    it('`files.watch` ends with its signal, and when its viewer returns', async ({ skip }) => {
       const { sandbox } = await watchedSandbox(make, skip)
       const caller = new AbortController()
       const viewer = sandbox.files.watch({ signal: caller.signal })

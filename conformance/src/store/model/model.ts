@@ -1,65 +1,65 @@
 import { type Journal, openStore, type RememberedHead, type Store, type StoreDriver } from '@vitrine/journal'
 import type { EventInput, JournalEvent, JournalItem } from '@vitrine/protocol'
-import { type MortalDriver, mortal } from '../../drivers/mortal.ts'
+import { type CrashingDriver, crashingDriver } from '../../drivers/crashing-driver.ts'
 import { allItems } from '../../events/all-items.ts'
 import { messages, output, work } from '../../events/inputs.ts'
 import { eventually } from '../../waiting/within.ts'
-import type { StoreUnderTest } from '../scene.ts'
-import { Follower } from './follower.ts'
+import type { StoreUnderTest } from '../fixture.ts'
+import { ModelReader } from './model-reader.ts'
 import { Pager } from './pager.ts'
-import type { Step } from './step.ts'
+import type { ModelStep } from './step.ts'
 
 export const journalIds = ['sbx_a', 'sbx_b', 'host'] as const
 
-/** A store, the hosts that come and go on it, its readers, and all that anyone was ever promised. */
+/** A store, its successive hosts, its readers, and everything that was acknowledged. */
 export class Model {
-  /** Readers of the host's own store: they are cut off with it, and come back. */
-  readonly followers: Follower[] = []
-  /** Readers with a read-only store of their own: they see hosts come and go. */
-  readonly watchers: Follower[] = []
+  /** Readers of the host's own store: they disconnect with it and reconnect. */
+  readonly followers: ModelReader[] = []
+  /** Readers with their own read-only store: they stay connected while hosts change. */
+  readonly watchers: ModelReader[] = []
   readonly pager = new Pager()
   /** Events that an append resolved with. */
   readonly acknowledged: JournalEvent[] = []
-  /** The newest head that a host has seen of each journal. */
+  /** The newest head of each journal that a host has seen. */
   readonly heads = new Map<string, RememberedHead>()
-  readonly #subject: StoreUnderTest
+  readonly #underTest: StoreUnderTest
   readonly #recent: number
   readonly #abandoned: Store[] = []
   #watching: Store | undefined
   readonly #openWork = new Map<string, string>()
   #pending: Promise<unknown>[] = []
-  #host: MortalDriver | undefined
+  #host: CrashingDriver | undefined
   #store: Store | undefined
-  #works = 0
+  #workCount = 0
   #broken: unknown
 
-  constructor(subject: StoreUnderTest, recent: number) {
-    this.#subject = subject
+  constructor(underTest: StoreUnderTest, recent: number) {
+    this.#underTest = underTest
     this.#recent = recent
   }
 
-  /** An error that no step may have. */
+  /** The first unexpected error of a step. */
   get broken(): unknown {
     return this.#broken
   }
 
   get driver(): StoreDriver {
-    return this.#subject.driver()
+    return this.#underTest.driver()
   }
 
-  async take(step: Step): Promise<void> {
+  async run(step: ModelStep): Promise<void> {
     const store = await this.store()
     switch (step.do) {
       case 'append': {
         const events = step.output
           ? Array.from({ length: step.events }, (_, offset) => output('o', offset))
           : messages(step.events)
-        return this.#promise(step.wait, this.#append(await store.journal(idOf(step.journal)), events))
+        return this.#track(step.wait, this.#append(await store.journal(idOf(step.journal)), events))
       }
       case 'work':
-        return this.#promise(true, this.#toggleWork(await store.journal(idOf(step.journal))))
+        return this.#track(true, this.#toggleWork(await store.journal(idOf(step.journal))))
       case 'connect': {
-        const follower = new Follower(idOf(step.journal), step.patient)
+        const follower = new ModelReader(idOf(step.journal), step.yields)
         this.followers.push(follower)
         return follower.connect(await store.journal(follower.journal), step.from)
       }
@@ -72,34 +72,34 @@ export class Model {
       case 'watch':
         return this.#watch(idOf(step.journal))
       case 'page':
-        return this.#promise(true, this.pager.turn(store, step.limit))
+        return this.#track(true, this.pager.readPage(store, step.limit))
       case 'trim': {
         const journal = await store.journal(idOf(step.journal))
-        return this.#promise(step.wait, journal.trim({ events: step.keep }))
+        return this.#track(step.wait, journal.trim({ events: step.keep }))
       }
       case 'takeover':
         return this.#takeover(store)
       case 'crash':
         await this.#host?.kill(step.when)
-        return this.#left(this.#host?.dead === true)
+        return this.#hostStopped(this.#host?.dead === true)
       case 'reopen':
         await store.close()
-        return this.#left(true)
+        return this.#hostStopped(true)
     }
   }
 
-  /** The store, opened anew when its last host has gone. */
+  /** The store, reopened if its last host has stopped. */
   async store(): Promise<Store> {
-    if (this.#host?.dead) await this.#left(true)
-    if (!this.#store) await this.#open(mortal(this.driver), false)
+    if (this.#host?.dead) await this.#hostStopped(true)
+    if (!this.#store) await this.#open(crashingDriver(this.driver), false)
     return this.#store!
   }
 
-  /** Everything asked for is done or refused, and every reader has all there is. */
-  async settle(): Promise<void> {
+  /** Waits until all calls are settled and every reader has received everything. */
+  async finish(): Promise<void> {
     await Promise.all(this.#pending)
     await (await this.store()).close()
-    await this.#left(true)
+    await this.#hostStopped(true)
     const store = await this.store()
     for (const follower of this.followers) {
       const journal = await store.journal(follower.journal)
@@ -118,7 +118,7 @@ export class Model {
         5_000,
       )
     }
-    while (!(await this.pager.turn(store, 7))) {}
+    while (!(await this.pager.readPage(store, 7))) {}
   }
 
   async itemsOf(id: string): Promise<readonly JournalItem[]> {
@@ -130,23 +130,23 @@ export class Model {
     await this.#watching?.close()
     if (this.#store) await this.#store.close()
     for (const store of this.#abandoned) await store.close()
-    await this.#subject.dispose()
+    await this.#underTest.dispose()
   }
 
-  /** What a dead or fenced host was asked for is refused; anything else must be done. */
-  async #promise(wait: boolean, promise: Promise<unknown>): Promise<void> {
+  /** Tracks a call: it may fail only if its host has crashed or is fenced. */
+  async #track(wait: boolean, promise: Promise<unknown>): Promise<void> {
     const host = this.#host
     const store = this.#store
-    const settled = promise.then(
+    const done = promise.then(
       () => undefined,
       (error: unknown) => {
         const code = error instanceof Error && 'code' in error ? error.code : undefined
-        const gone = host?.dead || code === 'store_fenced' || code === 'store_closed'
-        if (!gone && store === this.#store) this.#broken ??= error
+        const isStopped = host?.dead || code === 'store_fenced' || code === 'store_closed'
+        if (!isStopped && store === this.#store) this.#broken ??= error
       },
     )
-    this.#pending.push(settled)
-    if (wait) await settled
+    this.#pending.push(done)
+    if (wait) await done
   }
 
   async #append(journal: Journal, events: readonly EventInput[]): Promise<void> {
@@ -161,27 +161,27 @@ export class Model {
       this.#openWork.delete(journal.id)
       return this.#append(journal, [work.operation(open).end])
     }
-    this.#works += 1
-    const id = `op_${this.#works}`
+    this.#workCount += 1
+    const id = `op_${this.#workCount}`
     this.#openWork.set(journal.id, id)
     return this.#append(journal, [work.operation(id).start])
   }
 
   async #watch(id: string): Promise<void> {
     this.#watching ??= await openStore(this.driver, { readOnly: true })
-    const watcher = new Follower(id, false)
+    const watcher = new ModelReader(id, false)
     this.watchers.push(watcher)
     watcher.connect(await this.#watching.journal(id))
   }
 
-  /** Another host takes over while the first still writes. */
+  /** Another host takes the store over while the first one still writes. */
   async #takeover(first: Store): Promise<void> {
-    const host = mortal(this.driver)
+    const host = crashingDriver(this.driver)
     const opening = openStore(host, { takeover: true, recent: { maxEntries: this.#recent } })
     await this.#writeUntilRefused(first)
     await first.close()
     const second = await opening
-    await this.#left(true)
+    await this.#hostStopped(true)
     this.#host = host
     this.#store = second
   }
@@ -191,17 +191,17 @@ export class Model {
       const journal = await store.journal('host')
       for (;;) await this.#append(journal, messages(1))
     } catch {
-      // Fenced off, or dead.
+      // The host is fenced or crashed.
     }
   }
 
-  async #open(host: MortalDriver, takeover: boolean): Promise<void> {
+  async #open(host: CrashingDriver, takeover: boolean): Promise<void> {
     this.#host = host
     this.#store = await openStore(host, { takeover, recent: { maxEntries: this.#recent } })
   }
 
-  /** Its readers are cut off with a host. What it left open, the next one closes. */
-  async #left(gone: boolean): Promise<void> {
+  /** Disconnects the readers of a stopped host. The next host closes the work it left open. */
+  async #hostStopped(gone: boolean): Promise<void> {
     if (!gone) return
     for (const follower of this.followers) await follower.disconnect()
     if (this.#store) this.#abandoned.push(this.#store)

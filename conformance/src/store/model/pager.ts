@@ -1,12 +1,12 @@
 import type { Store } from '@vitrine/journal'
 import { isGap, type JournalItem } from '@vitrine/protocol'
 
-/** A reader of the whole store that reads page by page and keeps its cursor. */
+/** A reader of the whole store that reads page by page with a cursor. */
 export class Pager {
   readonly items: JournalItem[] = []
   #cursor: string | undefined
 
-  async turn(store: Store, limit: number): Promise<boolean> {
+  async readPage(store: Store, limit: number): Promise<boolean> {
     const page = await store.read({ limit, ...(this.#cursor !== undefined && { after: this.#cursor }) })
     this.items.push(...page.events)
     this.#cursor = page.cursor
@@ -14,8 +14,8 @@ export class Pager {
   }
 
   /**
-   * What is wrong with what it was given of one journal, or nothing. A hole has one place in the order of the whole
-   * store, that of its last event: it may speak again of events that this reader had before they were trimmed.
+   * The first fault in the items of one journal, or undefined. A hole has the commit position of its last event, so it
+   * may cover events that this reader got before they were trimmed.
    */
   fault(journal: string, end?: number): string | undefined {
     let last = 0
@@ -27,7 +27,7 @@ export class Pager {
       last = Math.max(last, to)
     }
     if (end !== undefined && last !== end)
-      return `${journal}: it ended at ${last}, but the journal ends at ${end}`
+      return `${journal}: the items end at ${last}, but the journal ends at ${end}`
     return undefined
   }
 }

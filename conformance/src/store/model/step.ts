@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import type { Death } from '../../drivers/mortal.ts'
+import type { CrashPoint } from '../../drivers/crashing-driver.ts'
 
-/** One thing that happens to a store. */
-export type Step =
+/** One step of a random history. */
+export type ModelStep =
   | {
       readonly do: 'append'
       readonly journal: number
@@ -15,7 +15,7 @@ export type Step =
       readonly do: 'connect'
       readonly journal: number
       readonly from: 'start' | 'now'
-      readonly patient: boolean
+      readonly yields: boolean
     }
   | { readonly do: 'disconnect'; readonly reader: number }
   | { readonly do: 'reconnect'; readonly reader: number }
@@ -23,19 +23,19 @@ export type Step =
   | { readonly do: 'page'; readonly limit: number }
   | { readonly do: 'trim'; readonly journal: number; readonly keep: number; readonly wait: boolean }
   | { readonly do: 'takeover' }
-  | { readonly do: 'crash'; readonly when: Death }
+  | { readonly do: 'crash'; readonly when: CrashPoint }
   | { readonly do: 'reopen' }
 
 export interface History {
-  /** How many events the store keeps in memory for live readers: few, so that both ways of reading are gone. */
+  /** Events cached in memory for live readers: few, so that both the cache and the store are read. */
   readonly recent: number
-  readonly steps: readonly Step[]
+  readonly steps: readonly ModelStep[]
 }
 
 const journal = fc.constantFrom(0, 0, 1, 2)
 const reader = fc.nat({ max: 5 })
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step: fc.Arbitrary<ModelStep> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
@@ -53,7 +53,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('connect' as const),
       journal,
       from: fc.constantFrom('start' as const, 'now' as const),
-      patient: fc.boolean(),
+      yields: fc.boolean(),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('disconnect' as const), reader }) },
@@ -77,7 +77,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       do: fc.constant('crash' as const),
-      when: fc.constantFrom<Death>('now', 'before the next commit', 'after the next commit'),
+      when: fc.constantFrom<CrashPoint>('now', 'before the next commit', 'after the next commit'),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ do: 'reopen' as const }) },

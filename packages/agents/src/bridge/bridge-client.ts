@@ -1,28 +1,28 @@
 import type { AnyMessage, AnyResponse } from '@agentclientprotocol/sdk'
 import { VitrineError } from '@vitrine/protocol'
 
-/** How many messages may wait for one that does not read. After that it is let go: the journal has the rest. */
-const maxWaiting = 10_000
+/** Unread messages after which a client is disconnected. It can read the rest from the journal. */
+const maxUnread = 10_000
 
 export interface BridgeClientOptions {
-  /** Who it is, for the record. */
+  /** Identifies the client in log messages. */
   readonly name: string
-  /** Which of the agent's requests it answers; the first answer of all parties counts. */
+  /** Whether the client responds to this request method of the agent; the first response of any client wins. */
   handlesRequest(method: string): boolean
-  /** Which notifications it wants. */
+  /** Whether the client wants notifications of this method. */
   wantsNotification(method: string): boolean
-  /** It is never let go: the bridge holds the agent up while too much of what it asked is unanswered. */
+  /** Never disconnect this client for unread messages; the bridge pauses the agent when too many of its requests are open. */
   readonly mustNotDrop?: true
-  /** Somebody else answered first. */
-  onAnsweredByOther?(answer: AnyResponse): void
+  /** Called when another client responded first. */
+  onAnsweredByOther?(response: AnyResponse): void
 }
 
-interface Wiring {
+interface BridgeLink {
   send(message: AnyMessage): Promise<void>
-  left(): void
+  onClosed(): void
 }
 
-/** One of those who talk with an agent over its bridge. Its `stream` is what the protocol's SDK connects to. */
+/** One client of an agent on its bridge. The ACP SDK connects to its `stream`. */
 export class BridgeClient {
   readonly name: string
   readonly stream: {
@@ -30,21 +30,21 @@ export class BridgeClient {
     readonly writable: WritableStream<AnyMessage>
   }
   readonly #options: BridgeClientOptions
-  readonly #wiring: Wiring
+  readonly #link: BridgeLink
   #controller: ReadableStreamDefaultController<AnyMessage> | undefined
 
-  constructor(options: BridgeClientOptions, wiring: Wiring) {
+  constructor(options: BridgeClientOptions, link: BridgeLink) {
     this.name = options.name
     this.#options = options
-    this.#wiring = wiring
+    this.#link = link
     this.stream = {
       readable: new ReadableStream<AnyMessage>({
         start: (controller) => {
           this.#controller = controller
         },
-        cancel: () => this.#leave(),
+        cancel: () => this.#detach(),
       }),
-      writable: new WritableStream<AnyMessage>({ write: (message) => wiring.send(message) }),
+      writable: new WritableStream<AnyMessage>({ write: (message) => link.send(message) }),
     }
   }
 
@@ -56,42 +56,42 @@ export class BridgeClient {
     return ignoreThrow(() => this.#options.wantsNotification(method)) ?? false
   }
 
-  onAnsweredByOther(answer: AnyResponse): void {
-    ignoreThrow(() => this.#options.onAnsweredByOther?.(answer))
+  onAnsweredByOther(response: AnyResponse): void {
+    ignoreThrow(() => this.#options.onAnsweredByOther?.(response))
   }
 
   deliver(message: AnyMessage): void {
     const controller = this.#controller
     if (controller === undefined) return
     controller.enqueue(message)
-    if (this.#options.mustNotDrop || (controller.desiredSize ?? 0) > -maxWaiting) return
-    const why = `${this.name} left ${maxWaiting} messages of the agent unread.`
+    if (this.#options.mustNotDrop || (controller.desiredSize ?? 0) > -maxUnread) return
+    const why = `The bridge client ${this.name} left ${maxUnread} messages of the agent unread and was disconnected.`
     this.end(new VitrineError('view_fell_behind', why))
-    this.#leave()
+    this.#detach()
   }
 
-  /** The agent is gone. */
+  /** Fails the readable side, because the agent has exited or this client fell behind. */
   end(reason: VitrineError): void {
     this.#controller?.error(reason)
     this.#controller = undefined
   }
 
-  /** This party goes; the agent and the others stay. */
+  /** Detaches this client; the agent and the other clients continue. */
   close(): void {
     this.#controller?.close()
-    this.#leave()
+    this.#detach()
   }
 
-  #leave(): void {
+  #detach(): void {
     this.#controller = undefined
-    this.#wiring.left()
+    this.#link.onClosed()
   }
 }
 
-/** Whoever takes part cannot harm the agent or the others. */
-function ignoreThrow<T>(ask: () => T): T | undefined {
+/** A callback that throws must not affect the agent or the other clients. */
+function ignoreThrow<T>(callback: () => T): T | undefined {
   try {
-    return ask()
+    return callback()
   } catch {
     return undefined
   }

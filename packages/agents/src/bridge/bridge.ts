@@ -11,47 +11,47 @@ import {
   invalidRequest,
   methodNotFound,
 } from './envelope.ts'
-import { type Garbage, LineCutter, type Piece } from './lines.ts'
+import { type Garbage, LineCutter, type OutputPiece } from './lines.ts'
 import { readPieces } from './pieces.ts'
 import { formatExcerpt } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
-/** What is no message, with no message in between: what says so much of it does not speak the protocol. */
+/** Consecutive bytes that are not JSON-RPC after which the program is considered not to speak ACP and is ended. */
 const maxUnparsedBytes = 1024 * 1024
-/** What is read and not yet committed: above it the agent's pipe is not read, below the other it is read again. */
+/** Bytes read but not yet committed: reading pauses above the high mark and resumes below the low mark. */
 const highWater = 8 * 1024 * 1024
 const lowWater = 2 * 1024 * 1024
-/** What it asked and nobody has answered: above it the agent is not read, below the other it is read again. */
+/** Requests of the agent without a response: reading pauses above the first number and resumes below the second. */
 const maxOpenRequests = 1_000
-const fewOpenRequests = 500
-/** What a message costs beyond its bytes while it waits. */
+const resumeOpenRequests = 500
+/** Estimated memory of a queued message beyond its own bytes. */
 const messageBytes = 1_024
 const defaultMaxMessageBytes = 32 * 1024 * 1024
 const retryMs = 200
-/** How long the end of an agent may take that does not read any more. */
-const deafMs = 3_000
+/** Time to wait for an agent to exit by itself after its stdin broke. */
+const brokenPipeMs = 3_000
 
 export type Direction = 'in' | 'out'
 
-/** What an envelope means beyond itself. It is asked once, in the order of the record, before it is written. */
+/** Context and derived events of a message. Computed once per message, in journal order, before the message is appended. */
 export interface Interpretation {
-  /** Whom it belongs to. */
+  /** Session and turn of the message. */
   readonly context?: EventContext
   readonly replay?: boolean
-  /** Written with it, at once. */
+  /** Derived events, committed in the same transaction as the message. */
   readonly events?: readonly EventInput[]
-  /** Written in its place. */
+  /** Events to append instead of the message. */
   readonly replacement?: readonly EventInput[]
-  /** Called once it is committed, before anybody else hears of it. */
+  /** Called after the commit, before the message is delivered. */
   onCommitted?(): void
-  /** Called instead when it could not be committed. */
+  /** Called instead of `onCommitted` when the commit failed. */
   onCommitFailed?(error: unknown): void
 }
 
 export interface BridgeOptions {
   readonly agent: string
   readonly transport: AgentTransport
-  /** Of the sandbox that the agent is in. */
+  /** The journal of the agent's sandbox. */
   readonly journal: Journal
   readonly credentials?: readonly string[]
   readonly maxMessageBytes?: number
@@ -59,38 +59,39 @@ export interface BridgeOptions {
 }
 
 /**
- * The one way to an agent: a journaled duplex that several parties may read and answer. Every message is committed
- * before it goes on, in either direction. Ids of the parties are kept apart; of an agent's request the first answer wins.
+ * Multiplexes one agent among several clients. Every message is committed to the journal before it is delivered, in
+ * either direction. Request ids of different clients do not collide; the first response to an agent's request wins.
  */
 export class Bridge {
   readonly instance = newId('agent')
   readonly agent: string
-  /** Settles once the agent has ended and that is on record. */
+  /** Settles once the agent has exited and `agent.exited` is appended. */
   readonly closed: Promise<AgentExit>
   readonly #transport: AgentTransport
-  readonly #host: Journal
-  /** Patient, in order, and aware of secrets that are split over messages. */
+  readonly #journal: Journal
+  /** Retries while the store fails, keeps the order, and redacts secrets that are split over messages. */
   readonly #fromAgent: JournalStream
   readonly #options: BridgeOptions
   readonly #cutter: LineCutter
   readonly #maxMessageBytes: number
-  readonly #parties = new Set<BridgeClient>()
-  /** Requests of parties that the agent has not answered. */
-  readonly #asked = new Map<number, { readonly party: BridgeClient; readonly id: JsonRpcId }>()
-  /** Requests of the agent that nobody has answered. */
-  readonly #open = new Set<string>()
+  readonly #clients = new Set<BridgeClient>()
+  /** Open requests of clients, by the id that the agent sees. */
+  readonly #clientRequests = new Map<number, { readonly client: BridgeClient; readonly id: JsonRpcId }>()
+  /** Ids of the agent's requests that have no response yet. */
+  readonly #agentRequests = new Set<string>()
   #nextId = 0
+  /** Bytes read from the agent and not yet committed. */
   #unhandled = 0
-  /** Bytes of refusals that its pipe has not taken. */
+  /** Bytes of error responses that are not yet written to the agent's pipe. */
   #unsent = 0
-  #isGone = false
-  #saidHeld = false
-  /** Bytes since the last message that were none. */
+  #hasExited = false
+  #reportedBackpressure = false
+  /** Bytes that were not JSON-RPC since the last valid message. */
   #unparsedBytes = 0
-  /** Why the host ended it. */
+  /** Why the bridge ended the agent. */
   #fault: string | undefined
-  #held = false
-  #began = performance.now()
+  #paused = false
+  #startedAt = performance.now()
   #endedBy: 'agent' | 'host' = 'agent'
   #exit: AgentExit | undefined
   #inboundTail: Promise<unknown> = Promise.resolve()
@@ -101,15 +102,15 @@ export class Bridge {
     this.agent = agent
     this.#options = options
     this.#transport = transport
-    this.#host = journal
+    this.#journal = journal
     this.#fromAgent = journal.as({ source: 'agent' }).stream({ retryWhileFailing: true })
     this.#maxMessageBytes = maxMessageBytes
     this.#cutter = new LineCutter(maxMessageBytes)
     this.closed = transport.ended.then((exit) => this.#end(exit))
     this.closed.catch(() => undefined)
-    // Nothing will be answered any more, and its last bytes are wanted.
+    // A dead agent reads no responses, so backpressure must not stop us from reading its last bytes.
     void transport.gone.then(() => {
-      this.#isGone = true
+      this.#hasExited = true
       this.#updateBackpressure()
     })
   }
@@ -121,7 +122,7 @@ export class Bridge {
     try {
       await options.journal.append([{ type: 'agent.started', data }])
     } catch (error) {
-      // What is not on record must not run.
+      // An agent whose start is not in the journal must not run.
       await transport.end(0)
       throw error
     }
@@ -129,7 +130,7 @@ export class Bridge {
     return bridge
   }
 
-  /** Whether it has ended, or is being ended. */
+  /** Whether the agent has exited or is being ended. */
   get ending(): boolean {
     return this.#exit !== undefined || this.#fault !== undefined || this.#endedBy === 'host'
   }
@@ -138,7 +139,7 @@ export class Bridge {
     return this.#endedBy
   }
 
-  /** How it ended, once it has. */
+  /** The observed exit; undefined while the agent runs. */
   get exit(): AgentExit | undefined {
     return this.#exit
   }
@@ -147,25 +148,25 @@ export class Bridge {
     return this.#transport
   }
 
-  /** Lets somebody read and answer. What the agent asks goes to whoever wants to answer it. */
+  /** Adds a client. It gets the requests and notifications that its options ask for. */
   attach(options: BridgeClientOptions): BridgeClient {
-    const party = new BridgeClient(options, {
-      send: (message) => this.#send(party, message),
-      left: () => this.#leave(party),
+    const client = new BridgeClient(options, {
+      send: (message) => this.#send(client, message),
+      onClosed: () => this.#detach(client),
     })
-    if (this.#exit !== undefined) party.end(this.exitError())
-    else this.#parties.add(party)
-    return party
+    if (this.#exit !== undefined) client.end(this.exitError())
+    else this.#clients.add(client)
+    return client
   }
 
-  /** Ends the agent and everything it started. */
+  /** Ends the agent and its process tree. */
   async end(graceMs: number): Promise<AgentExit> {
     this.#endedBy = 'host'
     await this.#transport.end(graceMs)
     return this.closed
   }
 
-  /** Why nothing can be asked of it any more. */
+  /** The error for requests to an agent that has exited or is being ended. */
   exitError(): VitrineError {
     const exit = this.#exit
     if (exit === undefined) return new VitrineError('agent_exited', `The agent ${this.agent} is ending.`)
@@ -182,9 +183,10 @@ export class Bridge {
     )
   }
 
-  #leave(party: BridgeClient): void {
-    this.#parties.delete(party)
-    for (const [id, asked] of this.#asked) if (asked.party === party) this.#asked.delete(id)
+  #detach(client: BridgeClient): void {
+    this.#clients.delete(client)
+    for (const [id, request] of this.#clientRequests)
+      if (request.client === client) this.#clientRequests.delete(id)
   }
 
   async #end(exit: AgentExit): Promise<AgentExit> {
@@ -196,36 +198,40 @@ export class Bridge {
     const data = {
       ...{ agent: this.agent, instance: this.instance, outcome, exitCode, signal, stderr },
       endedBy: this.#endedBy,
-      durationMs: Math.round(performance.now() - this.#began),
+      durationMs: Math.round(performance.now() - this.#startedAt),
     }
-    await this.#host.append([{ type: 'agent.exited', data }]).catch(() => undefined)
-    for (const party of this.#parties) party.end(this.exitError())
-    this.#parties.clear()
-    this.#asked.clear()
-    this.#open.clear()
+    await this.#journal.append([{ type: 'agent.exited', data }]).catch(() => undefined)
+    for (const client of this.#clients) client.end(this.exitError())
+    this.#clients.clear()
+    this.#clientRequests.clear()
+    this.#agentRequests.clear()
     return exit
   }
 
-  /** From the agent: in the record first, then to whoever wants it. */
-  #take(pieces: readonly Piece[]): void {
-    // It is being ended for what it said; there may be any amount of it.
+  /** Commits what the agent wrote, then delivers it to the clients. */
+  #take(pieces: readonly OutputPiece[]): void {
+    // The agent is being ended for its output; ignore the rest, which has no bound.
     if (this.#fault !== undefined) return
     const events: EventInput[] = []
-    const messages: { envelope: Envelope; committed: Interpretation['onCommitted']; again: boolean }[] = []
+    const messages: {
+      envelope: Envelope
+      onCommitted: Interpretation['onCommitted']
+      isDuplicate: boolean
+    }[] = []
     let bytes = 0
     for (const piece of readPieces(pieces)) {
       if (piece.kind === 'garbage') {
         bytes += piece.bytes.length
-        events.push(this.#unparsed(piece.bytes, piece.reason), ...this.#tooMuch(piece))
+        events.push(this.#unparsed(piece.bytes, piece.reason), ...this.#checkUnparsed(piece))
         continue
       }
       const { envelope } = piece
       bytes += piece.bytes
       this.#unparsedBytes = 0
-      const again = this.#isOpenAlready(envelope)
-      const meaning = again ? {} : this.#options.interpret(envelope, 'out')
-      events.push(...this.#eventsOf(envelope, 'out', meaning))
-      messages.push({ envelope, committed: meaning.onCommitted, again })
+      const isDuplicate = this.#isDuplicate(envelope)
+      const interpretation = isDuplicate ? {} : this.#options.interpret(envelope, 'out')
+      events.push(...this.#eventsOf(envelope, 'out', interpretation))
+      messages.push({ envelope, onCommitted: interpretation.onCommitted, isDuplicate })
     }
     if (events.length === 0) return
     this.#addInbound(bytes)
@@ -233,28 +239,29 @@ export class Bridge {
     this.#inboundTail = Promise.all([this.#inboundTail, committed]).then(
       () => {
         this.#addInbound(-bytes)
-        for (const { envelope, committed: settle, again } of messages) {
-          settle?.()
-          this.#deliver(envelope, again)
+        for (const { envelope, onCommitted, isDuplicate } of messages) {
+          onCommitted?.()
+          if (isDuplicate) this.#refuseDuplicate(envelope)
+          else this.#deliver(envelope)
         }
-        // What it said is lost, and with it perhaps the answer that somebody waits for.
+        // Skipped output may contain a response that a client waits for, so the agent is ended.
         if (this.#fault !== undefined) void this.end(0).catch(() => undefined)
       },
-      () => this.#lost(),
+      () => this.#onCommitFailed(),
     )
   }
 
-  /** Whether it asks something under an id that waits for an answer. */
-  #isOpenAlready(envelope: Envelope): boolean {
+  /** Whether a request reuses the id of an open request; otherwise marks its id as open. */
+  #isDuplicate(envelope: Envelope): boolean {
     if (envelope.kind !== 'request') return false
     const key = idKey(envelope.id)
-    if (this.#open.has(key)) return true
-    this.#open.add(key)
+    if (this.#agentRequests.has(key)) return true
+    this.#agentRequests.add(key)
     return false
   }
 
-  /** A limit that bites says so. */
-  #tooMuch({ bytes, tooLong }: Garbage): EventInput[] {
+  /** Counts invalid bytes; at the limit, sets the fault and returns the event that reports it. */
+  #checkUnparsed({ bytes, tooLong }: Garbage): EventInput[] {
     this.#unparsedBytes += bytes.length
     if (this.#fault !== undefined) return []
     if (!tooLong && this.#unparsedBytes < maxUnparsedBytes) return []
@@ -263,7 +270,7 @@ export class Bridge {
       : ['agent.unparsedBytes', maxUnparsedBytes]
     this.#fault = tooLong
       ? `it sent a message of more than ${max} bytes.`
-      : `it does not speak the Agent Client Protocol: ${max} bytes of its output were no message. Look at \`agent.unparsed\` in the journal, and at its command.`
+      : `it does not speak the Agent Client Protocol: ${max} bytes of its output were not JSON-RPC messages. Check the agent's command and the \`agent.unparsed\` events in the journal.`
     return [{ type: 'limit.reached', data: { limit, max, agent: this.agent, instance: this.instance } }]
   }
 
@@ -279,57 +286,58 @@ export class Bridge {
     }
   }
 
-  #eventsOf(envelope: Envelope, direction: Direction, meaning: Interpretation): readonly EventInput[] {
-    const { context, replay, events = [], replacement: instead } = meaning
-    if (instead !== undefined) return instead
+  #eventsOf(envelope: Envelope, direction: Direction, interpretation: Interpretation): readonly EventInput[] {
+    const { context, replay, events = [], replacement } = interpretation
+    if (replacement !== undefined) return replacement
     const { instance } = this
     const data = { instance, direction, message: envelope.message, ...(replay && { replay: true }) }
     return [{ ...context, type: 'agent.message', data }, ...events]
   }
 
-  #deliver(envelope: Envelope, again: boolean): void {
-    if (envelope.kind === 'response') this.#answered(envelope.id, envelope.message)
-    else if (envelope.kind === 'request') this.#ask(envelope.id, envelope.message, again)
+  #refuseDuplicate(envelope: Envelope): void {
+    if (envelope.kind !== 'request') return
+    const why = `A request with the id ${String(envelope.id)} is already open.`
+    this.#refuse(errorResponse(envelope.id, invalidRequest, why), {})
+  }
+
+  #deliver(envelope: Envelope): void {
+    if (envelope.kind === 'response') this.#deliverResponse(envelope.id, envelope.message)
+    else if (envelope.kind === 'request') this.#deliverRequest(envelope.id, envelope.message)
     else
-      for (const party of this.#parties)
-        if (party.wantsNotification(envelope.method)) party.deliver(envelope.message)
+      for (const client of this.#clients)
+        if (client.wantsNotification(envelope.method)) client.deliver(envelope.message)
   }
 
-  #answered(id: JsonRpcId, message: AnyResponse): void {
-    const asked = typeof id === 'number' ? this.#asked.get(id) : undefined
-    if (typeof id !== 'number' || asked === undefined) {
-      this.#note(`The agent ${this.agent} answered a request that nobody waits for (id ${String(id)}).`)
+  #deliverResponse(id: JsonRpcId, message: AnyResponse): void {
+    const request = typeof id === 'number' ? this.#clientRequests.get(id) : undefined
+    if (typeof id !== 'number' || request === undefined) {
+      this.#warn(`The agent ${this.agent} sent a response to a request that is not open (id ${String(id)}).`)
       return
     }
-    this.#asked.delete(id)
-    asked.party.deliver({ ...message, id: asked.id })
+    this.#clientRequests.delete(id)
+    request.client.deliver({ ...message, id: request.id })
   }
 
-  #ask(id: JsonRpcId, message: AnyRequest, again: boolean): void {
-    if (again) {
-      const why = `A request with the id ${String(id)} is open already.`
-      this.#refuse(errorResponse(id, invalidRequest, why), {})
-      return
-    }
-    const answering = [...this.#parties].filter((party) => party.handlesRequest(message.method))
-    for (const party of answering) party.deliver(message)
-    if (answering.length > 0) return
-    this.#open.delete(idKey(id))
-    const why = `Nobody here answers ${message.method.slice(0, 200)}.`
+  #deliverRequest(id: JsonRpcId, message: AnyRequest): void {
+    const handlers = [...this.#clients].filter((client) => client.handlesRequest(message.method))
+    for (const client of handlers) client.deliver(message)
+    if (handlers.length > 0) return
+    this.#agentRequests.delete(idKey(id))
+    const why = `No client handles the method ${message.method.slice(0, 200)}.`
     this.#refuse(errorResponse(id, methodNotFound, why))
   }
 
-  /** What we say by ourselves, as often as the agent makes us: it is weighed until the agent has taken it. */
-  #refuse(answer: AnyResponse, known?: Interpretation): void {
-    const bytes = JSON.stringify(answer).length + messageBytes
+  /** Sends an error response of the bridge itself. Its bytes count for backpressure until the agent's pipe has taken them. */
+  #refuse(response: AnyResponse, known?: Interpretation): void {
+    const bytes = JSON.stringify(response).length + messageBytes
     this.#addOutbound(bytes)
-    this.#write(answer, known)
+    this.#write(response, known)
       .catch(() => undefined)
       .finally(() => this.#addOutbound(-bytes))
   }
 
-  /** From a party to the agent. */
-  #send(party: BridgeClient, message: AnyMessage): Promise<void> {
+  /** Sends a message of a client to the agent. */
+  #send(client: BridgeClient, message: AnyMessage): Promise<void> {
     if (this.#exit !== undefined) return Promise.reject(this.exitError())
     const envelope = envelopeOf(message)
     if (envelope === undefined)
@@ -337,54 +345,54 @@ export class Bridge {
     if (envelope.kind === 'notification') return this.#write(envelope.message)
     if (envelope.kind === 'request') {
       this.#nextId += 1
-      this.#asked.set(this.#nextId, { party, id: envelope.id })
+      this.#clientRequests.set(this.#nextId, { client, id: envelope.id })
       return this.#write({ ...envelope.message, id: this.#nextId })
     }
     const key = idKey(envelope.id)
-    const isOpen = this.#open.delete(key)
+    const isOpen = this.#agentRequests.delete(key)
     this.#updateBackpressure()
     if (!isOpen) {
-      this.#note(
-        `${party.name} answered a request of ${this.agent} that is not open (id ${String(envelope.id)}).`,
+      this.#warn(
+        `The bridge client ${client.name} responded to a request of ${this.agent} that is not open (id ${String(envelope.id)}).`,
       )
       return Promise.resolve()
     }
-    for (const other of this.#parties) if (other !== party) other.onAnsweredByOther(envelope.message)
+    for (const other of this.#clients) if (other !== client) other.onAnsweredByOther(envelope.message)
     return this.#write(envelope.message)
   }
 
   #write(message: AnyMessage, known?: Interpretation): Promise<void> {
     const envelope = envelopeOf(message)
     if (envelope === undefined) return Promise.resolve()
-    const meaning = known ?? this.#options.interpret(envelope, 'in')
-    // One after another: the order of the record is the order in which the agent gets them.
-    const said = this.#outboundTail.then(async () => {
-      await this.#append(this.#eventsOf(envelope, 'in', meaning))
-      meaning.onCommitted?.()
+    const interpretation = known ?? this.#options.interpret(envelope, 'in')
+    // Appends run one after another, so the agent gets messages in journal order.
+    const recorded = this.#outboundTail.then(async () => {
+      await this.#append(this.#eventsOf(envelope, 'in', interpretation))
+      interpretation.onCommitted?.()
     })
-    this.#outboundTail = said.catch((error: unknown) => {
-      meaning.onCommitFailed?.(error)
-      this.#lost()
+    this.#outboundTail = recorded.catch((error: unknown) => {
+      interpretation.onCommitFailed?.(error)
+      this.#onCommitFailed()
     })
-    // The pipe is waited for outside of the turn: an agent that does not read must still be heard.
-    return said.then(() =>
+    // Waiting for the pipe is not part of the chain: an agent that does not read must not block later appends.
+    return recorded.then(() =>
       this.#transport.write(`${JSON.stringify(message)}\n`).catch(() => this.#onBrokenPipe()),
     )
   }
 
-  /** Its pipe is broken: it has ended, or will never hear anything again. */
+  /** The agent's stdin is broken: waits for its exit, and ends it if it keeps running without an input. */
   async #onBrokenPipe(): Promise<never> {
-    await Promise.race([this.closed, sleep(deafMs, undefined, { ref: false })])
+    await Promise.race([this.closed, sleep(brokenPipeMs, undefined, { ref: false })])
     if (this.#exit === undefined) {
-      this.#fault ??= 'it has closed its input, and hears nothing any more.'
+      this.#fault ??= 'it closed its stdin and cannot receive messages.'
       await this.end(0)
     }
     throw this.exitError()
   }
 
-  #note(message: string): void {
+  #warn(message: string): void {
     const data = { level: 'warn', message, instance: this.instance }
-    this.#host.append([{ type: 'log.message', data }]).catch(() => undefined)
+    this.#journal.append([{ type: 'log.message', data }]).catch(() => undefined)
   }
 
   #addInbound(bytes: number): void {
@@ -397,36 +405,36 @@ export class Bridge {
     this.#updateBackpressure()
   }
 
-  /** Who asks more than it lets be answered is not read meanwhile: it waits, and our memory does not grow. */
+  /** Stops reading from an agent that is ahead of the journal, of our responses, or of its own reading, to bound our memory. */
   #updateBackpressure(): void {
-    const unsent = this.#isGone ? 0 : this.#unsent
-    const open = this.#isGone ? 0 : this.#open.size
-    const isMuch = this.#unhandled > highWater || unsent > highWater || open > maxOpenRequests
-    const isLittle = this.#unhandled < lowWater && unsent < lowWater && open < fewOpenRequests
-    if (!this.#held && isMuch) {
-      this.#held = true
+    const unsent = this.#hasExited ? 0 : this.#unsent
+    const open = this.#hasExited ? 0 : this.#agentRequests.size
+    const mustPause = this.#unhandled > highWater || unsent > highWater || open > maxOpenRequests
+    const mayResume = this.#unhandled < lowWater && unsent < lowWater && open < resumeOpenRequests
+    if (!this.#paused && mustPause) {
+      this.#paused = true
       this.#transport.pause()
       if (open > maxOpenRequests) this.#reportBackpressure()
-    } else if (this.#held && isLittle) {
-      this.#held = false
+    } else if (this.#paused && mayResume) {
+      this.#paused = false
       this.#transport.resume()
     }
   }
 
-  /** A limit that bites says so; once, for it may bite all the time. */
+  /** Reports the limit once per agent, because it may be reached many times. */
   #reportBackpressure(): void {
-    if (this.#saidHeld) return
-    this.#saidHeld = true
+    if (this.#reportedBackpressure) return
+    this.#reportedBackpressure = true
     const { agent, instance } = this
     const data = { limit: 'agent.openRequests', max: maxOpenRequests, agent, instance }
-    this.#host.append([{ type: 'limit.reached', data }]).catch(() => undefined)
+    this.#journal.append([{ type: 'limit.reached', data }]).catch(() => undefined)
   }
 
-  /** A failing disk is waited for. */
+  /** Appends, and retries as long as the store fails with a retryable error and the agent runs. */
   async #append(events: readonly EventInput[]): Promise<void> {
     for (;;) {
       try {
-        await this.#host.append(events)
+        await this.#journal.append(events)
         return
       } catch (error) {
         if (!isVitrineError(error) || error.retryable !== true || this.#exit !== undefined) throw error
@@ -435,8 +443,8 @@ export class Bridge {
     }
   }
 
-  /** What cannot be put on record must not go on. */
-  #lost(): void {
+  /** Ends the agent, because a message could not be committed. */
+  #onCommitFailed(): void {
     if (this.#exit === undefined) void this.end(0).catch(() => undefined)
   }
 }

@@ -6,7 +6,7 @@ import type {
   JsonRpcId,
 } from '@agentclientprotocol/sdk'
 
-/** A JSON-RPC envelope, told apart. */
+/** A JSON-RPC message with its kind. */
 export type Envelope =
   | {
       readonly kind: 'request'
@@ -17,24 +17,24 @@ export type Envelope =
   | { readonly kind: 'notification'; readonly message: AnyNotification; readonly method: string }
   | { readonly kind: 'response'; readonly message: AnyResponse; readonly id: JsonRpcId }
 
-/** What a line says, or why it says nothing. */
+/** Parses a line of the agent's output as a JSON-RPC message, or says why it is none. */
 export function readEnvelope(line: string): Envelope | { readonly kind: 'garbage'; readonly reason: string } {
-  // What is no object is seen at once, however much of it there is.
-  if (!/^\s*\{/.test(line)) return { kind: 'garbage', reason: 'no JSON-RPC message' }
+  // Reject anything that is not an object before parsing it, however long it is.
+  if (!/^\s*\{/.test(line)) return { kind: 'garbage', reason: 'not a JSON-RPC message' }
   let value: unknown
   try {
     value = JSON.parse(line)
   } catch {
     return { kind: 'garbage', reason: 'not JSON' }
   }
-  return envelopeOf(value) ?? { kind: 'garbage', reason: 'no JSON-RPC message' }
+  return envelopeOf(value) ?? { kind: 'garbage', reason: 'not a JSON-RPC message' }
 }
 
 export function envelopeOf(value: unknown): Envelope | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const { id, method } = value as { id?: unknown; method?: unknown }
   if (id !== undefined && !isId(id)) return undefined
-  // The one cast of the wire: its members have just been looked at.
+  // The only cast of wire data: the lines above and below check its members.
   const message = value as AnyMessage
   if (typeof method === 'string') {
     if (id === undefined) return { kind: 'notification', message: message as AnyNotification, method }
@@ -48,7 +48,7 @@ function isId(id: unknown): id is JsonRpcId {
   return id === null || typeof id === 'string' || typeof id === 'number'
 }
 
-/** A key under which an id can be found again: 1 and "1" are two ids. */
+/** A map key for a request id: the ids 1 and "1" differ. */
 export function idKey(id: JsonRpcId): string {
   return typeof id === 'string' ? `s${id}` : `n${String(id)}`
 }

@@ -7,22 +7,22 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk/unstable'
 import type { ContentBlock, JsonObject } from '@vitrine/protocol'
-import type { AgentOutput, AgentOutputs, FunctionAgent } from '../agents.ts'
+import type { AgentOutput, AgentOutputs, FunctionAgent } from '../registry/custom-agent.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
-/** How an event of another vocabulary travels over the protocol. */
+/** Method of the notification that carries an event of another vocabulary ending ACP. */
 export const foreignMethod = '_vitrine/foreign_event'
-/** How a conversation that comes back says how many turns it has had. */
+/** `_meta` key of `session/new` with the number of turns that a restored conversation already had. */
 export const turnsKey = 'vitrine.turns'
 
-/** An agent that is a function of this process; the same protocol over the same bridge. */
+/** Runs a function agent in this process, ending the same protocol and bridge as a program. */
 export function functionTransport(
   { name, onPrompt }: FunctionAgent,
-  where: { readonly session: string; readonly workdir: string },
+  location: { readonly session: string; readonly workdir: string },
 ): AgentTransport {
   const toAgent = new PassThrough()
   const fromAgent = new PassThrough()
-  const over = new AbortController()
+  const ending = new AbortController()
   const turns = new Map<string, AbortController>()
   const rounds = new Map<string, number>()
   const ended = Promise.withResolvers<AgentExit>()
@@ -42,17 +42,17 @@ export function functionTransport(
     .onNotification(methods.agent.session.cancel, ({ params }) => turns.get(params.sessionId)?.abort())
     .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
       const { sessionId } = params
-      // The SDK has checked that these are blocks; ours are the same as plain JSON.
+      // The SDK has validated the content blocks; our type describes the same JSON.
       const content = params.prompt as unknown as readonly ContentBlock[]
       const round = rounds.get(sessionId) ?? 0
       rounds.set(sessionId, round + 1)
       const turn = new AbortController()
       turns.set(sessionId, turn)
-      const signal = AbortSignal.any([turn.signal, over.signal])
+      const signal = AbortSignal.any([turn.signal, ending.signal])
       try {
-        const context = { ...where, round, signal, content }
-        const saying = onPrompt(textOf(content), context)
-        await sayAll(saying, signal, (said) => say(client, sessionId, said))
+        const context = { ...location, round, signal, content }
+        const outputs = onPrompt(textOf(content), context)
+        await sendAll(outputs, signal, (output) => send(client, sessionId, output))
       } catch (error) {
         if (signal.aborted) return { stopReason: 'cancelled' }
         throw new RequestError(-32_603, error instanceof Error ? error.message : String(error))
@@ -76,7 +76,7 @@ export function functionTransport(
     gone: ended.promise,
     ended: ended.promise,
     async end() {
-      over.abort()
+      ending.abort()
       toAgent.end()
       await new Promise((resolve) => setImmediate(resolve))
       const silent = { head: '', lines: 0 }
@@ -91,42 +91,42 @@ function textOf(content: readonly ContentBlock[]): string {
   return content.flatMap((block) => (typeof block.text === 'string' ? [block.text] : [])).join('\n')
 }
 
-/** Whatever form it has; once the turn is cancelled nobody listens any more. */
-async function sayAll(
-  saying: AgentOutputs | Promise<AgentOutputs>,
+/** Sends every output, whatever form the function returned; stops as soon as the turn is cancelled. */
+async function sendAll(
+  outputs: AgentOutputs | Promise<AgentOutputs>,
   signal: AbortSignal,
-  one: (said: AgentOutput) => Promise<void>,
+  sendOne: (output: AgentOutput) => Promise<void>,
 ): Promise<void> {
   const cancelled = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
   cancelled.catch(() => undefined)
-  const whole = await Promise.race([Promise.resolve(saying), cancelled])
-  if (whole === undefined || whole === null) return
-  if (typeof whole === 'string') return one(whole)
-  if (Symbol.asyncIterator in whole) {
-    const iterator = whole[Symbol.asyncIterator]()
+  const resolved = await Promise.race([Promise.resolve(outputs), cancelled])
+  if (resolved === undefined || resolved === null) return
+  if (typeof resolved === 'string') return sendOne(resolved)
+  if (Symbol.asyncIterator in resolved) {
+    const iterator = resolved[Symbol.asyncIterator]()
     try {
       for (;;) {
         const { done, value } = await Promise.race([iterator.next(), cancelled])
         if (done === true) return
-        await one(value)
+        await sendOne(value)
       }
     } finally {
       if (signal.aborted) void iterator.return?.()?.catch(() => undefined)
     }
   }
-  if (Array.isArray(whole)) for (const said of whole) await one(said)
-  else await one(whole as AgentOutput)
+  if (Array.isArray(resolved)) for (const output of resolved) await sendOne(output)
+  else await sendOne(resolved as AgentOutput)
 }
 
-async function say(client: AgentContext, sessionId: string, said: AgentOutput): Promise<void> {
-  if (typeof said === 'string')
+async function send(client: AgentContext, sessionId: string, output: AgentOutput): Promise<void> {
+  if (typeof output === 'string')
     return client.notify(methods.client.session.update, {
       sessionId,
-      update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: said } },
+      update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: output } },
     })
-  if (typeof said.sessionUpdate === 'string')
-    return client.notify<JsonObject>('session/update', { sessionId, update: said })
-  return client.notify<JsonObject>(foreignMethod, { sessionId, event: said })
+  if (typeof output.sessionUpdate === 'string')
+    return client.notify<JsonObject>('session/update', { sessionId, update: output })
+  return client.notify<JsonObject>(foreignMethod, { sessionId, event: output })
 }

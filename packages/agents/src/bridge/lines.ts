@@ -1,63 +1,63 @@
-/** A piece of what an agent wrote: a whole line, or what could not be one. */
-export type Piece = { readonly kind: 'line'; readonly text: string; readonly bytes: number } | Garbage
+/** A piece of the agent's output: a line of text, or bytes that could not be read as one. */
+export type OutputPiece = { readonly kind: 'line'; readonly text: string; readonly bytes: number } | Garbage
 
 export interface Garbage {
   readonly kind: 'garbage'
   readonly bytes: Buffer
   readonly reason: string
-  /** It is not all of it. */
+  /** The line exceeded the limit, and `bytes` is only its beginning. */
   readonly tooLong?: true
 }
 
 const newline = 0x0a
 
-/** Cuts bytes into lines of text. What is no UTF-8, too long or cut off is kept as the bytes it is. */
+/** Splits bytes into lines of text. Lines that are not UTF-8, too long or truncated are returned as raw bytes. */
 export class LineCutter {
   readonly #maxBytes: number
   readonly #decoder = new TextDecoder('utf-8', { fatal: true })
   #parts: Buffer[] = []
   #size = 0
-  /** Passing over the rest of a line that was too long. */
+  /** Discards the rest of a line that exceeded the limit. */
   #skipping = false
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
-  take(bytes: Buffer): Piece[] {
-    const pieces: Piece[] = []
+  take(bytes: Buffer): OutputPiece[] {
+    const pieces: OutputPiece[] = []
     let from = 0
     for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, from)) {
-      this.#keep(bytes.subarray(from, at), pieces)
+      this.#buffer(bytes.subarray(from, at), pieces)
       this.#endLine(pieces)
       from = at + 1
     }
-    this.#keep(bytes.subarray(from), pieces)
+    this.#buffer(bytes.subarray(from), pieces)
     return pieces
   }
 
-  /** Nothing follows. */
-  end(): Piece[] {
+  /** Returns the unfinished last line, when no more bytes follow. */
+  end(): OutputPiece[] {
     const rest = Buffer.concat(this.#parts)
     this.#parts = []
     this.#size = 0
     return rest.length === 0 ? [] : [{ kind: 'garbage', bytes: rest, reason: 'cut off before its end' }]
   }
 
-  #keep(bytes: Buffer, pieces: Piece[]): void {
+  #buffer(bytes: Buffer, pieces: OutputPiece[]): void {
     if (bytes.length === 0 || this.#skipping) return
-    const room = this.#maxBytes - this.#size
-    this.#parts.push(bytes.subarray(0, room))
-    this.#size += Math.min(bytes.length, room)
-    if (bytes.length <= room) return
-    const reason = `longer than ${this.#maxBytes} bytes; only these are kept`
+    const free = this.#maxBytes - this.#size
+    this.#parts.push(bytes.subarray(0, free))
+    this.#size += Math.min(bytes.length, free)
+    if (bytes.length <= free) return
+    const reason = `longer than ${this.#maxBytes} bytes; the rest was discarded`
     pieces.push({ kind: 'garbage', bytes: Buffer.concat(this.#parts), reason, tooLong: true })
     this.#parts = []
     this.#size = 0
     this.#skipping = true
   }
 
-  #endLine(pieces: Piece[]): void {
+  #endLine(pieces: OutputPiece[]): void {
     const [first = Buffer.alloc(0)] = this.#parts
     const line = this.#parts.length > 1 ? Buffer.concat(this.#parts) : first
     this.#parts = []

@@ -1,11 +1,11 @@
 import { type Envelope, readEnvelope } from './envelope.ts'
-import type { Garbage, Piece } from './lines.ts'
+import type { Garbage, OutputPiece } from './lines.ts'
 
-/** What an agent wrote, read: a message, or what is none. */
+/** A parsed piece of the agent's output: a message, or bytes that are none. */
 type Parsed = { readonly kind: 'message'; readonly envelope: Envelope; readonly bytes: number } | Garbage
 
-/** Reads each piece. Lines in a row that say nothing are one piece: a banner, or the output of a program that is no agent. */
-export function readPieces(pieces: readonly Piece[]): Parsed[] {
+/** Parses each piece. Consecutive lines that are not messages become one piece: a banner, or the output of another program. */
+export function readPieces(pieces: readonly OutputPiece[]): Parsed[] {
   const parsed: Parsed[] = []
   let row: { readonly reason: string; readonly lines: string[] } | undefined
   const endRow = () => {

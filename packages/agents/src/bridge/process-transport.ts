@@ -4,11 +4,11 @@ import { type PipedProcess, processMark } from '@vitrine/sandbox'
 import type { StderrLines } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
-/** How long nothing may come from a dead agent's pipe before it is left; whoever else holds it is not waited for. */
+/** Silence on a dead agent's stdout after which it is closed; another process that holds the pipe open is not waited for. */
 const lastBytesMs = 100
-const lastWaits = 20
+const maxLastWaits = 20
 
-/** An agent that is a program in a sandbox. */
+/** Connects to an agent that is a program in a sandbox. */
 export function processTransport(process: PipedProcess, stderr: StderrLines): AgentTransport {
   const { stdin, stdout } = process
   stdin.on('error', () => undefined)
@@ -17,38 +17,38 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
     stdout.once('end', resolve)
     stdout.once('close', resolve)
   })
-  let held = false
-  let heard = 0
-  /** What it wrote before its end is read, however long it takes to put that on record. */
+  let paused = false
+  let chunks = 0
+  /** Reads what the agent wrote before it exited; waits without limit while backpressure pauses the pipe. */
   const lastBytes = async (): Promise<void> => {
-    for (let left = lastWaits; left > 0; left -= held ? 0 : 1) {
-      const before = heard
+    for (let left = maxLastWaits; left > 0; left -= paused ? 0 : 1) {
+      const before = chunks
       const late = sleep(lastBytesMs, 'late', { ref: false })
-      if ((await Promise.race([drained, late])) !== 'late' || (heard === before && !held)) return
+      if ((await Promise.race([drained, late])) !== 'late' || (chunks === before && !paused)) return
     }
   }
   const ended = process.observed.then(async (exit: ProcessExit): Promise<AgentExit> => {
-    // What it left behind goes with it.
+    // Kill the processes that the agent left behind.
     await process.endTree().catch(() => undefined)
     await lastBytes()
     stdout.removeAllListeners('data')
     stdout.destroy()
-    return { ...exit, stderr: stderr.words() }
+    return { ...exit, stderr: stderr.excerpt() }
   })
   ended.catch(() => undefined)
   return {
     facts: { process: process.id, pid: process.pid },
     start: (take) =>
       void stdout.on('data', (bytes: Buffer) => {
-        heard += 1
+        chunks += 1
         take(bytes)
       }),
     pause() {
-      held = true
+      paused = true
       stdout.pause()
     },
     resume() {
-      held = false
+      paused = false
       stdout.resume()
     },
     write: (line) =>

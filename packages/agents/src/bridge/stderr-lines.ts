@@ -18,7 +18,7 @@ export class StderrLines {
     for (const line of parts) this.#add(line)
   }
 
-  words(): StderrExcerpt {
+  excerpt(): StderrExcerpt {
     const open = this.#open === '' ? [] : [shortLine(this.#open)]
     const tail = [...this.#tail, ...open]
     const lines = this.#lines + open.length
@@ -37,15 +37,15 @@ export class StderrLines {
   }
 }
 
-/** Cut between words: half a secret would not be known as one. */
+/** Cuts at a space: the redactor would not recognise half of a secret. */
 function shortLine(line: string): string {
   return line.length <= maxLineChars ? line : `${line.slice(0, maxLineChars).replace(/\S*$/, '')}…`
 }
 
-/** As people read it, at the end of an error's message. */
+/** Formats the last lines as the end of an error message. */
 export function formatExcerpt({ head, tail, lines }: StderrExcerpt): string {
   if (lines === 0) return ''
   const shown = tail ?? head
   const last = shown.split('\n').slice(-5).join('\n')
-  return `\nIts last words (${lines} ${lines === 1 ? 'line' : 'lines'}):\n${last}`
+  return `\nEnd of its stderr (${lines} ${lines === 1 ? 'line' : 'lines'} in all):\n${last}`
 }

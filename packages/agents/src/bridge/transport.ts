@@ -1,35 +1,35 @@
 import type { JsonObject, ProcessExit } from '@vitrine/protocol'
 
-/** What an agent said on the side: its first and its last lines. */
+/** The first and the last lines of an agent's stderr. */
 export interface StderrExcerpt {
   readonly head: string
   readonly tail?: string
   readonly lines: number
 }
 
-/** How an agent ended, as it was observed. */
+/** The observed exit of an agent. */
 export interface AgentExit extends ProcessExit {
   readonly stderr: StderrExcerpt
 }
 
-/** The two ends of a pipe to an agent, whatever it is: a program in a sandbox, or a function. */
+/** A byte stream to and from an agent: a program in a sandbox, or a function. */
 export interface AgentTransport {
-  /** What its start says of it. */
+  /** Added to the data of `agent.started`. */
   readonly facts: JsonObject
-  /** Bytes as they come. Nothing is read before `start`, and nothing while it is held. */
+  /** Starts reading and passes on bytes as they arrive. Nothing is read before `start` or while paused. */
   start(take: (bytes: Buffer) => void): void
   pause(): void
   resume(): void
-  /** Settles once the agent's pipe has taken it. */
+  /** Settles once the agent's pipe has accepted the line. */
   write(line: string): Promise<void>
-  /** Settles once it runs no more. Its last bytes may still come, if it is not held. */
+  /** Settles once the agent no longer runs. Its last bytes may still arrive unless reading is paused. */
   readonly gone: Promise<unknown>
-  /** Settles after its last byte was handed over. */
+  /** Settles after the last byte was passed on. */
   readonly ended: Promise<AgentExit>
-  /** Asks it to end, and after `graceMs` does not ask any more. Everything it started goes with it. */
+  /** Closes its input, kills it after `graceMs`, and kills its process tree. */
   end(graceMs: number): Promise<void>
-  /** Ends what it has started since then, and not itself. */
+  /** Kills the processes that the agent has started since that moment, but not the agent. Returns their number. */
   endChildrenSince(moment: number): number
-  /** A moment for `endChildrenSince`. */
+  /** The current moment, for `endChildrenSince`. */
   now(): number
 }

@@ -1,17 +1,17 @@
 import { type CredentialGrant, VitrineError } from '@vitrine/protocol'
 import type { AgentEntry } from '../registry/entry.ts'
 import { type ReadLoginFile, readLoginFile } from './login-file.ts'
-import { fromHome, type HostPlaces, isSet } from './present.ts'
+import { fromHome, type HostEnvironment, isSet } from './present.ts'
 import { secretsIn } from './secrets-in.ts'
 
-/** What an agent is given. */
+/** The credentials that an agent gets. */
 export interface Granted {
   readonly env: Readonly<Record<string, string>>
-  /** To be written in the sandbox, from HOME. */
+  /** Files to write in the sandbox, with paths relative to HOME. */
   readonly files: readonly GrantedFile[]
-  /** What the journal may name. */
+  /** Names of the variables and files, for the journal. */
   readonly names: readonly string[]
-  /** Every value that must not be seen: for the redactor, before anything else is done with this. */
+  /** All secret values. Pass them to the redactor before anything else uses this grant. */
   readonly secrets: readonly string[]
 }
 
@@ -21,48 +21,56 @@ export interface GrantedFile {
   readonly mode: 0o600
 }
 
-export interface GrantPlaces extends HostPlaces {
+export interface CredentialSources extends HostEnvironment {
   readonly readFile?: ReadLoginFile
 }
 
 const nothing: Granted = { env: {}, files: [], names: [], secrets: [] }
 
-/** As the redactor takes them. */
+/** The sizes that the redactor accepts. */
 const shortestSecret = 4
 const largestSecret = 64 * 1024
 
 /**
- * What a grant comes to: nothing, the agent's variables, its login files as well, or the given values.
+ * Resolves a grant: `none`, the agent's variables (`env`), also its login files (`host`), or the given values.
  *
  * @example
  * grantCredentials(findAgent('claude'), 'env', { env: process.env, home: homedir() }).names // ['ANTHROPIC_API_KEY']
  */
-export function grantCredentials(entry: AgentEntry, grant: CredentialGrant, places: GrantPlaces): Granted {
+export function grantCredentials(
+  entry: AgentEntry,
+  grant: CredentialGrant,
+  sources: CredentialSources,
+): Granted {
   if (grant === 'none') return nothing
-  if (grant === 'env') return found(entry, grant, variablesOf(entry, places))
+  if (grant === 'env') return requireSufficient(entry, grant, variablesOf(entry, sources))
   if (grant === 'host') {
-    const variables = variablesOf(entry, places)
-    const files = filesOf(entry, places)
-    return found(entry, grant, {
-      enough: variables.enough || files.enough,
+    const variables = variablesOf(entry, sources)
+    const files = filesOf(entry, sources)
+    return requireSufficient(entry, grant, {
+      sufficient: variables.sufficient || files.sufficient,
       granted: join(variables.granted, files.granted),
     })
   }
-  return given(entry, grant)
+  return explicit(entry, grant)
 }
 
-interface Search {
-  /** Whether a way in is among it. */
-  readonly enough: boolean
+interface FoundCredentials {
+  /** Whether the found values include a credential that is sufficient by itself. */
+  readonly sufficient: boolean
   readonly granted: Granted
 }
 
-function found(entry: AgentEntry, grant: 'env' | 'host', { enough, granted }: Search): Granted {
-  if (enough || isFree(entry)) return granted
+function requireSufficient(
+  entry: AgentEntry,
+  grant: 'env' | 'host',
+  { sufficient, granted }: FoundCredentials,
+): Granted {
+  if (sufficient || needsNone(entry)) return granted
   throw missing(entry, grant)
 }
 
-function variablesOf({ credentials }: AgentEntry, { env }: GrantPlaces): Search {
+function variablesOf({ credentials }: AgentEntry, { env }: CredentialSources): FoundCredentials {
   const set = (names: readonly string[]) =>
     Object.fromEntries(
       names.flatMap((name) => {
@@ -74,7 +82,7 @@ function variablesOf({ credentials }: AgentEntry, { env }: GrantPlaces): Search 
   const alongside = set(credentials.alongside?.variables ?? [])
   const all = { ...own, ...alongside }
   return {
-    enough: Object.keys(own).length > 0,
+    sufficient: Object.keys(own).length > 0,
     granted: {
       env: all,
       files: [],
@@ -84,7 +92,10 @@ function variablesOf({ credentials }: AgentEntry, { env }: GrantPlaces): Search 
   }
 }
 
-function filesOf({ credentials }: AgentEntry, { home, readFile = readLoginFile }: GrantPlaces): Search {
+function filesOf(
+  { credentials }: AgentEntry,
+  { home, readFile = readLoginFile }: CredentialSources,
+): FoundCredentials {
   const read = (paths: readonly string[]) =>
     paths.flatMap((path): GrantedFile[] => {
       const content = readFile(home, path)
@@ -93,7 +104,7 @@ function filesOf({ credentials }: AgentEntry, { home, readFile = readLoginFile }
   const own = read(credentials.files)
   const all = [...own, ...read(credentials.alongside?.files ?? [])]
   return {
-    enough: own.length > 0,
+    sufficient: own.length > 0,
     granted: {
       env: {},
       files: all,
@@ -106,18 +117,18 @@ function filesOf({ credentials }: AgentEntry, { home, readFile = readLoginFile }
   }
 }
 
-function given({ name, credentials }: AgentEntry, values: Readonly<Record<string, string>>): Granted {
+function explicit({ name, credentials }: AgentEntry, values: Readonly<Record<string, string>>): Granted {
   const entries = Object.entries(values)
   for (const [variable, value] of entries) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(variable) || typeof value !== 'string' || !isSet(value))
       throw new VitrineError(
         'environment_invalid',
-        `credentials.${variable}: expected a variable such as ${credentials.variables[0] ?? 'API_KEY'} with a text that is not empty.`,
+        `credentials.${variable}: expected a variable name such as ${credentials.variables[0] ?? 'API_KEY'} and a value that is not empty.`,
         { details: { agent: name, variable } },
       )
   }
-  const open = new Set(credentials.alongside?.variables)
-  const secret = entries.filter(([variable, value]) => !open.has(variable) || hasLogin(value))
+  const notSecret = new Set(credentials.alongside?.variables)
+  const secret = entries.filter(([variable, value]) => !notSecret.has(variable) || hasLogin(value))
   return {
     env: { ...values },
     files: [],
@@ -129,7 +140,7 @@ function given({ name, credentials }: AgentEntry, values: Readonly<Record<string
 function missing({ name, title, credentials }: AgentEntry, grant: 'env' | 'host'): VitrineError {
   const { variables, files } = credentials
   const [first] = variables
-  const looked = grant === 'host' ? [...variables, ...files.map(fromHome)] : variables
+  const searched = grant === 'host' ? [...variables, ...files.map(fromHome)] : variables
   const advice =
     first === undefined
       ? `log in with ${title} on this machine and pass \`credentials: 'host'\``
@@ -139,17 +150,17 @@ function missing({ name, title, credentials }: AgentEntry, grant: 'env' | 'host'
           : ', or pass the value itself')
   return new VitrineError(
     'credentials_missing',
-    `The agent ${name} was granted its credentials, and there are none: looked for ${looked.join(', ') || 'nothing'}. To give it some, ${advice}.`,
-    { details: { agent: name, looked } },
+    `The agent ${name} has no credentials on the host: looked for ${searched.join(', ') || 'nothing'}. To provide some, ${advice}.`,
+    { details: { agent: name, looked: searched } },
   )
 }
 
-/** It needs nothing, so nothing can be missing. */
-function isFree({ source, credentials }: AgentEntry): boolean {
+/** Whether the agent runs without credentials. */
+function needsNone({ source, credentials }: AgentEntry): boolean {
   return source.kind === 'builtin' || credentials.variables.length + credentials.files.length === 0
 }
 
-/** An address may have a login in it. */
+/** Whether the value is a URL with user information. */
 function hasLogin(value: string): boolean {
   return /\/\/[^/\s]*@/.test(value)
 }

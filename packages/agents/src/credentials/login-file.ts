@@ -1,10 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Login files are small; what is larger is something else. */
+/** Login files are small; a larger file is not one. */
 export const maxLoginBytes = 256 * 1024
 
-/** The text of a login file; nothing where it is missing, too large, or leads out of HOME by links. */
+/** Reads a login file; undefined when it is missing, too large, or linked to a path outside of HOME. */
 export type ReadLoginFile = (home: string, path: string) => string | undefined
 
 export const readLoginFile: ReadLoginFile = (home, path) => {
@@ -12,7 +12,7 @@ export const readLoginFile: ReadLoginFile = (home, path) => {
   return real === undefined ? undefined : readSmall(real)
 }
 
-/** Whether it is there, without reading it. */
+/** Whether the login file exists; does not read it. */
 export function hasLoginFile(home: string, path: string): boolean {
   const real = insideHome(home, path)
   return real !== undefined && statSync(real, { throwIfNoEntry: false })?.isFile() === true
@@ -30,7 +30,7 @@ function insideHome(home: string, path: string): string | undefined {
 function readSmall(path: string): string | undefined {
   let fd: number | undefined
   try {
-    // It was no link a moment ago, and a FIFO would wait for somebody.
+    // The path was resolved before, so a link here is a race; O_NONBLOCK keeps a FIFO from blocking the open.
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const stat = fstatSync(fd)
     if (!stat.isFile() || stat.size > maxLoginBytes) return undefined

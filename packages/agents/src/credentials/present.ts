@@ -1,20 +1,21 @@
 import type { AgentEntry } from '../registry/entry.ts'
 import { hasLoginFile } from './login-file.ts'
 
-export interface HostPlaces {
+/** The host's environment and HOME directory. */
+export interface HostEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly home: string
 }
 
-/** Names of the credentials that this machine has for an agent; no value is read. */
-export function credentialsPresent({ credentials }: AgentEntry, { env, home }: HostPlaces): string[] {
+/** Names of an agent's credentials that exist on this machine. */
+export function credentialsPresent({ credentials }: AgentEntry, { env, home }: HostEnvironment): string[] {
   return [
     ...credentials.variables.filter((name) => isSet(env[name])),
     ...credentials.files.filter((path) => hasLoginFile(home, path)).map(fromHome),
   ]
 }
 
-/** Any one of these is enough. */
+/** Names of all credentials that an agent accepts; any one of them is enough. */
 export function credentialsWanted({ credentials }: AgentEntry): string[] {
   return [...credentials.variables, ...credentials.files.map(fromHome)]
 }

@@ -1,22 +1,24 @@
-/** Shorter texts are words that stand in ordinary output too. */
-const shortest = 8
+/** Shorter values also occur as words in ordinary output. */
+const minSecretLength = 8
 
-/** The secrets in a login file: what stands below a name that tells of one, in JSON or in `NAME=value` lines. */
+/** Finds the secrets in a login file: values under a secret name, in JSON or in `NAME=value` lines. */
 export function secretsIn(content: string): string[] {
   const found = new Set<string>()
   const parsed = parse(content)
   if (parsed === undefined) for (const value of assigned(content)) found.add(value)
   else collect(parsed, false, found)
-  return [...found].filter((value) => value.length >= shortest)
+  return [...found].filter((value) => value.length >= minSecretLength)
 }
 
 /**
+ * Whether a field or variable name says that its value is a secret.
+ *
  * @example
- * tellsOfSecret('refreshToken') // true
- * tellsOfSecret('monkey') // false
+ * isSecretName('refreshToken') // true
+ * isSecretName('monkey') // false
  */
-export function tellsOfSecret(name: string): boolean {
-  // A path or an address is a name for something else, whatever words are in it.
+export function isSecretName(name: string): boolean {
+  // Keys that are paths or URLs are not field names, whatever words they contain.
   if (name.includes('/')) return false
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(/[^A-Za-z0-9]+/)
   return words.some(
@@ -42,11 +44,11 @@ function collect(value: unknown, secret: boolean, found: Set<string>): void {
   if (typeof value !== 'object' || value === null) return
   const named = !Array.isArray(value)
   for (const [name, inner] of Object.entries(value))
-    collect(inner, secret || (named && tellsOfSecret(name)), found)
+    collect(inner, secret || (named && isSecretName(name)), found)
 }
 
 function assigned(content: string): string[] {
   return [...content.matchAll(/^\s*(?:export\s+)?([\w.-]+)\s*[=:]\s*(["']?)(.*?)\2\s*$/gm)].flatMap(
-    ([, name = '', , value = '']) => (tellsOfSecret(name) ? [value] : []),
+    ([, name = '', , value = '']) => (isSecretName(name) ? [value] : []),
   )
 }

@@ -5,29 +5,29 @@ import {
   type ClientCapabilities,
   RequestError,
 } from '@agentclientprotocol/sdk/unstable'
-import { retold } from './history.ts'
-import { availableCommands, offer } from './offer.ts'
+import { replayable } from './history.ts'
+import { availableCommands, initializeResponse } from './initialize-response.ts'
 import { configOptions, isChoice, isMode, isValueOf, modeState } from './options.ts'
-import { runPrompt } from './prompting.ts'
+import { runPrompt } from './run-prompt.ts'
 import type { DemoSession } from './session.ts'
-import { Sessions } from './sessions.ts'
-import type { Settings } from './settings.ts'
+import { DemoSessions } from './sessions.ts'
+import type { DemoSettings } from './settings.ts'
 import type { Wire } from './wire.ts'
 
-/** The protocol's methods, each a line or two on the sessions. */
-export function demoAgent(settings: Settings, wire: Wire): AgentApp {
-  const sessions = new Sessions(settings.home)
-  let offered: ClientCapabilities = {}
+/** Handles the methods of the Agent Client Protocol. */
+export function demoAgent(settings: DemoSettings, wire: Wire): AgentApp {
+  const sessions = new DemoSessions(settings.home)
+  let clientCapabilities: ClientCapabilities = {}
 
   const checkKey = () => {
     if (settings.needsKey && !settings.hasKey)
-      throw RequestError.authRequired(undefined, 'set DEMO_API_KEY, which is not set')
+      throw RequestError.authRequired(undefined, 'DEMO_API_KEY is not set')
   }
 
   const app = agent({ name: 'vitrine-demo' })
     .onRequest('initialize', ({ params }) => {
-      offered = params.clientCapabilities ?? {}
-      return offer(settings)
+      clientCapabilities = params.clientCapabilities ?? {}
+      return initializeResponse(settings)
     })
     .onRequest('authenticate', () => {
       checkKey()
@@ -36,12 +36,12 @@ export function demoAgent(settings: Settings, wire: Wire): AgentApp {
     .onRequest('session/new', ({ params, client }) => {
       checkKey()
       const session = sessions.create(params.cwd, params.mcpServers)
-      greet(client, session)
+      sendCommands(client, session)
       return { sessionId: session.id, ...stateOf(session) }
     })
     .onRequest('session/fork', ({ params, client }) => {
       const session = sessions.fork(params.sessionId, params.cwd, params.mcpServers ?? [])
-      greet(client, session)
+      sendCommands(client, session)
       return { sessionId: session.id, ...stateOf(session) }
     })
     .onRequest('session/list', ({ params }) =>
@@ -55,7 +55,7 @@ export function demoAgent(settings: Settings, wire: Wire): AgentApp {
       const session = sessions.get(params.sessionId)
       if (!isMode(params.modeId)) throw RequestError.invalidParams({ modeId: params.modeId })
       session.mode = params.modeId
-      sessions.keep(session)
+      sessions.save(session)
       return {}
     })
     .onRequest('session/set_config_option', ({ params }) => {
@@ -65,12 +65,18 @@ export function demoAgent(settings: Settings, wire: Wire): AgentApp {
         throw RequestError.invalidParams({ configId, value })
       }
       session.choices = { ...session.choices, [configId]: value }
-      sessions.keep(session)
+      sessions.save(session)
       return { configOptions: configOptions(session.choices) }
     })
     .onRequest('session/prompt', (context) => {
       const session = sessions.get(context.params.sessionId)
-      return runPrompt(context, { session, offered, settings, wire, keep: () => sessions.keep(session) })
+      return runPrompt(context, {
+        session,
+        clientCapabilities,
+        settings,
+        wire,
+        save: () => sessions.save(session),
+      })
     })
     .onNotification('session/cancel', ({ params }) => {
       sessions.get(params.sessionId).running?.abort(new Error('cancelled'))
@@ -78,17 +84,17 @@ export function demoAgent(settings: Settings, wire: Wire): AgentApp {
   return settings.noLoad ? app : withLoading(app, sessions)
 }
 
-function withLoading(app: AgentApp, sessions: Sessions): AgentApp {
+function withLoading(app: AgentApp, sessions: DemoSessions): AgentApp {
   return app
     .onRequest('session/load', async ({ params, client }) => {
-      const session = sessions.wake(params.sessionId, params.cwd, params.mcpServers)
+      const session = sessions.restore(params.sessionId, params.cwd, params.mcpServers)
       await replay(client, session)
-      greet(client, session)
+      sendCommands(client, session)
       return stateOf(session)
     })
     .onRequest('session/resume', ({ params, client }) => {
-      const session = sessions.wake(params.sessionId, params.cwd, params.mcpServers ?? [])
-      greet(client, session)
+      const session = sessions.restore(params.sessionId, params.cwd, params.mcpServers ?? [])
+      sendCommands(client, session)
       return stateOf(session)
     })
 }
@@ -97,8 +103,8 @@ function stateOf(session: DemoSession) {
   return { modes: modeState(session.mode), configOptions: configOptions(session.choices) }
 }
 
-/** Comes after the answer that tells the client of the session. */
-function greet(client: AgentContext, { id }: DemoSession): void {
+/** Sends the commands after the response in which the client gets the session id. */
+function sendCommands(client: AgentContext, { id }: DemoSession): void {
   setImmediate(() => {
     const update = { sessionUpdate: 'available_commands_update' as const, availableCommands }
     client.notify('session/update', { sessionId: id, update }).catch(() => {})
@@ -107,7 +113,7 @@ function greet(client: AgentContext, { id }: DemoSession): void {
 
 async function replay(client: AgentContext, session: DemoSession): Promise<void> {
   const { id: sessionId, title, updatedAt } = session
-  for (const update of session.history.map(retold))
+  for (const update of session.history.map(replayable))
     await client.notify('session/update', { sessionId, update })
   if (title === undefined) return
   const update = { sessionUpdate: 'session_info_update' as const, title, updatedAt }

@@ -4,16 +4,16 @@ import { permit } from './permission.ts'
 import { openTool, textContent } from './tool-call.ts'
 import type { Turn } from './turn.ts'
 
-/** The file's text; the client is asked when it offers that. */
+/** Reads a file, through the client if it offers that. */
 export async function readText(turn: Turn, path: string): Promise<string> {
-  const place = resolve(turn.session.cwd, path)
-  if (!turn.offered.fs?.readTextFile) return readFile(place, 'utf8')
-  const { content } = await turn.request('fs/read_text_file', { sessionId: turn.session.id, path: place })
+  const absolute = resolve(turn.session.cwd, path)
+  if (!turn.clientCapabilities.fs?.readTextFile) return readFile(absolute, 'utf8')
+  const { content } = await turn.request('fs/read_text_file', { sessionId: turn.session.id, path: absolute })
   return content
 }
 
-/** The same for what may not be there. */
-export async function readIfThere(turn: Turn, path: string): Promise<string | undefined> {
+/** Reads a file; undefined when it cannot be read. */
+export async function readIfExists(turn: Turn, path: string): Promise<string | undefined> {
   try {
     return await readText(turn, path)
   } catch {
@@ -23,7 +23,7 @@ export async function readIfThere(turn: Turn, path: string): Promise<string | un
 }
 
 async function writeText(turn: Turn, path: string, content: string): Promise<void> {
-  if (turn.offered.fs?.writeTextFile) {
+  if (turn.clientCapabilities.fs?.writeTextFile) {
     await turn.request('fs/write_text_file', { sessionId: turn.session.id, path, content })
     return
   }
@@ -31,20 +31,20 @@ async function writeText(turn: Turn, path: string, content: string): Promise<voi
   await writeFile(path, content)
 }
 
-/** How an attempt ended; `refused` by the user or by the mode. */
-export type Attempt = 'done' | 'refused' | 'failed'
+/** The outcome of a tool call; `refused` by the user or by the mode. */
+export type AttemptOutcome = 'done' | 'refused' | 'failed'
 
-/** A file is written as agents do it: shown as a difference, asked for, done. */
-export async function editFile(turn: Turn, path: string, newText: string): Promise<Attempt> {
-  const place = resolve(turn.session.cwd, path)
-  const oldText = (await readIfThere(turn, place)) ?? null
-  const shown = relative(turn.session.cwd, place)
+/** Writes a file as a tool call with a diff and a permission request. */
+export async function editFile(turn: Turn, path: string, newText: string): Promise<AttemptOutcome> {
+  const absolute = resolve(turn.session.cwd, path)
+  const oldText = (await readIfExists(turn, absolute)) ?? null
+  const shown = relative(turn.session.cwd, absolute)
   const tool = await openTool(turn, {
     title: `${oldText === null ? 'Write' : 'Edit'} ${shown}`,
     kind: 'edit',
-    locations: [{ path: place }],
-    content: [{ type: 'diff', path: place, oldText, newText }],
-    rawInput: { path: place, content: newText },
+    locations: [{ path: absolute }],
+    content: [{ type: 'diff', path: absolute, oldText, newText }],
+    rawInput: { path: absolute, content: newText },
   })
   if (turn.session.mode === 'plan') {
     await tool.fail('Mode plan: nothing is written.')
@@ -52,12 +52,12 @@ export async function editFile(turn: Turn, path: string, newText: string): Promi
   }
   await turn.pause(150)
   if ((await permit(turn, tool.call, 'edit')) === 'reject') {
-    await tool.fail('The user said no.')
+    await tool.fail('The user rejected it.')
     return 'refused'
   }
   await tool.update({ status: 'in_progress' })
   try {
-    await writeText(turn, place, newText)
+    await writeText(turn, absolute, newText)
   } catch (error) {
     await tool.fail(messageOf(error))
     return 'failed'
@@ -66,18 +66,18 @@ export async function editFile(turn: Turn, path: string, newText: string): Promi
   return 'done'
 }
 
-/** A file is read as a tool call; its text, if there is one. */
+/** Reads a file as a tool call; undefined when it cannot be read. */
 export async function showFile(turn: Turn, path: string): Promise<string | undefined> {
-  const place = resolve(turn.session.cwd, path)
+  const absolute = resolve(turn.session.cwd, path)
   const tool = await openTool(turn, {
-    title: `Read ${relative(turn.session.cwd, place)}`,
+    title: `Read ${relative(turn.session.cwd, absolute)}`,
     kind: 'read',
     status: 'in_progress',
-    locations: [{ path: place }],
-    rawInput: { path: place },
+    locations: [{ path: absolute }],
+    rawInput: { path: absolute },
   })
   try {
-    const text = await readText(turn, place)
+    const text = await readText(turn, absolute)
     await tool.complete({ content: [textContent(text)] })
     return text
   } catch (error) {

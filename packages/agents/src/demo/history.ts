@@ -5,39 +5,39 @@ import type {
   ToolCallContent,
 } from '@agentclientprotocol/sdk/unstable'
 
-const longestText = 64 * 1024
-const mostUpdates = 500
+const maxTextChars = 64 * 1024
+const maxUpdates = 500
 
-/** Adds an update the way it is told again later: chunks as one message, a tool call as its last state. */
-export function remember(history: SessionUpdate[], update: SessionUpdate): void {
+/** Adds an update in the form in which it is replayed: chunks as one message, a tool call as its last state. */
+export function addToHistory(history: SessionUpdate[], update: SessionUpdate): void {
   switch (update.sessionUpdate) {
     case 'user_message_chunk':
       history.push({ ...update, content: shortened(update.content) })
       break
     case 'agent_message_chunk':
     case 'agent_thought_chunk':
-      rememberChunk(history, update)
+      addChunk(history, update)
       break
     case 'tool_call':
     case 'tool_call_update':
-      rememberToolCall(history, update)
+      mergeToolCall(history, update)
       break
     case 'plan': {
-      const place = history.findLastIndex(({ sessionUpdate }) => sessionUpdate === 'plan')
+      const index = history.findLastIndex(({ sessionUpdate }) => sessionUpdate === 'plan')
       const turn = history.findLastIndex(({ sessionUpdate }) => sessionUpdate === 'user_message_chunk')
-      if (place > turn) history[place] = update
+      if (index > turn) history[index] = update
       else history.push(update)
       break
     }
     default:
-    // What is left describes the session, not the conversation, and is kept with the session.
+    // Other updates describe the session, not the conversation, and are stored with the session.
   }
-  if (history.length > mostUpdates) history.splice(0, history.length - mostUpdates)
+  if (history.length > maxUpdates) history.splice(0, history.length - maxUpdates)
 }
 
 type Chunk = Extract<SessionUpdate, { sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' }>
 
-function rememberChunk(history: SessionUpdate[], update: Chunk): void {
+function addChunk(history: SessionUpdate[], update: Chunk): void {
   const last = history.at(-1)
   if (
     last?.sessionUpdate === update.sessionUpdate &&
@@ -54,13 +54,13 @@ function rememberChunk(history: SessionUpdate[], update: Chunk): void {
 
 type ToolUpdate = Extract<SessionUpdate, { sessionUpdate: 'tool_call' | 'tool_call_update' }>
 
-function rememberToolCall(history: SessionUpdate[], update: ToolUpdate): void {
-  const place = history.findLastIndex(
+function mergeToolCall(history: SessionUpdate[], update: ToolUpdate): void {
+  const index = history.findLastIndex(
     (item) => item.sessionUpdate === 'tool_call' && item.toolCallId === update.toolCallId,
   )
-  const before = history[place]
+  const before = history[index]
   const known: Partial<ToolCall> = before?.sessionUpdate === 'tool_call' ? before : {}
-  // An update's null means that the field does not change.
+  // In an update, null means that the field is unchanged.
   const given: Partial<ToolCall> = Object.fromEntries(
     Object.entries(update).filter(([, value]) => value !== undefined && value !== null),
   )
@@ -72,16 +72,16 @@ function rememberToolCall(history: SessionUpdate[], update: ToolUpdate): void {
     sessionUpdate: 'tool_call',
   }
   if (before === undefined) history.push(merged)
-  else history[place] = merged
+  else history[index] = merged
 }
 
-/** As it is told again: a terminal is gone by then, what it showed is not. */
-export function retold(update: SessionUpdate): SessionUpdate {
+/** The update for a replay: a terminal no longer exists then, so its output is sent as text. */
+export function replayable(update: SessionUpdate): SessionUpdate {
   if (update.sessionUpdate !== 'tool_call' || !update.content) return update
-  return { ...update, content: update.content.map((item) => lasting(item, update.rawOutput)) }
+  return { ...update, content: update.content.map((item) => withoutTerminal(item, update.rawOutput)) }
 }
 
-function lasting(content: ToolCallContent, rawOutput: unknown): ToolCallContent {
+function withoutTerminal(content: ToolCallContent, rawOutput: unknown): ToolCallContent {
   if (content.type !== 'terminal') return content
   const output =
     typeof rawOutput === 'object' && rawOutput !== null && 'output' in rawOutput ? rawOutput.output : ''
@@ -90,10 +90,10 @@ function lasting(content: ToolCallContent, rawOutput: unknown): ToolCallContent 
 
 function shortened(content: ContentBlock): ContentBlock {
   if (content.type === 'text') {
-    return content.text.length <= longestText
+    return content.text.length <= maxTextChars
       ? content
-      : { ...content, text: content.text.slice(-longestText) }
+      : { ...content, text: content.text.slice(-maxTextChars) }
   }
   const size = JSON.stringify(content).length
-  return size <= longestText ? content : { type: 'text', text: `[${content.type}, ${size} characters]` }
+  return size <= maxTextChars ? content : { type: 'text', text: `[${content.type}, ${size} characters]` }
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
- * The demo agent: a program that speaks the Agent Client Protocol on its pipes, without a model and without network.
- * `/help` as a prompt lists what it does; `settings.ts` lists what the environment changes.
+ * The demo agent: a program that speaks the Agent Client Protocol over stdio, without a model and without network.
+ * The prompt `/help` lists its commands; `settings.ts` lists its environment variables.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { demoAgent } from './agent.ts'
-import { version } from './offer.ts'
+import { killRunning } from './child-process.ts'
+import { version } from './initialize-response.ts'
 import { readSettings } from './settings.ts'
-import { killRunning } from './spawned.ts'
 import { openWire } from './wire.ts'
 
 if (process.argv.includes('--version')) {
@@ -19,7 +19,7 @@ if (process.argv.includes('--version')) {
 async function serve(): Promise<void> {
   const settings = readSettings(process.env)
   process.on('exit', killRunning)
-  if (settings.ignoreEnd) {
+  if (settings.ignoreEof) {
     for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.on(signal, () => {})
     process.stdout.on('error', () => {})
     setInterval(() => {}, 60_000)

@@ -11,8 +11,8 @@ export function isHttp(server: McpServer): server is HttpServer {
   return 'type' in server && server.type === 'http'
 }
 
-/** The little of the Model Context Protocol over HTTP that lists and calls tools. */
-export class McpConversation {
+/** A minimal MCP client over HTTP that lists and calls tools. */
+export class McpClient {
   readonly #server: HttpServer
   readonly #signal: AbortSignal
   #sessionId: string | undefined
@@ -24,16 +24,16 @@ export class McpConversation {
     this.#signal = signal
   }
 
-  static async open(server: HttpServer, signal: AbortSignal): Promise<McpConversation> {
-    const conversation = new McpConversation(server, signal)
-    const hello = await conversation.#request('initialize', {
+  static async open(server: HttpServer, signal: AbortSignal): Promise<McpClient> {
+    const client = new McpClient(server, signal)
+    const initialized = await client.#request('initialize', {
       protocolVersion: '2025-06-18',
       capabilities: {},
       clientInfo: { name: 'vitrine-demo', version: '1' },
     })
-    conversation.#version = field(hello, 'protocolVersion', '2025-06-18')
-    await conversation.#post({ jsonrpc: '2.0', method: 'notifications/initialized' })
-    return conversation
+    client.#version = field(initialized, 'protocolVersion', '2025-06-18')
+    await client.#post({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    return client
   }
 
   async tools(): Promise<readonly McpTool[]> {
@@ -53,7 +53,7 @@ export class McpConversation {
       if (error !== undefined) throw new Error(`${method}: ${field(error, 'message', JSON.stringify(error))}`)
       return field<unknown>(message, 'result', undefined)
     }
-    throw new Error(`${method}: no answer`)
+    throw new Error(`${method}: no response`)
   }
 
   async #post(message: object): Promise<Response> {
@@ -75,7 +75,7 @@ export class McpConversation {
   }
 }
 
-/** The messages of an answer, which is one JSON text or a stream of events. */
+/** The messages of a response, which is JSON or a stream of server-sent events. */
 async function* messages(response: Response): AsyncGenerator<unknown> {
   if (!response.headers.get('content-type')?.includes('text/event-stream')) {
     yield await response.json()
@@ -95,8 +95,8 @@ async function* messages(response: Response): AsyncGenerator<unknown> {
   }
 }
 
-/** A field of what a server sent; its shape is the server's word. */
-function field<T>(value: unknown, name: string, otherwise: T): T {
-  if (typeof value !== 'object' || value === null) return otherwise
-  return ((value as Record<string, unknown>)[name] as T | undefined) ?? otherwise
+/** A field of a server's message; its type is not checked. */
+function field<T>(value: unknown, name: string, fallback: T): T {
+  if (typeof value !== 'object' || value === null) return fallback
+  return ((value as Record<string, unknown>)[name] as T | undefined) ?? fallback
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Waits; ends at once with the signal's reason when that aborts. */
+/** Waits `ms`; rejects at once with the signal's reason when it aborts. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   if (ms <= 0) return
@@ -12,7 +12,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Waits for the signal only. */
+/** Rejects when the signal aborts, and never resolves. */
 export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const stop = () => reject(signal.reason)
@@ -21,7 +21,7 @@ export function untilAborted(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** The promise, or the signal's reason if that comes first. */
+/** Settles with the promise, or rejects with the signal's reason if that comes first. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)

@@ -13,21 +13,25 @@ const options = [
   { optionId: 'reject-always', name: 'Never allow', kind: 'reject_always' },
 ] as const satisfies readonly PermissionOption[]
 
-export type Verdict = 'allow' | 'reject'
+export type PermissionVerdict = 'allow' | 'reject'
 
-/** What the user says to this call; the mode or an earlier answer may have said it already. */
-export async function permit(turn: Turn, toolCall: ToolCallUpdate, kind: ToolKind): Promise<Verdict> {
+/** Decides about a tool call by the mode, an earlier answer for its kind, or a permission request. */
+export async function permit(
+  turn: Turn,
+  toolCall: ToolCallUpdate,
+  kind: ToolKind,
+): Promise<PermissionVerdict> {
   if (turn.session.mode === 'auto') return 'allow'
-  return turn.session.standing.get(kind) ?? (await ask(turn, toolCall, kind, turn.session.id))
+  return turn.session.rememberedAnswers.get(kind) ?? (await ask(turn, toolCall, kind, turn.session.id))
 }
 
-/** Asks in any mode, in the name of any session. */
+/** Requests a permission in any mode, under any session id. */
 export async function ask(
   turn: Turn,
   toolCall: ToolCallUpdate,
   kind: ToolKind,
   sessionId: string,
-): Promise<Verdict> {
+): Promise<PermissionVerdict> {
   const outcome = await outcomeOf(turn, toolCall, sessionId)
   if (outcome === undefined) return 'reject'
   if (outcome.outcome === 'cancelled') return turn.cancel()
@@ -36,25 +40,25 @@ export async function ask(
     case 'allow_once':
       return 'allow'
     case 'allow_always':
-      turn.session.standing.set(kind, 'allow')
+      turn.session.rememberedAnswers.set(kind, 'allow')
       return 'allow'
     case 'reject_always':
-      turn.session.standing.set(kind, 'reject')
+      turn.session.rememberedAnswers.set(kind, 'reject')
       return 'reject'
     default:
       return 'reject'
   }
 }
 
-/** Nothing, when the client cannot be asked. */
+/** The client's answer; undefined when the client does not support permission requests. */
 async function outcomeOf(turn: Turn, toolCall: ToolCallUpdate, sessionId: string) {
   try {
-    const answer = await turn.request('session/request_permission', {
+    const response = await turn.request('session/request_permission', {
       sessionId,
       toolCall,
       options: [...options],
     })
-    return answer.outcome
+    return response.outcome
   } catch (error) {
     turn.signal.throwIfAborted()
     if (error instanceof RequestError) return undefined

@@ -5,9 +5,9 @@ export interface CommandLine {
 }
 
 /**
- * The commands of a prompt, in order. A line without a slash belongs to the command above it.
- * Text before the first command is not looked at, so a client may put something in front.
- * Without a single known command there is one only if the prompt starts like one.
+ * Reads the commands of a prompt, in order. A line without a slash belongs to the command above it.
+ * Text before the first command is ignored, because a client may prepend something.
+ * If no command is known, the prompt has commands only if it starts with a slash.
  */
 export function readCommands(text: string, isKnown: (name: string) => boolean): CommandLine[] {
   const lines: { name: string; argument: string }[] = []
@@ -23,18 +23,18 @@ export function readCommands(text: string, isKnown: (name: string) => boolean): 
   return text.trimStart().startsWith(`/${lines[0]?.name}`) ? lines : []
 }
 
-/** The first word, and the rest. */
+/** Splits off the first word. */
 export function firstWord(argument: string): [string, string] {
   const [, word = '', rest = ''] = /^(\S*)[ \t]*([\s\S]*)$/.exec(argument) ?? []
   return [word, rest]
 }
 
-/** The numbers of an argument, with what stands for those that are missing. */
+/** Reads the numbers of an argument, with defaults for missing ones. */
 export function readNumbers(argument: string, defaults: readonly number[]): number[] {
   const words = argument.split(/\s+/).filter((word) => word !== '')
-  return defaults.map((otherwise, place) => {
-    const word = words[place]
-    if (word === undefined) return otherwise
+  return defaults.map((fallback, index) => {
+    const word = words[index]
+    if (word === undefined) return fallback
     const number = Number(word)
     if (!Number.isSafeInteger(number) || number < 0)
       throw new Error(`Expected a number of 0 or more, got ${word}.`)

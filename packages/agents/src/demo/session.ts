@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { McpServer, SessionUpdate, ToolKind } from '@agentclientprotocol/sdk/unstable'
 import { type Choices, firstChoices, type Mode } from './options.ts'
 
-/** One conversation: a few fields and what was said. */
+/** One conversation with its settings and history. */
 export interface DemoSession {
   readonly id: string
   cwd: string
@@ -10,24 +10,24 @@ export interface DemoSession {
   choices: Choices
   title: string | undefined
   updatedAt: string
-  /** Pretended tokens in the context. */
+  /** Simulated number of tokens in the context. */
   tokens: number
   history: SessionUpdate[]
   mcpServers: readonly McpServer[]
-  /** What the user answered once and for all. */
-  readonly standing: Map<ToolKind, 'allow' | 'reject'>
-  /** Ends the turn that runs. */
+  /** Answers of the kind `allow_always` or `reject_always`, by kind of tool. */
+  readonly rememberedAnswers: Map<ToolKind, 'allow' | 'reject'>
+  /** Aborts the running turn. */
   running: AbortController | undefined
 }
 
-/** What is kept of it on disk. */
-export type KeptSession = Pick<
+/** The fields of a session that are stored on disk. */
+export type StoredSession = Pick<
   DemoSession,
   'id' | 'cwd' | 'mode' | 'choices' | 'title' | 'updatedAt' | 'tokens' | 'history'
 >
 
 export function newSession(cwd: string, mcpServers: readonly McpServer[]): DemoSession {
-  return awake(
+  return fromStored(
     {
       id: `demo-${randomUUID()}`,
       cwd,
@@ -43,17 +43,25 @@ export function newSession(cwd: string, mcpServers: readonly McpServer[]): DemoS
   )
 }
 
-/** A kept session, in the place where it goes on. */
-export function awake(kept: KeptSession, cwd: string, mcpServers: readonly McpServer[]): DemoSession {
-  return { ...kept, cwd, mcpServers, standing: new Map(), running: undefined }
+/** Opens a stored session in a working directory. */
+export function fromStored(
+  stored: StoredSession,
+  cwd: string,
+  mcpServers: readonly McpServer[],
+): DemoSession {
+  return { ...stored, cwd, mcpServers, rememberedAnswers: new Map(), running: undefined }
 }
 
-export function forkOf(source: KeptSession, cwd: string, mcpServers: readonly McpServer[]): DemoSession {
-  const copy = structuredClone(toKept(source))
-  return awake({ ...copy, id: `demo-${randomUUID()}`, updatedAt: new Date().toISOString() }, cwd, mcpServers)
+export function forkOf(source: StoredSession, cwd: string, mcpServers: readonly McpServer[]): DemoSession {
+  const copy = structuredClone(toStored(source))
+  return fromStored(
+    { ...copy, id: `demo-${randomUUID()}`, updatedAt: new Date().toISOString() },
+    cwd,
+    mcpServers,
+  )
 }
 
-export function toKept(session: KeptSession): KeptSession {
+export function toStored(session: StoredSession): StoredSession {
   const { id, cwd, mode, choices, title, updatedAt, tokens, history } = session
   return { id, cwd, mode, choices, title, updatedAt, tokens, history }
 }

@@ -1,45 +1,45 @@
 import { type McpServer, RequestError, type SessionInfo } from '@agentclientprotocol/sdk/unstable'
-import { awake, type DemoSession, forkOf, type KeptSession, newSession } from './session.ts'
-import { openShelf, type Shelf } from './shelf.ts'
+import { type DemoSession, forkOf, fromStored, newSession, type StoredSession } from './session.ts'
+import { openSessionFiles, type SessionFiles } from './session-files.ts'
 
 const pageSize = 100
 
-/** The sessions of this process, and behind them those on disk. */
-export class Sessions {
+/** The open sessions of this process, and the stored ones on disk. */
+export class DemoSessions {
   readonly #open = new Map<string, DemoSession>()
-  readonly #shelf: Shelf
+  readonly #files: SessionFiles
 
   constructor(home: string | undefined) {
-    this.#shelf = openShelf(home)
+    this.#files = openSessionFiles(home)
   }
 
   create(cwd: string, mcpServers: readonly McpServer[]): DemoSession {
-    return this.#opened(newSession(cwd, mcpServers))
+    return this.#add(newSession(cwd, mcpServers))
   }
 
-  /** One that is open; a prompt to any other is an error. */
+  /** Returns an open session; throws for any other. */
   get(id: string): DemoSession {
     const session = this.#open.get(id)
     if (session === undefined) throw RequestError.sessionNotFound(id)
     return session
   }
 
-  /** One that is open or on disk, in a new place. */
-  wake(id: string, cwd: string, mcpServers: readonly McpServer[]): DemoSession {
+  /** Returns an open or stored session, with a new working directory. */
+  restore(id: string, cwd: string, mcpServers: readonly McpServer[]): DemoSession {
     const session = this.#open.get(id)
-    if (session === undefined) return this.#opened(awake(this.#known(id), cwd, mcpServers))
+    if (session === undefined) return this.#add(fromStored(this.#find(id), cwd, mcpServers))
     session.cwd = cwd
     session.mcpServers = mcpServers
     return session
   }
 
   fork(id: string, cwd: string, mcpServers: readonly McpServer[]): DemoSession {
-    return this.#opened(forkOf(this.#known(id), cwd, mcpServers))
+    return this.#add(forkOf(this.#find(id), cwd, mcpServers))
   }
 
-  keep(session: DemoSession): void {
+  save(session: DemoSession): void {
     session.updatedAt = new Date().toISOString()
-    this.#shelf.put(session)
+    this.#files.put(session)
   }
 
   close(id: string): void {
@@ -48,13 +48,13 @@ export class Sessions {
     this.#open.delete(id)
   }
 
-  /** A page of them, the latest first; the cursor is a place. */
+  /** Returns a page of sessions, newest first; the cursor is an offset. */
   list(
     cwd: string | undefined,
     cursor: string | undefined,
   ): { sessions: SessionInfo[]; nextCursor?: string } {
     const all = new Map(
-      [...this.#shelf.all(), ...this.#open.values()].map((session) => [session.id, session]),
+      [...this.#files.all(), ...this.#open.values()].map((session) => [session.id, session]),
     )
     const found = [...all.values()]
       .filter((session) => cwd === undefined || session.cwd === cwd)
@@ -65,19 +65,19 @@ export class Sessions {
     return from + pageSize < found.length ? { sessions, nextCursor: String(from + pageSize) } : { sessions }
   }
 
-  #known(id: string): KeptSession {
-    const session = this.#open.get(id) ?? this.#shelf.get(id)
+  #find(id: string): StoredSession {
+    const session = this.#open.get(id) ?? this.#files.get(id)
     if (session === undefined) throw RequestError.sessionNotFound(id)
     return session
   }
 
-  #opened(session: DemoSession): DemoSession {
+  #add(session: DemoSession): DemoSession {
     this.#open.set(session.id, session)
-    this.keep(session)
+    this.save(session)
     return session
   }
 }
 
-function infoOf({ id, cwd, title, updatedAt }: KeptSession): SessionInfo {
+function infoOf({ id, cwd, title, updatedAt }: StoredSession): SessionInfo {
   return { sessionId: id, cwd, updatedAt, ...(title === undefined ? {} : { title }) }
 }

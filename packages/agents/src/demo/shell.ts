@@ -1,24 +1,24 @@
-import { type Attempt, messageOf } from './files.ts'
+import { type CommandExit, runChild } from './child-process.ts'
+import { type AttemptOutcome, messageOf } from './files.ts'
 import { unlessAborted } from './pause.ts'
 import { permit } from './permission.ts'
-import { type Ended, runChild } from './spawned.ts'
 import { type OpenTool, openTool, textContent } from './tool-call.ts'
 import type { Turn } from './turn.ts'
 
-/** A command, and how careful the agent is with it. */
-export interface Command {
+/** A shell command, and whether it needs permission. */
+export interface ShellCommand {
   readonly line: string
-  /** One that only looks is not asked for and runs in every mode. */
-  readonly effect: 'looks' | 'changes'
+  /** A command that only reads needs no permission and runs in every mode. */
+  readonly effect: 'reads' | 'changes'
 }
 
 export interface CommandResult {
-  readonly attempt: Attempt
-  readonly ended?: Ended
+  readonly attempt: AttemptOutcome
+  readonly ended?: CommandExit
 }
 
-/** Runs a command as a tool call: in a terminal of the client when it offers one, else as our own child. */
-export async function runCommand(turn: Turn, { line, effect }: Command): Promise<CommandResult> {
+/** Runs a command as a tool call: in a terminal of the client if it offers terminals, else as a child process. */
+export async function runCommand(turn: Turn, { line, effect }: ShellCommand): Promise<CommandResult> {
   const tool = await openTool(turn, {
     title: `\`${line}\``,
     kind: 'execute',
@@ -30,12 +30,12 @@ export async function runCommand(turn: Turn, { line, effect }: Command): Promise
       return { attempt: 'refused' }
     }
     if ((await permit(turn, tool.call, 'execute')) === 'reject') {
-      await tool.fail('The user said no.')
+      await tool.fail('The user rejected it.')
       return { attempt: 'refused' }
     }
   }
   try {
-    const run = turn.offered.terminal ? runInTerminal : runAsChild
+    const run = turn.clientCapabilities.terminal ? runInTerminal : runAsChild
     const ended = await run(turn, tool, line)
     return { attempt: ended.exitCode === 0 ? 'done' : 'failed', ended }
   } catch (error) {
@@ -45,7 +45,7 @@ export async function runCommand(turn: Turn, { line, effect }: Command): Promise
   }
 }
 
-async function runInTerminal(turn: Turn, tool: OpenTool, line: string): Promise<Ended> {
+async function runInTerminal(turn: Turn, tool: OpenTool, line: string): Promise<CommandExit> {
   const sessionId = turn.session.id
   const creating = turn.client.request('terminal/create', {
     sessionId,
@@ -54,7 +54,7 @@ async function runInTerminal(turn: Turn, tool: OpenTool, line: string): Promise<
     cwd: turn.session.cwd,
     outputByteLimit: 256 * 1024,
   })
-  // Released whenever it comes into being, also when the turn was cancelled meanwhile; that kills its command.
+  // Release the terminal even if it is created after the turn was cancelled; the release kills its command.
   const release = () =>
     creating.then(({ terminalId }) => turn.client.request('terminal/release', { sessionId, terminalId }))
   try {
@@ -62,7 +62,7 @@ async function runInTerminal(turn: Turn, tool: OpenTool, line: string): Promise<
     await tool.update({ status: 'in_progress', content: [{ type: 'terminal', terminalId }] })
     const exit = await turn.request('terminal/wait_for_exit', { sessionId, terminalId })
     const { output } = await turn.request('terminal/output', { sessionId, terminalId })
-    const ended: Ended = { exitCode: exit.exitCode ?? null, signal: exit.signal ?? null, output }
+    const ended: CommandExit = { exitCode: exit.exitCode ?? null, signal: exit.signal ?? null, output }
     await tool.close({ status: statusOf(ended), rawOutput: ended })
     return ended
   } finally {
@@ -70,7 +70,7 @@ async function runInTerminal(turn: Turn, tool: OpenTool, line: string): Promise<
   }
 }
 
-async function runAsChild(turn: Turn, tool: OpenTool, line: string): Promise<Ended> {
+async function runAsChild(turn: Turn, tool: OpenTool, line: string): Promise<CommandExit> {
   await tool.update({ status: 'in_progress' })
   let shown = Date.now()
   let showing = Promise.resolve()
@@ -84,6 +84,6 @@ async function runAsChild(turn: Turn, tool: OpenTool, line: string): Promise<End
   return ended
 }
 
-function statusOf(ended: Ended): 'completed' | 'failed' {
+function statusOf(ended: CommandExit): 'completed' | 'failed' {
   return ended.exitCode === 0 ? 'completed' : 'failed'
 }

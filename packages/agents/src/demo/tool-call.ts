@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { ToolCall, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk/unstable'
 import type { Turn } from './turn.ts'
 
-/** A tool call that was announced; whoever opens one closes it, and a cancel closes what is open. */
+/** An announced tool call. Its creator must close it; a cancel closes the ones still open. */
 export interface OpenTool {
   readonly call: ToolCall
   update(change: Omit<ToolCallUpdate, 'toolCallId'>): Promise<void>
-  /** The last update. */
+  /** Sends the last update. */
   close(change: Omit<ToolCallUpdate, 'toolCallId'>): Promise<void>
   complete(change?: Omit<ToolCallUpdate, 'toolCallId' | 'status'>): Promise<void>
   fail(why: string): Promise<void>

@@ -11,17 +11,17 @@ import type {
   SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk/unstable'
-import { remember } from './history.ts'
+import { addToHistory } from './history.ts'
 import { pause } from './pause.ts'
 import type { DemoSession } from './session.ts'
-import type { Settings } from './settings.ts'
+import type { DemoSettings } from './settings.ts'
 import type { Wire } from './wire.ts'
 
 export interface TurnParts {
   readonly session: DemoSession
   readonly client: AgentContext
-  readonly offered: ClientCapabilities
-  readonly settings: Settings
+  readonly clientCapabilities: ClientCapabilities
+  readonly settings: DemoSettings
   readonly wire: Wire
   readonly requestId: JsonRpcId
   readonly prompt: readonly ContentBlock[]
@@ -29,28 +29,28 @@ export interface TurnParts {
   readonly signal: AbortSignal
 }
 
-/** One prompt being answered. All that it waits for ends with its signal. */
+/** A running turn. Everything it waits for ends when its signal aborts. */
 export class Turn {
   readonly session: DemoSession
   readonly client: AgentContext
-  readonly offered: ClientCapabilities
-  readonly settings: Settings
+  readonly clientCapabilities: ClientCapabilities
+  readonly settings: DemoSettings
   readonly wire: Wire
   readonly requestId: JsonRpcId
   readonly prompt: readonly ContentBlock[]
   readonly signal: AbortSignal
   stopReason: StopReason = 'end_turn'
-  /** The prompt's answer is sent a second time. */
-  answerTwice = false
-  /** Characters it has said and thought. */
-  spoken = 0
+  /** Whether the response to the prompt is sent twice. */
+  respondTwice = false
+  /** Characters of all messages and thoughts so far. */
+  outputChars = 0
   readonly openTools = new Set<string>()
   readonly #stopping: AbortController
 
   constructor(parts: TurnParts) {
     this.session = parts.session
     this.client = parts.client
-    this.offered = parts.offered
+    this.clientCapabilities = parts.clientCapabilities
     this.settings = parts.settings
     this.wire = parts.wire
     this.requestId = parts.requestId
@@ -69,24 +69,24 @@ export class Turn {
     await this.sendAnyway(update)
   }
 
-  /** Also after a cancel: for what must be closed. */
+  /** Sends an update even after a cancel, to close tool calls. */
   async sendAnyway(update: SessionUpdate): Promise<void> {
-    remember(this.session.history, update)
+    addToHistory(this.session.history, update)
     await this.client.notify('session/update', { sessionId: this.session.id, update })
   }
 
   async say(text: string, messageId: string = randomUUID()): Promise<void> {
-    this.spoken += text.length
+    this.outputChars += text.length
     await this.send({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId })
   }
 
   async think(text: string, messageId: string = randomUUID()): Promise<void> {
-    this.spoken += text.length
+    this.outputChars += text.length
     await this.send({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text }, messageId })
   }
 
-  /** Says it a few words at a time. */
-  async tell(text: string): Promise<void> {
+  /** Sends a message in chunks of a few words. */
+  async stream(text: string): Promise<void> {
     const messageId = randomUUID()
     for (const piece of text.match(/\s*(?:\S+\s*){1,5}/g) ?? [text]) {
       await this.say(piece, messageId)
@@ -100,11 +100,11 @@ export class Turn {
   }
 
   pause(ms: number): Promise<void> {
-    const haste = this.session.choices.model === 'sprinter' ? 0.25 : 1
-    return pause(ms * this.settings.pace * haste, this.signal)
+    const factor = this.session.choices.model === 'sprinter' ? 0.25 : 1
+    return pause(ms * this.settings.pace * factor, this.signal)
   }
 
-  /** Asks the client; a cancelled turn does not wait for the answer. */
+  /** Sends a request to the client; a cancelled turn does not wait for the response. */
   request<Method extends ClientRequestMethod>(
     method: Method,
     params: ClientRequestParamsByMethod[Method],
@@ -117,7 +117,7 @@ export class Turn {
     return { cancellationSignal: this.signal, stopWaitingOnCancel: true }
   }
 
-  /** The client took it back in another way than by `session/cancel`. */
+  /** Cancels the turn, because the client cancelled a permission request instead of sending `session/cancel`. */
   cancel(): never {
     this.#stopping.abort(new Error('cancelled by the client'))
     throw this.signal.reason

@@ -3,15 +3,15 @@ import type { Turn } from './turn.ts'
 
 const contextSize = 200_000
 
-/** There is no model, so this is pretended: a token is four characters, and a million of them cost three dollars. */
-export function pretendUsage(turn: Turn): Usage {
+/** Simulates usage, because there is no model: four characters are a token, and a million tokens cost three dollars. */
+export function simulatedUsage(turn: Turn): Usage {
   const inputTokens = turn.session.tokens + Math.ceil(turn.text.length / 4)
-  const outputTokens = Math.ceil(turn.spoken / 4)
+  const outputTokens = Math.ceil(turn.outputChars / 4)
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }
 }
 
 export async function reportUsage(turn: Turn): Promise<void> {
-  const used = Math.min(pretendUsage(turn).totalTokens, contextSize)
+  const used = Math.min(simulatedUsage(turn).totalTokens, contextSize)
   const amount = Math.round(used * 3) / 1_000_000
   await turn.send({
     sessionUpdate: 'usage_update',

@@ -1,10 +1,10 @@
 import { Readable, type Writable } from 'node:stream'
 import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk/unstable'
 
-/** The two pipes. What misbehaves writes past the SDK, but in the same order and with the same backpressure. */
+/** stdin and stdout of the agent. Commands that violate the protocol bypass the SDK with `write`, in the same order. */
 export interface Wire {
   readonly stream: Stream
-  /** Resolves when the pipe has taken it. */
+  /** Resolves when the pipe has accepted the bytes. */
   write(bytes: string | Uint8Array): Promise<void>
 }
 
@@ -14,7 +14,7 @@ export function openWire(input: Readable, output: Writable): Wire {
       output.write(bytes, (error) => (error ? reject(error) : resolve()))
     })
   const writable = new WritableStream<Uint8Array>({ write })
-  // Node types what a stream yields as unknown; without an encoding, stdin yields bytes.
+  // Node types the chunks of a stream as unknown; without an encoding, stdin yields bytes.
   const readable = Readable.toWeb(input) as ReadableStream<Uint8Array>
   return { stream: ndJsonStream(writable, readable), write }
 }

@@ -3,11 +3,11 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 /**
- * What of this machine agents need inside a sandbox, each at its own place and read-only: where they are installed, Node
- * alone (its folder may be anybody's HOME), and our own agent with what it imports.
+ * Paths of this machine that agents need inside a sandbox, to be bound read-only at the same path: the installations, the
+ * Node executable alone (its folder may be in a user's HOME), and the demo agent with its imports.
  *
  * @example
- * local({ binds: agentPlaces({ cache, node: process.execPath }).map((source) => ({ source })) })
+ * local({ binds: agentFolders({ cache, node: process.execPath }).map((source) => ({ source })) })
  */
 export function agentFolders({ cache, node }: { readonly cache: string; readonly node: string }): string[] {
   mkdirSync(cache, { recursive: true, mode: 0o755 })
@@ -17,11 +17,11 @@ export function agentFolders({ cache, node }: { readonly cache: string; readonly
     packageFolder('@agentclientprotocol/sdk', sdk),
     packageFolder('zod', createRequire(sdk).resolve('zod')),
   ]
-  return beyondSystem([cache, node, own, ...imported].map((path) => realpathSync(path)))
+  return outsideSystem([cache, node, own, ...imported].map((path) => realpathSync(path)))
 }
 
-/** Those that are not in the system's own folders, which every sandbox has. */
-export function beyondSystem(paths: readonly string[]): string[] {
+/** Removes paths in system folders, which every sandbox has anyway. */
+export function outsideSystem(paths: readonly string[]): string[] {
   return [...new Set(paths)].filter((path) => !/^\/(?:usr|opt)(?:\/|$)/.test(path))
 }
 

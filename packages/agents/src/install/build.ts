@@ -4,43 +4,43 @@ import { toVitrineError, VitrineError } from '@vitrine/protocol'
 import { download } from './download.ts'
 import { lastLines } from './explain-npm.ts'
 import { cancelled, failed, type InstallRequest, packagesOf } from './install-request.ts'
-import { openRoom, programs } from './install-sandbox.ts'
+import { openInstallSandbox, programs } from './install-sandbox.ts'
 import { type Installation, markerName, readInstallation } from './installation.ts'
 import { launchOf } from './launch.ts'
 import { bytesIn, reporting } from './progress.ts'
 import { makeReadableByAll } from './readable-by-all.ts'
-import { openStaging, type Staging } from './staging.ts'
+import { type InstallStaging, openStaging } from './staging.ts'
 import { verifyAgent } from './verify.ts'
 
 const postinstallMs = 5 * 60 * 1_000
 
-/** Downloads, prepares, tries and only then names an installation. What goes wrong leaves nothing behind. */
-export async function build(order: InstallRequest): Promise<Installation> {
-  const { signal, target } = order
+/** Downloads, prepares and verifies an agent, then moves it to its final path. A failure leaves nothing behind. */
+export async function build(request: InstallRequest): Promise<Installation> {
+  const { signal, target } = request
   try {
     await mkdir(dirname(target), { recursive: true, mode: 0o755 })
-    await using staging = await openStaging(order.cache, order.entry.name)
-    await download(order, staging)
-    await postinstall(order, staging)
+    await using staging = await openStaging(request.cache, request.entry.name)
+    await download(request, staging)
+    await postinstall(request, staging)
     await makeReadableByAll(staging.tree)
-    await verify(order, staging)
+    await verify(request, staging)
     signal.throwIfAborted()
-    const installation = await putInPlace(order, staging)
+    const installation = await publish(request, staging)
     const bytes = await bytesIn(installation.path)
-    order.onProgress({ agent: order.entry.name, step: 'done', message: `installed in ${target}`, bytes })
+    request.onProgress({ agent: request.entry.name, step: 'done', message: `installed in ${target}`, bytes })
     return installation
   } catch (error) {
-    throw signal.aborted ? cancelled(order) : explained(order, error)
+    throw signal.aborted ? cancelled(request) : toInstallError(request, error)
   }
 }
 
-/** Without any network. */
-async function postinstall(order: InstallRequest, staging: Staging): Promise<void> {
-  const { entry, source, signal } = order
+/** Runs the postinstall script without network access. */
+async function postinstall(request: InstallRequest, staging: InstallStaging): Promise<void> {
+  const { entry, source, signal } = request
   if (source.postinstall === undefined) return
   const message = `running ${source.postinstall}`
-  using _ = reporting(staging.tree, { agent: entry.name, step: 'postinstall', message }, order.onProgress)
-  await using sandbox = await openRoom(order, staging, {
+  using _ = reporting(staging.tree, { agent: entry.name, step: 'postinstall', message }, request.onProgress)
+  await using sandbox = await openInstallSandbox(request, staging, {
     root: staging.tree,
     home: await staging.partFolder('postinstall-home'),
     binds: programs(),
@@ -59,18 +59,18 @@ async function postinstall(order: InstallRequest, staging: Staging): Promise<voi
   const output = `${result.stdout}\n${result.stderr}`
   const how = result.exitCode === null ? result.outcome : `exit code ${result.exitCode}`
   throw failed(
-    order,
-    `its script ${source.postinstall} failed (${how}). It said:\n${lastLines(output)}`,
+    request,
+    `its script ${source.postinstall} failed (${how}). Its output:\n${lastLines(output)}`,
     output,
   )
 }
 
-/** As it will be used: read-only, by somebody else, and here without any network. */
-async function verify(order: InstallRequest, staging: Staging): Promise<void> {
-  const { entry, signal, verifyMs } = order
-  const message = 'starting it and waiting for its answer'
-  using _ = reporting(staging.tree, { agent: entry.name, step: 'verify', message }, order.onProgress)
-  await using sandbox = await openRoom(order, staging, {
+/** Starts the agent as a session does, read-only and as another user, but without network access. */
+async function verify(request: InstallRequest, staging: InstallStaging): Promise<void> {
+  const { entry, signal, verifyMs } = request
+  const message = 'starting it and waiting for its response to initialize'
+  using _ = reporting(staging.tree, { agent: entry.name, step: 'verify', message }, request.onProgress)
+  await using sandbox = await openInstallSandbox(request, staging, {
     root: await staging.partFolder('work'),
     home: await staging.partFolder('verify-home'),
     binds: [...programs(), { source: staging.tree }],
@@ -80,41 +80,41 @@ async function verify(order: InstallRequest, staging: Staging): Promise<void> {
   const complaint = await verifyAgent(sandbox, launch, { cwd: sandbox.root, timeoutMs: verifyMs, signal })
   signal.throwIfAborted()
   if (complaint !== undefined)
-    throw failed(order, `${complaint}\nTry another version, or report it.`, complaint)
+    throw failed(request, `${complaint}\nTry another version, or report the problem.`, complaint)
 }
 
-async function putInPlace(order: InstallRequest, { tree }: Staging): Promise<Installation> {
-  const { entry, version, target } = order
+async function publish(request: InstallRequest, { tree }: InstallStaging): Promise<Installation> {
+  const { entry, version, target } = request
   const marker = {
     name: entry.name,
     version,
-    packages: packagesOf(order),
+    packages: packagesOf(request),
     installedAt: new Date().toISOString(),
   }
   const path = join(tree, markerName)
-  // A script may have put something there, such as a link to a file of this machine.
+  // A package script may have created this path, for example as a link to a file of the host.
   await rm(path, { recursive: true, force: true })
   await writeFile(path, `${JSON.stringify(marker, undefined, 2)}\n`, { flag: 'wx' })
   await chmod(path, 0o644)
   try {
     await rename(tree, target)
   } catch (error) {
-    // Another process was quicker: what it made is as good.
+    // Another process finished the same installation first: use that one.
     const other = await readInstallation(target)
     if (other !== undefined) return other
     throw new VitrineError(
       'agent_install_failed',
-      `${target} is in the way and is no installation: remove it and try again.`,
+      `${target} exists but is not an installation: remove it and try again.`,
       { cause: error },
     )
   }
   return { ...marker, path: target }
 }
 
-function explained(order: InstallRequest, error: unknown): VitrineError {
+function toInstallError(request: InstallRequest, error: unknown): VitrineError {
   const known = toVitrineError(error)
   if (known.code === 'agent_install_failed' || known.code === 'isolation_unavailable') return known
-  const { entry, version } = order
+  const { entry, version } = request
   return new VitrineError(
     'agent_install_failed',
     `Installing ${entry.name} ${version} failed: ${known.message}`,

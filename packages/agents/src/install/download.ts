@@ -3,27 +3,29 @@ import { join } from 'node:path'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { explainNpm } from './explain-npm.ts'
 import { failed, type InstallRequest, packagesOf } from './install-request.ts'
-import { openRoom, programs } from './install-sandbox.ts'
+import { openInstallSandbox, programs } from './install-sandbox.ts'
 import { findNpm, readNpmSettings } from './npm-client.ts'
 import { reporting } from './progress.ts'
-import { openProxyDoor } from './proxy-forwarder.ts'
+import { openProxyForwarder } from './proxy-forwarder.ts'
 import { type RegistryAccess, registryAccess } from './registry-access.ts'
-import type { Staging } from './staging.ts'
+import type { InstallStaging } from './staging.ts'
 
 const downloadMs = 30 * 60 * 1_000
 
-/** Has npm put the packages into the tree; only the registry is in reach, and no script runs. */
-export async function download(order: InstallRequest, staging: Staging): Promise<void> {
-  const { entry, signal } = order
+/** Runs `npm install` into the staging tree, with egress to the registry only and without package scripts. */
+export async function download(request: InstallRequest, staging: InstallStaging): Promise<void> {
+  const { entry, signal } = request
   const npm = findNpm(process.env, process.execPath)
   const access = registryAccess(await readNpmSettings(npm, process.env, signal), process.env)
-  const packages = packagesOf(order)
+  const packages = packagesOf(request)
   const message = `npm install ${packages.map(({ name, version }) => `${name}@${version}`).join(' ')}`
-  using _ = reporting(staging.folder, { agent: entry.name, step: 'download', message }, order.onProgress)
-  await using door = access.proxy === undefined ? undefined : await openProxyDoor(access.proxy)
+  using _ = reporting(staging.folder, { agent: entry.name, step: 'download', message }, request.onProgress)
+  await using forwarder = access.proxy === undefined ? undefined : await openProxyForwarder(access.proxy)
   const certificates = await gatherCertificates(access, staging)
-  const egress = [...new Set([...(door === undefined ? access.egress : [door.egress]), ...order.egress])]
-  await using sandbox = await openRoom(order, staging, {
+  const egress = [
+    ...new Set([...(forwarder === undefined ? access.egress : [forwarder.egress]), ...request.egress]),
+  ]
+  await using sandbox = await openInstallSandbox(request, staging, {
     root: staging.tree,
     home: await staging.partFolder('home'),
     egress,
@@ -33,15 +35,18 @@ export async function download(order: InstallRequest, staging: Staging): Promise
         npm_config_cafile: certificates,
         NODE_EXTRA_CA_CERTS: certificates,
       }),
-      // Not on the command line, which others may read: it may have a login in it.
-      ...(door !== undefined && { npm_config_https_proxy: door.url, npm_config_proxy: door.url }),
+      // In the environment, not in argv, which other users can read: the URL may contain a login.
+      ...(forwarder !== undefined && {
+        npm_config_https_proxy: forwarder.url,
+        npm_config_proxy: forwarder.url,
+      }),
     },
   })
   const specs = packages.map(({ name, version }) => `${name}@${version}`)
   const argv = [
     process.execPath,
     npm.script,
-    ...installArguments(order, staging.tree),
+    ...installArguments(request, staging.tree),
     ...access.args,
     ...specs,
   ]
@@ -49,9 +54,9 @@ export async function download(order: InstallRequest, staging: Staging): Promise
   signal.throwIfAborted()
   if (result.outcome === 'ok' && result.exitCode === 0) return
   const output = `${result.stdout}\n${result.stderr}`
-  // One that is allowed was refused since it cannot be found: that is no network.
+  // An allowed host is refused only when its name cannot be resolved: that is a network problem.
   const refused = (await refusedHosts(sandbox)).filter((host) => !egress.includes(host))
-  throw failed(order, explainNpm({ output, outcome: result.outcome, refused }), output)
+  throw failed(request, explainNpm({ output, outcome: result.outcome, refused }), output)
 }
 
 function installArguments({ retryMs }: InstallRequest, prefix: string): string[] {
@@ -67,16 +72,16 @@ function installArguments({ retryMs }: InstallRequest, prefix: string): string[]
   ]
 }
 
-/** In one file that can be brought inside, wherever they were and whoever may read them. */
+/** Copies all CA certificates into one file that the sandbox can read. */
 async function gatherCertificates(
   { cafile, certificates }: RegistryAccess,
-  staging: Staging,
+  staging: InstallStaging,
 ): Promise<string | undefined> {
   const extra = process.env.NODE_EXTRA_CA_CERTS
   const files = [...new Set([cafile, extra].filter((path): path is string => Boolean(path)))]
   if (files.length + certificates.length === 0) return undefined
   const path = join(await staging.partFolder('certificates'), 'ca.pem')
-  // Neither Node nor npm minds one that is missing.
+  // Node and npm ignore missing certificate files too.
   const read = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')))
   await writeFile(path, [...read, ...certificates].join('\n'))
   await chmod(path, 0o644)

@@ -6,24 +6,24 @@ import type { AgentEntry, NpmSource } from '../registry/entry.ts'
 import { findAgent } from '../registry/known-agents.ts'
 import { build } from './build.ts'
 import { cancelled, type InstallRequest } from './install-request.ts'
-import { askFor, type Installation, installationFolder, readInstallation } from './installation.ts'
+import { type Installation, installationFolder, markRequested, readInstallation } from './installation.ts'
 import type { OnProgress } from './progress.ts'
 import { SharedWork } from './shared-work.ts'
 
 export interface InstallAgentOptions {
-  /** Where installations are kept: `<cache>/<name>/<version>/`. */
+  /** Directory of the installations, `<cache>/<name>/<version>/`. */
   readonly cache: string
-  /** Another version of the agent than the one that is known to work. */
+  /** Exact version to install instead of the pinned one, which is known to work. */
   readonly version?: string
   readonly onProgress?: (progress: InstallProgress) => void
   readonly signal?: AbortSignal
-  /** What stands between npm and this machine; default `auto`. */
+  /** Isolation of the sandbox that npm runs in; default `auto`. */
   readonly isolation?: Isolation
-  /** More hosts and ports than those of the registry: where it keeps its files elsewhere. */
+  /** `host:port` destinations beyond those of the registry, for a registry that stores its files elsewhere. */
   readonly egress?: readonly string[]
-  /** How long the program may take to answer; default two minutes. */
+  /** Time limit for the program's response to `initialize`; default two minutes. */
   readonly verifyMs?: number
-  /** How long npm pauses before it asks the registry again, which it does twice. Default 500 ms. */
+  /** First pause before npm retries a request to the registry; it retries twice. Default 500 ms. */
   readonly retryMs?: number
 }
 
@@ -33,8 +33,8 @@ const defaultRetryMs = 500
 const shared = new SharedWork<Installation, InstallProgress>()
 
 /**
- * Installs an agent from npm, in a sandbox of its own, and tries it before it counts as installed. What is installed
- * already is taken as it is; who asks for the same at the same time shares the work.
+ * Installs an agent from npm in a separate sandbox and verifies that it starts. Returns an existing installation
+ * unchanged; concurrent calls for the same version share one installation.
  *
  * @example
  * const { path } = await installAgent('claude', { cache, onProgress: ({ step, message }) => console.log(step, message) })
@@ -54,21 +54,21 @@ export async function installAgent(
   const target = installationFolder(cache, entry.name, version)
   const found = await readInstallation(target)
   if (found !== undefined) {
-    await askFor(found)
-    onProgress({ agent: entry.name, step: 'done', message: `is installed in ${target}` })
+    await markRequested(found)
+    onProgress({ agent: entry.name, step: 'done', message: `already installed in ${target}` })
     return found
   }
-  const begin = (work: { readonly signal: AbortSignal; readonly tell: OnProgress }) => {
+  const start = (work: { readonly signal: AbortSignal; readonly report: OnProgress }) => {
     const { verifyMs = defaultVerifyMs, retryMs = defaultRetryMs } = options
-    const order: InstallRequest = {
+    const request: InstallRequest = {
       ...{ entry, source, version, cache, target, isolation, egress, verifyMs, retryMs },
-      ...{ signal: work.signal, onProgress: work.tell },
+      ...{ signal: work.signal, onProgress: work.report },
     }
-    return build(order)
+    return build(request)
   }
-  // Whoever asked for a wall gets one that was built behind it.
+  // Concurrent installs are shared only when they use the same isolation and the same egress.
   const key = JSON.stringify([target, isolation, egress])
-  return shared.join(key, begin, { onProgress, signal, cancelled: () => cancelled({ entry, version }) })
+  return shared.join(key, start, { onProgress, signal, cancelled: () => cancelled({ entry, version }) })
 }
 
 function npmSource({ name, source }: AgentEntry): NpmSource {
@@ -90,12 +90,12 @@ function npmSource({ name, source }: AgentEntry): NpmSource {
   }
 }
 
-/** A range or a tag is another version every day; a folder has one. */
+/** Accepts only exact versions, because ranges and tags change their meaning and the folder is named after the version. */
 function checkedVersion(version: string | undefined): string {
   if (version !== undefined && /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/.test(version))
     return version
   throw new VitrineError(
     'argument_invalid',
-    `version: expected an exact one such as 1.2.3, got ${JSON.stringify(version)}.`,
+    `version: expected an exact version such as 1.2.3, got ${JSON.stringify(version)}.`,
   )
 }

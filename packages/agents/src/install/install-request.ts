@@ -4,25 +4,25 @@ import type { AgentEntry, NpmSource } from '../registry/entry.ts'
 import { lastLines } from './explain-npm.ts'
 import type { OnProgress } from './progress.ts'
 
-/** An installation with nothing left open. */
+/** A request to install an agent, with all defaults filled in. */
 export interface InstallRequest {
   readonly entry: AgentEntry
   readonly source: NpmSource
   readonly version: string
   readonly cache: string
-  /** Where it is to be in the end. */
+  /** The final folder of the installation. */
   readonly target: string
   readonly isolation: Isolation
-  /** Beside the registry. */
+  /** `host:port` destinations beyond those of the registry. */
   readonly egress: readonly string[]
   readonly verifyMs: number
-  /** The first pause of npm before it asks the registry again; the next one is longer. */
+  /** First pause before npm retries a request to the registry; later pauses are longer. */
   readonly retryMs: number
   readonly signal: AbortSignal
   readonly onProgress: OnProgress
 }
 
-/** The first one is the one whose version can be chosen. */
+/** The packages to install. `version` applies to the first one only; the others are pinned. */
 export function packagesOf({ source, version }: InstallRequest): { name: string; version: string }[] {
   return source.packages.map(({ name, version: pinned }, index) => ({
     name,
@@ -40,7 +40,7 @@ export function failed({ entry, version }: InstallRequest, why: string, output: 
 export function cancelled({ entry, version }: Pick<InstallRequest, 'entry' | 'version'>): VitrineError {
   return new VitrineError(
     'cancelled',
-    `Installing ${entry.name} ${version} was called off; nothing was left behind.`,
+    `Installing ${entry.name} ${version} was cancelled; nothing was left behind.`,
     { details: { agent: entry.name, version } },
   )
 }

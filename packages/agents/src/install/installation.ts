@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import * as z from 'zod/mini'
 
-/** Says of a folder that it holds an agent: written before the folder gets its name, so it is there or nothing is. */
+/** Marks a folder as a complete installation: it is written before the folder is renamed to its final path. */
 export const markerName = 'vitrine-agent.json'
 
 const markerSchema = z.object({
@@ -15,13 +15,13 @@ const markerSchema = z.object({
 
 export type Marker = z.infer<typeof markerSchema>
 
-/** An agent that is installed. */
+/** An installed agent. */
 export interface Installation extends Readonly<Marker> {
   /** Its folder. */
   readonly path: string
 }
 
-/** Where a version of an agent is, or would be. */
+/** The folder of a version of an agent, installed or not. */
 export function installationFolder(cache: string, name: string, version: string): string {
   for (const [what, value] of Object.entries({ name, version })) {
     if (!/^[A-Za-z0-9][A-Za-z0-9._+-]*$/.test(value))
@@ -34,7 +34,7 @@ export function installationFolder(cache: string, name: string, version: string)
 }
 
 /**
- * The version of an agent that was asked for last, if any is installed.
+ * The most recently requested installed version of an agent; undefined when none is installed.
  *
  * @example
  * const found = await installed(cache, 'claude')
@@ -45,7 +45,7 @@ export async function installed(cache: string, name: string): Promise<Installati
   const found = await Promise.all(versions.map((version) => readDated(join(folder, version))))
   return found
     .filter((one) => one !== undefined)
-    .toSorted((a, b) => b.askedAt - a.askedAt)
+    .toSorted((a, b) => b.requestedAt - a.requestedAt)
     .find(({ installation }) => installation.name === name)?.installation
 }
 
@@ -53,8 +53,8 @@ export async function readInstallation(path: string): Promise<Installation | und
   return (await readDated(path))?.installation
 }
 
-/** From now on it is the one that was asked for last. A cache that cannot be written stays as it is. */
-export async function askFor({ path }: Installation): Promise<void> {
+/** Makes this version the most recently requested one; does nothing when the cache is read-only. */
+export async function markRequested({ path }: Installation): Promise<void> {
   const now = new Date()
   await utimes(join(path, markerName), now, now).catch(() => undefined)
 }
@@ -64,7 +64,7 @@ async function readDated(path: string) {
     const file = join(path, markerName)
     const { mtimeMs } = await stat(file)
     const read = markerSchema.safeParse(JSON.parse(await readFile(file, 'utf8')))
-    return read.success ? { askedAt: mtimeMs, installation: { ...read.data, path } } : undefined
+    return read.success ? { requestedAt: mtimeMs, installation: { ...read.data, path } } : undefined
   } catch {
     return undefined
   }

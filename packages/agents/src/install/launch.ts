@@ -6,59 +6,62 @@ import { fill } from '../registry/fill.ts'
 import { findCommand } from '../registry/find-command.ts'
 import type { Installation } from './installation.ts'
 
-/** How an agent is started, with nothing left to decide. */
+/** The command and environment that start an agent. */
 export interface AgentLaunch {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
 }
 
-export interface LaunchPlaces {
-  /** The Node that scripts run on. */
+/** Paths that the command of an agent depends on. */
+export interface LaunchPaths {
+  /** The Node executable that runs scripts. */
   readonly node: string
   /** HOME as the agent sees it. */
   readonly home: string
-  /** The rest of PATH; default the system's own folders. */
+  /** The rest of PATH; default the system folders. */
   readonly path?: string
-  /** Where commands of this machine are looked for; default the host's PATH. */
+  /** PATH in which commands of this machine are searched; default the host's PATH. */
   readonly commands?: string
 }
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /**
+ * Builds the command and environment of an agent; throws when it is not installed.
+ *
  * @example
  * const { argv, env } = launchOf(findAgent('pi'), await installed(cache, 'pi'), { node: process.execPath, home })
  */
 export function launchOf(
   entry: AgentEntry,
   installation: Pick<Installation, 'path'> | undefined,
-  { node, home, path = systemPath, commands = process.env.PATH ?? '' }: LaunchPlaces,
+  { node, home, path = systemPath, commands = process.env.PATH ?? '' }: LaunchPaths,
 ): AgentLaunch {
-  const { argv, folders } = start(entry, installation, node, commands)
+  const { argv, folders } = commandOf(entry, installation, node, commands)
   const own = Object.fromEntries(
     Object.entries(entry.env).map(([name, template]) => [name, fill(template, { home })]),
   )
   return { argv, env: { PATH: [...folders, dirname(node), path].join(':'), ...own } }
 }
 
-interface Start {
+interface Command {
   readonly argv: readonly string[]
-  /** Where its own programs are. */
+  /** Folders of the agent's own programs, for PATH. */
   readonly folders: readonly string[]
 }
 
-function start(
+function commandOf(
   { name, source }: AgentEntry,
   installation: Pick<Installation, 'path'> | undefined,
   node: string,
   commands: string,
-): Start {
+): Command {
   switch (source.kind) {
     case 'npm':
       if (installation === undefined)
         throw new VitrineError(
           'agent_not_installed',
-          `The agent ${name} is not installed: \`await installAgent('${name}')\` where there is a network.`,
+          `The agent ${name} is not installed: call \`installAgent('${name}')\` while there is a network.`,
           { details: { agent: name } },
         )
       return fromNpm(source, installation.path, node)
@@ -68,15 +71,15 @@ function start(
       if (found === undefined)
         throw new VitrineError(
           'agent_not_installed',
-          `The agent ${name} is not on this machine: ${source.howToGet}`,
+          `The agent ${name} is not installed: the command ${command} was not found. ${source.howToGet}`,
           { details: { agent: name, command } },
         )
-      // What it calls is often beside it.
+      // Programs that the agent starts are often in the same folder.
       return { argv: [found, ...args], folders: [dirname(found)] }
     }
     case 'builtin': {
       const script = builtinScript(source)
-      // From the source, its packages are source as well.
+      // A source checkout resolves the imported packages to their sources too.
       const flags = script.endsWith('.ts')
         ? ['--conditions=source', '--disable-warning=ExperimentalWarning']
         : []
@@ -85,7 +88,7 @@ function start(
   }
 }
 
-function fromNpm({ run }: NpmSource, folder: string, node: string): Start {
+function fromNpm({ run }: NpmSource, folder: string, node: string): Command {
   const program = join(folder, run.path)
   return {
     argv: [...(run.with === 'node' ? [node] : []), program, ...run.args],

@@ -7,14 +7,14 @@ import { findCommand } from '../registry/find-command.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** npm as a script for Node: no shell, and no other Node than ours. */
+/** npm as a script for our own Node, without a shell. */
 export interface NpmClient {
   readonly script: string
-  /** All that the script needs. */
+  /** The package folder of npm, which the script needs. */
   readonly folder: string
 }
 
-/** The npm that runs this process, that came with its Node, or that is on PATH. */
+/** Finds the npm that started this process, the one bundled with its Node, or the one on PATH. */
 export function findNpm(env: Environment, node: string): NpmClient {
   const script = candidates(env, node).find((path) => existsSync(path))
   if (script !== undefined) {
@@ -32,7 +32,7 @@ function candidates(env: Environment, node: string): string[] {
   const running = env.npm_execpath
   const onPath = findCommand('npm', env.PATH)
   return [
-    // Another package manager sets it as well; `npx` is a neighbour.
+    // Other package managers set npm_execpath too; `npx-cli.js` is in the same folder as `npm-cli.js`.
     ...(running !== undefined && /^np[mx]-cli\.js$/.test(basename(running))
       ? [join(dirname(running), 'npm-cli.js')]
       : []),
@@ -41,7 +41,7 @@ function candidates(env: Environment, node: string): string[] {
   ]
 }
 
-/** What the command on PATH links to; a script that starts it is not one for Node. */
+/** The script that the command on PATH links to; empty for a shell wrapper, which Node cannot run. */
 function npmBehind(command: string): string {
   const real = realpathSync(command)
   return basename(real) === 'npm-cli.js' ? real : ''
@@ -49,7 +49,7 @@ function npmBehind(command: string): string {
 
 const settingsMs = 60_000
 
-/** What npm is set to on this machine, its logins left out by npm itself. */
+/** Reads the npm configuration of this machine; npm itself leaves logins out. */
 export async function readNpmSettings(
   npm: NpmClient,
   env: Environment,

@@ -5,9 +5,9 @@ import type { InstallProgress } from '@vitrine/protocol'
 
 export type OnProgress = (progress: InstallProgress) => void
 
-const everyMs = 500
+const intervalMs = 500
 
-/** Tells how far a step is, at once and then twice a second, until it is left. */
+/** Reports the size of a folder at once and then twice a second, until it is disposed. */
 export function reporting(
   folder: string,
   progress: Pick<InstallProgress, 'agent' | 'step' | 'message'>,
@@ -15,7 +15,7 @@ export function reporting(
 ): Disposable {
   let bytes: number | undefined
   let counting = false
-  const tell = () => {
+  const report = () => {
     onProgress({ ...progress, ...(bytes !== undefined && { bytes }) })
     if (counting) return
     counting = true
@@ -24,29 +24,29 @@ export function reporting(
       counting = false
     })
   }
-  tell()
-  const timer = setInterval(tell, everyMs)
+  report()
+  const timer = setInterval(report, intervalMs)
   timer.unref()
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-const burstMs = 5
+const sliceMs = 5
 
-/** What a folder takes on disk. It may change meanwhile. */
+/** Disk usage of a folder, which may change meanwhile. Yields to the event loop regularly. */
 export async function bytesIn(folder: string): Promise<number> {
   let bytes = 0
-  let began = performance.now()
+  let sliceStart = performance.now()
   const folders = [folder]
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
     for (const name of namesIn(at)) {
       const path = join(at, name)
       const stat = lstatSync(path, { throwIfNoEntry: false })
-      // A file that has two names is counted for each half.
+      // A file with n hard links counts one n-th per link.
       if (stat?.isFile()) bytes += (stat.blocks * 512) / stat.nlink
       else if (stat?.isDirectory()) folders.push(path)
-      if (performance.now() - began < burstMs) continue
+      if (performance.now() - sliceStart < sliceMs) continue
       await immediately()
-      began = performance.now()
+      sliceStart = performance.now()
     }
   }
   return Math.round(bytes)

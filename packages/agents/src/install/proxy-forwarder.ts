@@ -2,19 +2,19 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { hostAndPort } from './registry-access.ts'
 
-export interface ProxyDoor extends AsyncDisposable {
-  /** The proxy as it is to be named inside. */
+export interface ProxyForwarder extends AsyncDisposable {
+  /** The URL of the proxy for use inside the sandbox. */
   readonly url: string
   readonly egress: string
 }
 
 /**
- * Brings this machine's own proxy onto its loopback, where a sandbox can be let through to it: what goes out through
- * one proxy cannot be told to go on through another.
+ * Forwards a loopback port to the proxy of this machine. The sandbox's egress proxy cannot chain to another proxy, but
+ * it can allow this port, and npm uses it as its proxy.
  */
-export async function openProxyDoor(proxy: URL): Promise<ProxyDoor> {
+export async function openProxyForwarder(proxy: URL): Promise<ProxyForwarder> {
   const sockets = new Set<Socket>()
-  const keep = (socket: Socket, other: Socket) => {
+  const track = (socket: Socket, other: Socket) => {
     sockets.add(socket)
     socket.on('error', () => other.destroy())
     socket.on('close', () => {
@@ -29,18 +29,18 @@ export async function openProxyDoor(proxy: URL): Promise<ProxyDoor> {
       port: Number(port),
       autoSelectFamily: true,
     })
-    keep(inside, outside)
-    keep(outside, inside)
+    track(inside, outside)
+    track(outside, inside)
     inside.pipe(outside).pipe(inside)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   const own = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
-  const named = new URL(proxy)
-  named.host = own
+  const url = new URL(proxy)
+  url.host = own
   return {
-    url: named.href,
+    url: url.href,
     egress: own,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()

@@ -1,31 +1,31 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** How npm gets at packages from inside a sandbox. */
+/** Settings with which npm can use the registries from inside a sandbox. */
 export interface RegistryAccess {
-  /** For npm's command line. */
+  /** Arguments for npm. */
   readonly args: readonly string[]
-  /** Hosts and ports of every registry that is set. */
+  /** `host:port` of every configured registry. */
   readonly egress: readonly string[]
-  /** The proxy that this machine needs to get there, logins included. */
+  /** The proxy that this machine needs to reach the registry, including its login. */
   readonly proxy?: URL
   readonly cafile?: string
-  /** Certificates that are in the settings themselves. */
+  /** CA certificates that the settings contain as text. */
   readonly certificates: readonly string[]
 }
 
 type Settings = Readonly<Record<string, unknown>>
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads npm's settings; nothing about any registry is known but what they say. */
+/** Derives the access from npm's settings and environment alone; no registry is built in. */
 export function registryAccess(settings: Settings, env: Environment): RegistryAccess {
   const registries = Object.entries(settings).flatMap(([name, value]) =>
-    name === 'registry' || /^@[^:]+:registry$/.test(name) ? [{ name, url: addressOf(name, value) }] : [],
+    name === 'registry' || /^@[^:]+:registry$/.test(name) ? [{ name, url: urlOf(name, value) }] : [],
   )
   const main = registries.find(({ name }) => name === 'registry')
   if (main === undefined)
     throw new VitrineError(
       'agent_install_failed',
-      'npm has no registry: set one, `npm config set registry <address>`.',
+      'npm has no registry: set one with `npm config set registry <url>`.',
     )
   const proxy = isLoopback(main.url) || isExempt(main.url, settings, env) ? undefined : proxyOf(settings, env)
   const { cafile, ca } = settings
@@ -46,28 +46,28 @@ export function hostAndPort({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`
 }
 
-function addressOf(name: string, value: unknown): URL {
+function urlOf(name: string, value: unknown): URL {
   const url = typeof value === 'string' ? URL.parse(value) : null
   if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) return url
   throw new VitrineError(
     'agent_install_failed',
-    `npm's setting ${name} is no address: correct it, \`npm config get ${name}\` shows it.`,
+    `npm's setting ${name} is not an http or https URL: \`npm config get ${name}\` shows it, \`npm config set ${name} <url>\` corrects it.`,
   )
 }
 
 function proxyOf(settings: Settings, env: Environment): URL | undefined {
-  const wanted = [
+  const value = [
     ...[settings['https-proxy'], settings.proxy],
-    // npm does not tell an address with a login in it.
+    // `npm config list` hides a URL that contains a login.
     ...[env.npm_config_https_proxy, env.npm_config_proxy],
     ...[env.HTTPS_PROXY, env.https_proxy, env.HTTP_PROXY, env.http_proxy],
   ].find((value) => typeof value === 'string' && value !== '')
-  if (typeof wanted !== 'string') return undefined
-  const url = URL.parse(wanted)
+  if (typeof value !== 'string') return undefined
+  const url = URL.parse(value)
   if (url?.protocol === 'http:') return url
   throw new VitrineError(
     'agent_install_failed',
-    "npm's proxy must be an http:// address to be used from a sandbox: look at `npm config get https-proxy`.",
+    "npm's proxy must be an http:// URL to be usable from a sandbox: check `npm config get https-proxy`.",
   )
 }
 

@@ -1,12 +1,12 @@
-/** One piece of work for everyone who asks for the same; it is called off when nobody is left who waits for it. */
+/** Runs work once for all concurrent callers with the same key, and cancels it when the last of them aborts. */
 export class SharedWork<Result, Progress> {
   readonly #running = new Map<string, Work<Result, Progress>>()
 
   async join(
     key: string,
-    begin: (work: {
+    start: (work: {
       readonly signal: AbortSignal
-      readonly tell: (progress: Progress) => void
+      readonly report: (progress: Progress) => void
     }) => Promise<Result>,
     caller: {
       readonly onProgress: (progress: Progress) => void
@@ -17,17 +17,17 @@ export class SharedWork<Result, Progress> {
     const { signal } = caller
     let work = this.#running.get(key)
     while (work?.controller.signal.aborted) {
-      // It is being taken back: what is asked for now begins after that.
+      // The work is being cancelled: start anew after it has cleaned up.
       await work.result.catch(() => undefined)
       if (signal?.aborted) throw caller.cancelled()
       work = this.#running.get(key)
     }
-    work ??= this.#begin(key, begin)
+    work ??= this.#start(key, start)
     return work.wait(caller)
   }
 
-  #begin(key: string, begin: Parameters<SharedWork<Result, Progress>['join']>[1]): Work<Result, Progress> {
-    const work = new Work<Result, Progress>(begin, () => this.#running.delete(key))
+  #start(key: string, start: Parameters<SharedWork<Result, Progress>['join']>[1]): Work<Result, Progress> {
+    const work = new Work<Result, Progress>(start, () => this.#running.delete(key))
     this.#running.set(key, work)
     return work
   }
@@ -38,11 +38,11 @@ class Work<Result, Progress> {
   readonly result: Promise<Result>
   readonly #listeners = new Map<symbol, (progress: Progress) => void>()
 
-  constructor(begin: Parameters<SharedWork<Result, Progress>['join']>[1], ended: () => void) {
-    const tell = (progress: Progress) => {
+  constructor(start: Parameters<SharedWork<Result, Progress>['join']>[1], onEnd: () => void) {
+    const report = (progress: Progress) => {
       for (const listener of this.#listeners.values()) listener(progress)
     }
-    this.result = begin({ signal: this.controller.signal, tell }).finally(ended)
+    this.result = start({ signal: this.controller.signal, report }).finally(onEnd)
     this.result.catch(() => undefined)
   }
 
@@ -55,22 +55,22 @@ class Work<Result, Progress> {
     readonly signal: AbortSignal | undefined
     readonly cancelled: () => Error
   }): Promise<Result> {
-    const { promise: left, reject } = Promise.withResolvers<never>()
-    const me = Symbol('caller')
-    const leave = () => {
-      this.#listeners.delete(me)
-      // The last one waits until everything is taken back.
+    const { promise: aborted, reject } = Promise.withResolvers<never>()
+    const caller = Symbol('caller')
+    const abort = () => {
+      this.#listeners.delete(caller)
+      // The last caller waits until the cancelled work has cleaned up.
       if (this.#listeners.size === 0) this.controller.abort(signal?.reason)
       else reject(cancelled())
     }
-    this.#listeners.set(me, onProgress)
-    signal?.addEventListener('abort', leave, { once: true })
-    if (signal?.aborted) leave()
+    this.#listeners.set(caller, onProgress)
+    signal?.addEventListener('abort', abort, { once: true })
+    if (signal?.aborted) abort()
     try {
-      return await Promise.race([this.result, left])
+      return await Promise.race([this.result, aborted])
     } finally {
-      this.#listeners.delete(me)
-      signal?.removeEventListener('abort', leave)
+      this.#listeners.delete(caller)
+      signal?.removeEventListener('abort', abort)
     }
   }
 }

@@ -2,43 +2,43 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Where one installation is put together: on the cache's file system, and gone with it. */
-export interface Staging extends AsyncDisposable {
+/** The temporary folder of one installation, on the cache's file system so that the result can be renamed. */
+export interface InstallStaging extends AsyncDisposable {
   readonly folder: string
-  /** What becomes the installation. */
+  /** The folder that becomes the installation. */
   readonly tree: string
-  /** What sandboxes keep of their own. */
+  /** Data directory of the sandboxes that install it. */
   readonly data: string
-  /** A new empty folder. */
+  /** Creates an empty folder. */
   partFolder(name: string): Promise<string>
 }
 
 const stagingName = '.staging'
 const abandonedMs = 6 * 60 * 60 * 1_000
 
-export async function openStaging(cache: string, name: string): Promise<Staging> {
-  const all = join(cache, stagingName)
-  await removeAbandoned(all)
-  const folder = join(all, `${name}-${process.pid}-${randomBytes(6).toString('hex')}`)
-  const room = async (part: string) => {
+export async function openStaging(cache: string, name: string): Promise<InstallStaging> {
+  const stagingRoot = join(cache, stagingName)
+  await removeAbandoned(stagingRoot)
+  const folder = join(stagingRoot, `${name}-${process.pid}-${randomBytes(6).toString('hex')}`)
+  const partFolder = async (part: string) => {
     const path = join(folder, part)
     await mkdir(path, { recursive: true, mode: 0o755 })
     return path
   }
   return {
     folder,
-    tree: await room('tree'),
-    data: await room('data'),
-    partFolder: room,
+    tree: await partFolder('tree'),
+    data: await partFolder('data'),
+    partFolder,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
   }
 }
 
-/** What a host that was killed left behind, once nobody can be at work in it. */
-async function removeAbandoned(all: string): Promise<void> {
-  for (const name of await readdir(all).catch(() => [])) {
+/** Removes folders of killed hosts: older than six hours, and the process no longer exists. */
+async function removeAbandoned(stagingRoot: string): Promise<void> {
+  for (const name of await readdir(stagingRoot).catch(() => [])) {
     const pid = Number(/-(\d+)-[0-9a-f]+$/.exec(name)?.[1])
-    const path = join(all, name)
+    const path = join(stagingRoot, name)
     const age = Date.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now())
     if (age > abandonedMs && !isAlive(pid))
       await rm(path, { recursive: true, force: true }).catch(() => undefined)

@@ -15,13 +15,13 @@ const initialize = {
   },
 }
 
-const answerSchema = z.object({ id: z.literal(1), result: z.object({ protocolVersion: z.literal(1) }) })
-const refusalSchema = z.object({ id: z.literal(1) })
+const acceptedSchema = z.object({ id: z.literal(1), result: z.object({ protocolVersion: z.literal(1) }) })
+const responseSchema = z.object({ id: z.literal(1) })
 
-const keptChars = 16 * 1024
-const longestLine = 1024 * 1024
+const maxOutputChars = 16 * 1024
+const maxLineChars = 1024 * 1024
 
-/** Why a program is not an agent, or nothing when it answered `initialize` as one does. */
+/** Starts a program and sends `initialize`; returns why it is not a working agent, or undefined when it is. */
 export async function verifyAgent(
   sandbox: LocalSandbox,
   { argv, env }: AgentLaunch,
@@ -29,61 +29,59 @@ export async function verifyAgent(
 ): Promise<string | undefined> {
   const { cwd, timeoutMs, signal } = options
   const process = await sandbox.spawn(argv, { cwd, env, timeoutMs, signal })
-  // One that ends at once does not take it, and its end says more.
+  // The write fails if the program exits at once; its exit status says more than that error.
   await process.input(`${JSON.stringify(initialize)}\n`).catch(() => undefined)
-  const heard = await listen(process)
-  if (heard.answered) {
+  const { response, stdout, stderr } = await readResponse(process)
+  if (response === 'accepted') {
     await process.kill().catch(() => undefined)
     return undefined
   }
   const { outcome, exitCode } = await process.exit
   const how =
     outcome === 'timeout'
-      ? `did not answer \`initialize\` in ${timeoutMs / 1_000} s`
-      : heard.refused
-        ? 'answered `initialize` with something else than protocol version 1'
-        : `ended (${exitCode === null ? outcome : `exit code ${exitCode}`}) before it answered \`initialize\``
-  const said = [
-    ...(heard.stderr === '' ? [] : [`It said:\n${heard.stderr}`]),
-    ...(heard.stdout === '' ? [] : [`Its output was:\n${heard.stdout}`]),
+      ? `did not respond to \`initialize\` in ${timeoutMs / 1_000} s`
+      : response === 'refused'
+        ? 'did not accept `initialize` with protocol version 1'
+        : `ended (${exitCode === null ? outcome : `exit code ${exitCode}`}) before it responded to \`initialize\``
+  const output = [
+    ...(stderr === '' ? [] : [`Its stderr:\n${stderr}`]),
+    ...(stdout === '' ? [] : [`Its stdout:\n${stdout}`]),
   ]
-  return [`the program ${how}.`, ...said].join(' ')
+  return [`the program ${how}.`, ...output].join(' ')
 }
 
-interface Heard {
-  readonly answered: boolean
-  readonly refused: boolean
+interface ProgramOutput {
+  readonly response: 'accepted' | 'refused' | 'none'
   readonly stdout: string
   readonly stderr: string
 }
 
-async function listen(process: Process): Promise<Heard> {
+async function readResponse(process: Process): Promise<ProgramOutput> {
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
-  const said = { stdout: '', stderr: '' }
+  const output = { stdout: '', stderr: '' }
   let line = ''
-  const heard = (answered: boolean, refused: boolean): Heard => ({
-    answered,
-    refused,
-    stdout: lastLines(said.stdout),
-    stderr: lastLines(said.stderr),
+  const result = (response: ProgramOutput['response']): ProgramOutput => ({
+    response,
+    stdout: lastLines(output.stdout),
+    stderr: lastLines(output.stderr),
   })
   for await (const { stream, data } of process.view()) {
     if (stream === 'terminal') continue
     const text = decoders[stream].decode(data, { stream: true })
-    said[stream] = (said[stream] + text).slice(-keptChars)
+    output[stream] = (output[stream] + text).slice(-maxOutputChars)
     if (stream === 'stderr') continue
     const lines = (line + text).split('\n')
-    line = lines.pop()?.slice(-longestLine) ?? ''
+    line = lines.pop()?.slice(-maxLineChars) ?? ''
     for (const one of lines) {
       const message = parse(one)
-      if (answerSchema.safeParse(message).success) return heard(true, false)
-      if (refusalSchema.safeParse(message).success) {
+      if (acceptedSchema.safeParse(message).success) return result('accepted')
+      if (responseSchema.safeParse(message).success) {
         await process.kill().catch(() => undefined)
-        return heard(false, true)
+        return result('refused')
       }
     }
   }
-  return heard(false, false)
+  return result('none')
 }
 
 function parse(line: string): unknown {

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import type { BuiltinSource } from './entry.ts'
 
-/** The file of an agent that is part of this package: of the source, or of the build that this file is in. */
+/** Path of the script of a built-in agent, in the source tree or in the build, whichever this file is part of. */
 export function builtinScript({ script }: BuiltinSource): string {
-  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return fileURLToPath(new URL(`../${script}.${ending}`, import.meta.url))
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  return fileURLToPath(new URL(`../${script}.${extension}`, import.meta.url))
 }

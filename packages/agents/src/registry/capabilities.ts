@@ -1,6 +1,6 @@
 import type { AgentCapabilities } from '@vitrine/protocol'
 
-const nothing: AgentCapabilities = {
+const none: AgentCapabilities = {
   permissions: false,
   images: false,
   load: false,
@@ -16,11 +16,11 @@ const nothing: AgentCapabilities = {
 }
 
 /**
- * An agent that can do these, and nothing else.
+ * Capabilities in which only the named ones are true.
  *
  * @example
  * can('permissions', 'load').fork // false
  */
-export function can(...these: readonly (keyof AgentCapabilities)[]): AgentCapabilities {
-  return { ...nothing, ...Object.fromEntries(these.map((one) => [one, true])) }
+export function can(...names: readonly (keyof AgentCapabilities)[]): AgentCapabilities {
+  return { ...none, ...Object.fromEntries(names.map((name) => [name, true])) }
 }

@@ -1,41 +1,41 @@
 import type { AgentCapabilities, ConfigOption } from '@vitrine/protocol'
 
-/** One agent that is known, as data: nothing here is code. `{url}`, `{key}`, `{model}`, `{home}` are filled in. */
+/** A known agent, as data without code. `{url}`, `{key}`, `{model}` and `{home}` are placeholders. */
 export interface AgentEntry {
   readonly name: string
   readonly title: string
-  /** Other names for the same. */
+  /** Other names of the agent. */
   readonly aliases?: readonly string[]
   readonly source: NpmSource | CommandSource | BuiltinSource
-  /** What it is started with, always. */
+  /** Variables that are always set for the agent. */
   readonly env: Readonly<Record<string, string>>
   readonly credentials: {
-    /** Any one of these is enough; none for an agent that needs nothing. */
+    /** Any one of these is sufficient; empty for an agent that needs none. */
     readonly variables: readonly string[]
-    /** Login files, from HOME. */
+    /** Login files, relative to HOME. */
     readonly files: readonly string[]
-    /** Goes along where it is there: no way in by itself, and named in no advice. */
+    /** Passed along if present, but not sufficient to log in and not mentioned in error messages. */
     readonly alongside?: {
       readonly variables?: readonly string[]
       readonly files?: readonly string[]
     }
   }
-  /** Hosts and ports that it must reach. */
+  /** `host:port` destinations that the agent needs. */
   readonly endpoints: readonly string[]
-  /** How it is pointed at another model endpoint; absent where that is not known. */
+  /** How to make the agent use another model endpoint; absent if unsupported. */
   readonly modelEndpoint?: {
     readonly dialect: 'anthropic' | 'openai-responses' | 'openai-chat' | 'gemini'
-    /** What `{url}` ends with, such as `/v1`. */
+    /** Appended to the endpoint's URL for `{url}`, such as `/v1`. */
     readonly path: string
     readonly env: Readonly<Record<string, string>>
-    /** Files in HOME. */
+    /** Files to write, relative to HOME. */
     readonly files: Readonly<Record<string, string>>
     readonly defaultModel?: string
   }
   readonly isolation: {
-    /** It refuses to run as root. */
+    /** The agent refuses to run as root. */
     readonly notRoot: boolean
-    /** It brings a sandbox of its own; these switch it off inside ours. */
+    /** Settings that disable the agent's own sandbox inside ours. */
     readonly innerSandboxOff?: {
       readonly env?: Readonly<Record<string, string>>
       readonly files?: Readonly<Record<string, string>>
@@ -43,18 +43,18 @@ export interface AgentEntry {
     }
   }
   readonly capabilities: AgentCapabilities
-  /** Known without running it. */
+  /** Options that are known without running the agent. */
   readonly options: readonly ConfigOption[]
   readonly quirks: AgentQuirks
 }
 
 export interface NpmSource {
   readonly kind: 'npm'
-  /** The first one is the program that speaks the protocol. */
+  /** The first package contains the program that speaks ACP. */
   readonly packages: readonly { readonly name: string; readonly version: string }[]
-  /** A script that must run after the download, from the installation's folder. */
+  /** A script that must run after the download, relative to the installation's folder. */
   readonly postinstall?: string
-  /** A script for Node or a program, from the installation's folder. */
+  /** A script for Node or an executable, relative to the installation's folder. */
   readonly run: { readonly with: 'node' | 'itself'; readonly path: string; readonly args: readonly string[] }
 }
 
@@ -64,19 +64,19 @@ export interface CommandSource {
   readonly howToGet: string
 }
 
-/** Part of this package: a script beside it. */
+/** An agent that is a script of this package. */
 export interface BuiltinSource {
   readonly kind: 'builtin'
   readonly script: string
 }
 
 export interface AgentQuirks {
-  /** Files are not offered to it: it fails on what is not there yet. */
+  /** The client offers no file methods, because the agent fails when it writes a new file through them. */
   readonly noFiles?: true
-  /** Its message is an error of the model when it looks like this (a regular expression). */
+  /** Regular expression for messages of the agent that report a model error. */
   readonly errorMessage?: string
-  /** What it loads must be older than so long. */
+  /** Minimum age of a session that the agent can load. */
   readonly loadsAfterMs?: number
-  /** For people: what else is known. */
+  /** Other known facts, for people. */
   readonly notes: readonly string[]
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 
-/** Where a command is on this machine, if it is. Relative folders of PATH do not count: they depend on where one stands. */
+/** Finds a command on PATH. Relative folders of PATH are ignored, because they depend on the working directory. */
 export function findCommand(name: string, path: string | undefined): string | undefined {
   if (name.includes('/')) return isAbsolute(name) && isProgram(name) ? name : undefined
   return (path ?? '')

@@ -13,7 +13,7 @@ import { pi } from './agents/pi.ts'
 import { qwen } from './agents/qwen.ts'
 import type { AgentEntry } from './entry.ts'
 
-/** Every agent that is known without anybody saying so, in the order lists have them. */
+/** The built-in registry of agents, in list order. */
 export const knownAgents: readonly AgentEntry[] = [
   claude,
   codex,
@@ -30,7 +30,7 @@ export const knownAgents: readonly AgentEntry[] = [
 ]
 
 /**
- * The agent of that name or alias. Those of one's own come first, and so may replace a known one.
+ * Finds an agent by name or alias. Custom entries come first, so they may replace a known one.
  *
  * @example
  * findAgent('mock').name // 'demo'
@@ -43,7 +43,7 @@ export function findAgent(name: string, custom: readonly AgentEntry[] = []): Age
   const names = [...new Set(all.map((entry) => entry.name))]
   throw new VitrineError(
     'agent_unknown',
-    `There is no agent ${JSON.stringify(name)}; there are ${names.join(', ')}.`,
+    `Unknown agent ${JSON.stringify(name)}; known agents: ${names.join(', ')}.`,
     { details: { agent: name, known: names } },
   )
 }

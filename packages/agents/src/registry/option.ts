@@ -1,6 +1,6 @@
 import type { ConfigOption } from '@vitrine/protocol'
 
-/** A choice as the registry writes it down: values with their names. */
+/** Builds an option of a registry entry from its values and their names. */
 export function option(
   category: 'model' | 'mode' | 'thought_level',
   id: string,

@@ -5,32 +5,32 @@ import { textIn } from './fields.ts'
 const maxText = 2_000
 const openStates = new Set(['pending', 'in_progress'])
 
-/** What one turn has seen so far, as much as its end needs. */
+/** State of a running turn that its end is computed from. */
 export class ActiveTurn {
   readonly id: string
   readonly context: EventContext
-  readonly began = performance.now()
-  lastHeard = this.began
+  readonly startedAt = performance.now()
+  lastMessageAt = this.startedAt
   readonly #answered = Promise.withResolvers<void>()
   #isAnswered = false
-  /** Text, thoughts and tools: what a model causes. */
+  /** Number of updates that come from a model: text, thoughts and tool calls. */
   updates = 0
   #text = ''
-  /** Each with a moment before it began. */
+  /** Open tool calls, each with a lower bound of its start. */
   readonly #openTools = new Map<string, number>()
   readonly #closedTools = new Set<string>()
   readonly #now: () => number
-  /** When the last tool call ended; at first the beginning of the turn. */
-  #lastEnded: number
+  /** When the last tool call ended; initially the start of the turn. */
+  #lastToolEnd: number
 
   constructor(session: string, id: string, now: () => number) {
     this.id = id
     this.context = { session, turn: id }
     this.#now = now
-    this.#lastEnded = now()
+    this.#lastToolEnd = now()
   }
 
-  /** Whether the agent has answered the prompt: what follows belongs to no turn. */
+  /** Whether the agent has responded to the prompt. Later messages belong to no turn. */
   get answered(): boolean {
     return this.#isAnswered
   }
@@ -40,12 +40,12 @@ export class ActiveTurn {
     this.#answered.resolve()
   }
 
-  /** Waits for the answer, so long and no longer. */
-  async answeredWithin(ms: number): Promise<void> {
+  /** Settles with the response to the prompt, or after `ms`. */
+  async waitForAnswer(ms: number): Promise<void> {
     await Promise.race([this.#answered.promise, sleep(ms, undefined, { ref: false })])
   }
 
-  /** The beginning of the last message. */
+  /** The beginning of the agent's last message. */
   get text(): string {
     return this.#text
   }
@@ -54,22 +54,22 @@ export class ActiveTurn {
     return [...this.#openTools.keys()]
   }
 
-  /** A moment before the first tool began that is still open: what it started may be older than the word of it. */
+  /** Lower bound for when the oldest open tool call started; its processes may predate the notification. */
   get openSince(): number | undefined {
     return this.#openTools.size === 0 ? undefined : Math.min(...this.#openTools.values())
   }
 
-  hear(update: JsonObject): void {
+  applyUpdate(update: JsonObject): void {
     const kind = update.sessionUpdate
     if (kind === 'agent_message_chunk') {
       this.updates += 1
       if (this.#text.length < maxText) this.#text += textIn(update.content, 'text') ?? ''
     } else if (kind === 'agent_thought_chunk') this.updates += 1
-    else if (kind === 'tool_call' || kind === 'tool_call_update') this.tool(update)
+    else if (kind === 'tool_call' || kind === 'tool_call_update') this.applyToolCall(update)
   }
 
-  /** A tool call in whatever form it is told of; it may be updated before it is created. */
-  tool(call: JsonObject): void {
+  /** Applies a tool call or an update of one; agents may send the update first. */
+  applyToolCall(call: JsonObject): void {
     const id = textIn(call, 'toolCallId')
     if (id === undefined) return
     this.updates += 1
@@ -78,11 +78,11 @@ export class ActiveTurn {
     if (status !== undefined && !openStates.has(status)) {
       this.#openTools.delete(id)
       this.#closedTools.add(id)
-      this.#lastEnded = this.#now()
+      this.#lastToolEnd = this.#now()
       return
     }
     const isNew = !this.#openTools.has(id) && !this.#closedTools.has(id)
     if (isNew && (status !== undefined || call.sessionUpdate !== 'tool_call_update'))
-      this.#openTools.set(id, this.#lastEnded)
+      this.#openTools.set(id, this.#lastToolEnd)
   }
 }

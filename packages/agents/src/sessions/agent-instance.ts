@@ -12,10 +12,10 @@ import { type Envelope, idKey } from '../bridge/envelope.ts'
 import type { AgentExit, AgentTransport } from '../bridge/transport.ts'
 import type { AgentQuirks } from '../registry/entry.ts'
 import type { AgentSession } from './agent-session.ts'
-import { answering, readTextFile, writeTextFile } from './client-files.ts'
+import { readTextFile, withProtocolErrors, writeTextFile } from './client-files.ts'
 import { objectIn, textIn } from './fields.ts'
 import { LargeResponseLimit } from './large-response-limit.ts'
-import { answerMs, cancelled, endGraceMs, startMs, withinTime } from './limits.ts'
+import { cancelled, endGraceMs, responseMs, startMs, withTimeLimit } from './limits.ts'
 import { OpenRequests } from './requests.ts'
 import { SessionOwners } from './session-owners.ts'
 
@@ -25,18 +25,18 @@ export interface InstanceOptions {
   readonly journal: Journal
   readonly credentials: readonly string[]
   readonly quirks: AgentQuirks
-  /** What to say when the agent wants a login. */
+  /** Instructions for the error when the agent requires a login. */
   readonly howToLogIn: string
 }
 
 interface RequestOptions {
-  readonly ms?: number
+  readonly timeoutMs?: number
   readonly signal?: AbortSignal
-  /** Given the answer that came when nobody waited for it any more. */
-  late?(answer: JsonObject): void
+  /** Called with a response that arrived after the request had timed out or was cancelled. */
+  onLate?(result: JsonObject): void
 }
 
-/** One agent that runs, and the sessions that it has. */
+/** One running agent and its sessions. */
 export class AgentInstance {
   readonly agent: string
   readonly quirks: AgentQuirks
@@ -44,20 +44,20 @@ export class AgentInstance {
   readonly #journal: Journal
   readonly #howToLogIn: string
   readonly #requests = new OpenRequests<AgentSession>()
-  readonly #heavy = new LargeResponseLimit()
-  /** The session that is being opened or restored: what is said meanwhile is its own. */
-  #opening: { readonly session: AgentSession; readonly replay: boolean } | undefined
+  readonly #largeResponses = new LargeResponseLimit()
+  /** The session that is being opened or restored; messages without a known session id belong to it. */
+  #opening: { readonly session: AgentSession; readonly history: 'none' | 'replay' } | undefined
   #openings: Promise<unknown> = Promise.resolve()
   #bridge: Bridge | undefined
   #connection: ClientConnection | undefined
   #initialized: JsonObject = {}
   #ending: Promise<AgentExit> | undefined
-  /** Who is about to have a session here. */
+  /** Number of sessions that are about to be opened on this agent. */
   #claims = 0
 
   static async start(options: InstanceOptions, signal?: AbortSignal): Promise<AgentInstance> {
     const instance = new AgentInstance(options)
-    await instance.#begin(options, signal)
+    await instance.#initialize(options, signal)
     return instance
   }
 
@@ -77,23 +77,23 @@ export class AgentInstance {
     return this.bridge.instance
   }
 
-  /** False once it has ended or is being ended. */
+  /** False once the agent has exited or is being ended. */
   get alive(): boolean {
     return this.#bridge !== undefined && !this.#bridge.ending && this.#ending === undefined
   }
 
-  /** Nobody has a session here, or is about to. */
+  /** Whether no session uses this agent or is about to. */
   get idle(): boolean {
     return this.sessions.size === 0 && this.#claims === 0
   }
 
-  /** It stays until this is taken back. */
+  /** Keeps the agent from being idle until the returned function is called. */
   claim(): () => void {
     this.#claims += 1
-    let held = true
+    let claimed = true
     return () => {
-      if (held) this.#claims -= 1
-      held = false
+      if (claimed) this.#claims -= 1
+      claimed = false
     }
   }
 
@@ -105,7 +105,7 @@ export class AgentInstance {
     return this.bridge.endedBy === 'host'
   }
 
-  /** What it said of itself. */
+  /** Capabilities from the agent's response to `initialize`. */
   get capabilities(): JsonObject {
     return objectIn(this.#initialized, 'agentCapabilities') ?? {}
   }
@@ -119,27 +119,27 @@ export class AgentInstance {
     return this.capabilities.loadSession === true
   }
 
-  async #begin({ transport, credentials }: InstanceOptions, signal?: AbortSignal): Promise<void> {
+  async #initialize({ transport, credentials }: InstanceOptions, signal?: AbortSignal): Promise<void> {
     const bridge = await Bridge.open({
       agent: this.agent,
       transport,
       journal: this.#journal,
       credentials,
-      interpret: (envelope, direction) => this.#meaning(envelope, direction),
+      interpret: (envelope, direction) => this.#interpret(envelope, direction),
     })
     this.#bridge = bridge
-    const party = bridge.attach({
+    const bridgeClient = bridge.attach({
       name: 'sessions',
-      handlesRequest: answers,
+      handlesRequest: (method) => handledMethods.has(method),
       wantsNotification: () => false,
       mustNotDrop: true,
     })
-    this.#connection = this.#app().connect(party.stream)
+    this.#connection = this.#app().connect(bridgeClient.stream)
     this.#connection.closed.catch(() => undefined)
-    void bridge.closed.then((exit) => this.#gone(exit)).catch(() => undefined)
+    void bridge.closed.then((exit) => this.#onExit(exit)).catch(() => undefined)
     try {
-      const asked = { ms: startMs, ...(signal && { signal }) }
-      this.#initialized = await this.request('initialize', this.#introduction(), asked)
+      const limits = { timeoutMs: startMs, ...(signal && { signal }) }
+      this.#initialized = await this.request('initialize', this.#initializeParams(), limits)
     } catch (error) {
       await bridge.end(0).catch(() => undefined)
       throw error
@@ -154,7 +154,7 @@ export class AgentInstance {
     }
   }
 
-  #introduction(): JsonObject {
+  #initializeParams(): JsonObject {
     const files = this.quirks.noFiles !== true
     return {
       protocolVersion: 1,
@@ -167,18 +167,18 @@ export class AgentInstance {
     }
   }
 
-  /** Asks the agent. Gives its answer as it came, whatever else is in it. */
+  /** Sends a request to the agent and returns its result unchecked. */
   async request(
     method: string,
     params: JsonObject,
-    { ms = answerMs, signal, late }: RequestOptions = {},
+    { timeoutMs = responseMs, signal, onLate }: RequestOptions = {},
   ): Promise<JsonObject> {
-    let answer: Promise<JsonObject | null> | undefined
+    let result: Promise<JsonObject | null> | undefined
     try {
-      answer = this.#connected().agent.request<JsonObject | null, JsonObject>(method, params)
-      return (await withinTime(answer, ms, `${method} of ${this.agent}`, signal)) ?? {}
+      result = this.#connected().agent.request<JsonObject | null, JsonObject>(method, params)
+      return (await withTimeLimit(result, timeoutMs, `${method} of ${this.agent}`, signal)) ?? {}
     } catch (error) {
-      answer?.then((given) => late?.(given ?? {})).catch(() => undefined)
+      result?.then((late) => onLate?.(late ?? {})).catch(() => undefined)
       throw this.explain(method, error)
     }
   }
@@ -187,7 +187,7 @@ export class AgentInstance {
     await this.#connected().agent.notify(method, params)
   }
 
-  /** What went wrong, in our words: it ended, it refused, or it said something odd. */
+  /** Converts the failure of a request: the agent exited, responded with an error, or sent an invalid response. */
   explain(method: string, error: unknown): VitrineError {
     if (isVitrineError(error)) return error
     if (this.#bridge?.exit !== undefined) return this.bridge.exitError()
@@ -195,7 +195,7 @@ export class AgentInstance {
       const { message } = toVitrineError(error)
       return new VitrineError(
         'agent_protocol_error',
-        `The agent ${this.agent} answered ${method} oddly: ${message}`,
+        `The agent ${this.agent} sent an invalid response to ${method}: ${message}`,
         {
           cause: error,
         },
@@ -209,12 +209,12 @@ export class AgentInstance {
     if (code === authRequired)
       return new VitrineError(
         'credentials_missing',
-        `The agent ${this.agent} wants a login (${message}). ${this.#howToLogIn}`,
+        `The agent ${this.agent} requires a login (${message}). ${this.#howToLogIn}`,
         { details, cause: error },
       )
     return new VitrineError(
       'agent_failed',
-      `The agent ${this.agent} answered ${method} with an error: ${message}`,
+      `The agent ${this.agent} responded to ${method} with an error: ${message}`,
       {
         details,
         cause: error,
@@ -222,38 +222,41 @@ export class AgentInstance {
     )
   }
 
-  /** Opens or restores one session at a time: what the agent says meanwhile belongs to it. */
+  /**
+   * Opens or restores one session at a time, so that messages with an unknown session id can be assigned to it.
+   * `history: 'replay'` marks the agent's notifications meanwhile as a replay of earlier messages.
+   */
   async opening<T>(
     session: AgentSession,
-    replay: boolean,
+    history: 'none' | 'replay',
     signal: AbortSignal,
     work: () => Promise<T>,
   ): Promise<T> {
     const before = this.#openings
-    const over = Promise.withResolvers<void>()
-    this.#openings = before.then(() => over.promise)
+    const finished = Promise.withResolvers<void>()
+    this.#openings = before.then(() => finished.promise)
     try {
       const what = `Opening a session with ${this.agent}`
-      await withinTime(before, Number.POSITIVE_INFINITY, what, signal)
+      await withTimeLimit(before, Number.POSITIVE_INFINITY, what, signal)
       if (signal.aborted) throw cancelled(what)
-      this.#opening = { session, replay }
+      this.#opening = { session, history }
       return await work()
     } finally {
       if (this.#opening?.session === session) this.#opening = undefined
-      over.resolve()
+      finished.resolve()
     }
   }
 
-  /** Ends the program and everything it started. */
+  /** Ends the agent and its process tree. */
   end(graceMs = endGraceMs): Promise<AgentExit> {
     this.#ending ??= this.bridge.end(graceMs)
     return this.#ending
   }
 
-  async #gone(exit: AgentExit): Promise<void> {
+  async #onExit(exit: AgentExit): Promise<void> {
     const sessions = this.sessions.all
     this.sessions.clear()
-    await Promise.allSettled(sessions.map((session) => session.agentGone(this, exit)))
+    await Promise.allSettled(sessions.map((session) => session.onAgentExit(this, exit)))
   }
 
   #connected(): ClientConnection {
@@ -261,87 +264,83 @@ export class AgentInstance {
     return this.#connection
   }
 
-  #meaning(envelope: Envelope, direction: Direction): Interpretation {
+  #interpret(envelope: Envelope, direction: Direction): Interpretation {
     if (envelope.kind === 'response') {
-      if (direction === 'in') this.#heavy.answered(idKey(envelope.id))
-      const request = this.#requests.answered(envelope, direction)
+      if (direction === 'in') this.#largeResponses.release(idKey(envelope.id))
+      const request = this.#requests.take(envelope, direction)
       const owner = request?.owner
       if (request === undefined || owner === undefined) return {}
-      return owner.answered(request, envelope, direction)
+      return owner.interpretResponse(request, envelope, direction)
     }
     const params = 'params' in envelope.message ? envelope.message.params : undefined
     const owner = this.sessions.of(textIn(params, 'sessionId'), envelope.kind, this.#opening?.session)
     if (envelope.kind === 'request')
       this.#requests.add(direction, envelope.id, { method: envelope.method, owner, params })
     if (owner === undefined) return {}
-    // What is asked is asked now, whatever is told again meanwhile.
-    const again = direction === 'out' && envelope.kind !== 'request'
-    const replay = again && this.#opening?.session === owner && this.#opening.replay
-    return owner.interpret(envelope, direction, params, replay)
+    // A request is never part of a replay, even when it arrives during one.
+    const mayBeReplay = direction === 'out' && envelope.kind !== 'request'
+    const replay = mayBeReplay && this.#opening?.session === owner && this.#opening.history === 'replay'
+    return owner.interpret(envelope, direction, params, replay ? 'replay' : 'live')
   }
 
   #app() {
-    /** Whose it was when it was put on record: nobody else's rules decide it. */
-    const asker = (id: JsonRpcId) => this.#requests.get('out', id)?.owner
+    /** The session that the request was recorded for; only its permission rules apply. */
+    const ownerOf = (id: JsonRpcId) => this.#requests.get('out', id)?.owner
     const session = (id: JsonRpcId) => {
-      const owner = asker(id)
+      const owner = ownerOf(id)
       const isHere = owner !== undefined && (owner === this.#opening?.session || this.sessions.has(owner))
-      if (!isHere) throw new RequestError(-32_602, 'There is no such session.')
+      if (!isHere) throw new RequestError(-32_602, 'The session of this request is not open.')
       return owner
     }
-    const { client: asks } = methods
+    const { client: requests } = methods
     return client({ name: 'vitrine' })
-      .onRequest(asks.session.requestPermission, async ({ requestId: id }) =>
-        wire((await asker(id)?.answers.answerTo(idKey(id))) ?? { outcome: { outcome: 'cancelled' } }),
+      .onRequest(requests.session.requestPermission, async ({ requestId: id }) =>
+        wire((await ownerOf(id)?.answers.answerTo(idKey(id))) ?? { outcome: { outcome: 'cancelled' } }),
       )
-      .onRequest(asks.elicitation.create, async ({ requestId: id }) =>
-        wire((await asker(id)?.answers.answerTo(idKey(id))) ?? { action: 'cancel' }),
+      .onRequest(requests.elicitation.create, async ({ requestId: id }) =>
+        wire((await ownerOf(id)?.answers.answerTo(idKey(id))) ?? { action: 'cancel' }),
       )
-      .onRequest(asks.fs.readTextFile, ({ params, requestId: id }) =>
-        this.#heavy.work(idKey(id), () => readTextFile(session(id).acting(), params)),
+      .onRequest(requests.fs.readTextFile, ({ params, requestId: id }) =>
+        this.#largeResponses.run(idKey(id), () => readTextFile(session(id).sandboxForAgent(), params)),
       )
-      .onRequest(asks.fs.writeTextFile, ({ params, requestId: id }) =>
-        writeTextFile(session(id).acting(), params),
+      .onRequest(requests.fs.writeTextFile, ({ params, requestId: id }) =>
+        writeTextFile(session(id).sandboxForAgent(), params),
       )
-      .onRequest(asks.terminal.create, ({ params, requestId: id }) =>
-        answering(async () => {
+      .onRequest(requests.terminal.create, ({ params, requestId: id }) =>
+        withProtocolErrors(async () => {
           const { terminals } = session(id)
-          return { terminalId: await terminals.create(session(id).acting(), this.agent, params) }
+          return { terminalId: await terminals.create(session(id).sandboxForAgent(), this.agent, params) }
         }),
       )
-      .onRequest(asks.terminal.output, ({ params, requestId: id }) =>
-        this.#heavy.work(idKey(id), () =>
-          answering(async () => session(id).terminals.output(params.terminalId)),
+      .onRequest(requests.terminal.output, ({ params, requestId: id }) =>
+        this.#largeResponses.run(idKey(id), () =>
+          withProtocolErrors(async () => session(id).terminals.output(params.terminalId)),
         ),
       )
-      .onRequest(asks.terminal.waitForExit, ({ params, requestId: id }) =>
-        answering(() => session(id).terminals.waitForExit(params.terminalId)),
+      .onRequest(requests.terminal.waitForExit, ({ params, requestId: id }) =>
+        withProtocolErrors(() => session(id).terminals.waitForExit(params.terminalId)),
       )
-      .onRequest(asks.terminal.kill, ({ params, requestId: id }) =>
-        answering(() => session(id).terminals.kill(params.terminalId)),
+      .onRequest(requests.terminal.kill, ({ params, requestId: id }) =>
+        withProtocolErrors(() => session(id).terminals.kill(params.terminalId)),
       )
-      .onRequest(asks.terminal.release, ({ params, requestId: id }) =>
-        answering(() => session(id).terminals.release(params.terminalId)),
+      .onRequest(requests.terminal.release, ({ params, requestId: id }) =>
+        withProtocolErrors(() => session(id).terminals.release(params.terminalId)),
       )
   }
 }
 
 const authRequired = -32_000
 
-const answered = new Set<string>([
+const handledMethods = new Set<string>([
   methods.client.session.requestPermission,
   methods.client.elicitation.create,
   ...Object.values(methods.client.fs),
   ...Object.values(methods.client.terminal),
 ])
 
-function answers(method: string): boolean {
-  return answered.has(method)
-}
-
-/** An answer of ours was made to the protocol's form where it was decided. */
-function wire<T>(answer: JsonObject): T {
-  return answer as T
+/** The pending request has built the response in the protocol's form. */
+function wire<T>(response: JsonObject): T {
+  return response as T
 }
 
 function isJson(data: unknown): data is JsonObject {

@@ -29,23 +29,23 @@ import type { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import { ChosenOptions } from './chosen-options.ts'
 import { ClientTerminals } from './client-terminals.ts'
-import { MessageMeaning, updated } from './interpret-message.ts'
-import { closeMs, defaultQueue, endsWithin } from './limits.ts'
+import { MessageInterpreter, sessionUpdated } from './interpret-message.ts'
+import { closeMs, defaultQueue, settlesWithin } from './limits.ts'
 import { PendingRequests } from './pending-requests.ts'
-import { settleRules } from './permissions.ts'
+import { completeRules } from './permissions.ts'
 import type { OpenRequest } from './requests.ts'
-import { type TurnHost, Turns } from './turns.ts'
+import { SessionTurns, type TurnHost } from './turns.ts'
 
-/** What a session needs of where it lives. */
+/** The parts of its sandbox that a session uses. */
 export interface SessionHost {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
-  /** Brings an agent for a session that lost its own: restored, with what it must be told first. */
+  /** Starts an agent for a session whose own has exited, and restores the conversation. */
   restore(session: AgentSession, signal: AbortSignal): Promise<Restored>
-  /** Called once a session needs its agent no more. */
-  closed(session: AgentSession): Promise<void>
-  /** Called once its end is on record. */
-  ended(session: AgentSession): void
+  /** Releases the agent and the tools of a session that is closing. */
+  release(session: AgentSession): Promise<void>
+  /** Called once `session.closed` is appended. */
+  onClosed(session: AgentSession): void
   fork(session: AgentSession, id: string | undefined): Promise<AgentSession>
   transcript(session: AgentSession): Promise<Transcript>
 }
@@ -54,7 +54,7 @@ export interface Restored {
   readonly instance: AgentInstance
   readonly answer: JsonObject
   readonly agentSession: string
-  /** What was said before, for an agent that remembers nothing. */
+  /** Summary of the earlier conversation, for an agent that could not restore it itself. */
   readonly recap?: string
 }
 
@@ -76,25 +76,26 @@ export class AgentSession implements Session, TurnHost {
   readonly sandbox: LocalSandbox
   readonly answers: PendingRequests
   readonly terminals = new ClientTerminals()
-  readonly #home: SessionHost
-  readonly #turns: Turns
+  readonly #host: SessionHost
+  readonly #turns: SessionTurns
   readonly #options = new ChosenOptions()
-  readonly #meanings: MessageMeaning
+  readonly #interpreter: MessageInterpreter
   #instance: AgentInstance | undefined
   #agentSession = ''
-  /** `lost`: its agent has ended, and the next prompt brings it back. */
+  /** `lost`: the agent has exited, and the next prompt starts it again. */
   #state: 'open' | 'lost' | 'closed' = 'lost'
-  #told: string | undefined
+  /** Sent before the next prompt, once. */
+  #recap: string | undefined
   #closing: Promise<void> | undefined
-  /** Its end is on record, and nothing has brought it back since. */
+  /** `session.closed` is appended, and the session was not restored since. */
   #isRecordedClosed = false
-  /** Its agent has ended, and that is being put on record. */
-  #losing: Promise<void> = Promise.resolve()
+  /** Settles once the exit of the agent is recorded. */
+  #recordingExit: Promise<void> = Promise.resolve()
   #restoring: Promise<AgentInstance> | undefined
   readonly #closed = new AbortController()
 
   constructor(
-    home: SessionHost,
+    host: SessionHost,
     options: OpenSessionOptions & { readonly id: string; readonly context?: CallContext },
     known: KnownSession,
   ) {
@@ -103,16 +104,16 @@ export class AgentSession implements Session, TurnHost {
     this.options = options
     this.cwd = known.cwd
     this.createdAt = known.createdAt
-    this.journal = home.journal.as({ ...options.context, source: 'host', session: this.id })
-    this.sandbox = home.sandbox
-    this.answers = new PendingRequests(settleRules(options.permissions))
-    this.#meanings = new MessageMeaning(this, this.#options, known.title)
-    this.#home = home
-    this.#turns = new Turns(this, { queue: options.queue ?? defaultQueue, count: known.turns })
+    this.journal = host.journal.as({ ...options.context, source: 'host', session: this.id })
+    this.sandbox = host.sandbox
+    this.answers = new PendingRequests(completeRules(options.permissions))
+    this.#interpreter = new MessageInterpreter(this, this.#options, known.title)
+    this.#host = host
+    this.#turns = new SessionTurns(this, { queue: options.queue ?? defaultQueue, count: known.turns })
   }
 
   get info(): SessionInfo {
-    const { title } = this.#meanings
+    const { title } = this.#interpreter
     return {
       id: this.id,
       agent: this.agent,
@@ -121,7 +122,7 @@ export class AgentSession implements Session, TurnHost {
       cwd: this.cwd,
       turns: this.#turns.count,
       busy: this.#turns.busy,
-      options: this.#options.shown,
+      options: this.#options.recorded,
       ...(title !== undefined && { title }),
       ...(this.#agentSession !== '' && { agentSession: this.#agentSession }),
     }
@@ -139,7 +140,7 @@ export class AgentSession implements Session, TurnHost {
     return this.options.limits ?? {}
   }
 
-  /** Whom something belongs to that happens now. */
+  /** Session and turn of events that happen now. */
   get context(): EventContext {
     return this.#turns.context
   }
@@ -153,22 +154,22 @@ export class AgentSession implements Session, TurnHost {
     return this.#closing !== undefined
   }
 
-  /** It has an agent now. */
-  begin({ instance, answer, agentSession, recap: told }: Restored): void {
+  /** Attaches the agent that was started or restored for this session. */
+  attach({ instance, answer, agentSession, recap }: Restored): void {
     this.#instance = instance
     this.#agentSession = agentSession
     this.#options.read(answer)
-    this.#told = told
+    this.#recap = recap
     this.#isRecordedClosed = false
     if (this.#state === 'lost') this.#state = 'open'
     instance.sessions.set(agentSession, this)
-    // It may have ended in this very moment.
+    // The agent may have exited before the session was registered with it.
     const { exit } = instance.bridge
-    if (exit !== undefined) void this.agentGone(instance, exit).catch(() => undefined)
+    if (exit !== undefined) void this.onAgentExit(instance, exit).catch(() => undefined)
   }
 
-  /** The same sandbox; what the agent does through us belongs to its session and its turn. */
-  acting(): LocalSandbox {
+  /** The sandbox, with the session, the turn and the agent as context of its events. */
+  sandboxForAgent(): LocalSandbox {
     return this.sandbox.as({ ...this.context, actor: this.agent })
   }
 
@@ -177,7 +178,7 @@ export class AgentSession implements Session, TurnHost {
     options: PromptOptions = {},
   ): Promise<PromptResult> {
     checkOptions('prompt', sessionOptions.prompt, options)
-    this.mustBeOpen()
+    this.assertOpen()
     return this.#turns.prompt(content, options)
   }
 
@@ -186,7 +187,7 @@ export class AgentSession implements Session, TurnHost {
   }
 
   onEvent(listener: (event: JournalEvent) => void): () => void {
-    return this.#home.journal.tap((event) => {
+    return this.#host.journal.tap((event) => {
       if (event.session === this.id) listener(event)
     })
   }
@@ -195,11 +196,11 @@ export class AgentSession implements Session, TurnHost {
     options: { readonly after?: string; readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<JournalItem> {
     checkOptions('session.events', sessionOptions.events, options)
-    return this.#home.journal.tail({ ...options, session: this.id })
+    return this.#host.journal.tail({ ...options, session: this.id })
   }
 
   transcript(): Promise<Transcript> {
-    return this.#home.transcript(this)
+    return this.#host.transcript(this)
   }
 
   setMode(mode: string): Promise<void> {
@@ -218,7 +219,7 @@ export class AgentSession implements Session, TurnHost {
     return this.#choose({ id }, value)
   }
 
-  /** What the session was opened with. */
+  /** Sets the model, thought level and mode that the session was opened with. */
   async applyInitialOptions(mode: string | undefined, signal: AbortSignal): Promise<void> {
     const { model, thoughtLevel, mode: wanted = mode } = this.options
     if (model !== undefined) await this.#choose({ category: 'model' }, model, signal)
@@ -226,7 +227,7 @@ export class AgentSession implements Session, TurnHost {
     if (wanted !== undefined) await this.#choose({ category: 'mode' }, wanted, signal)
   }
 
-  /** What was chosen before, for an agent that came back without it. */
+  /** Sets earlier values again at a restored agent; a failure is only logged. */
   async reapplyOptions(
     before: readonly Pick<ConfigOption, 'id' | 'current'>[],
     signal: AbortSignal,
@@ -237,31 +238,31 @@ export class AgentSession implements Session, TurnHost {
       await this.#options.reapplyOptions(instance, this.#agentSession, before, signal)
     } catch (error) {
       if (signal.aborted) throw error
-      const message = `Not everything could be chosen again: ${toVitrineError(error).message}`
+      const message = `Some options could not be set again: ${toVitrineError(error).message}`
       await this.journal.append([{ type: 'log.message', data: { level: 'warn', message } }])
     }
-    this.#options.show(this.#options.latest)
+    this.#options.setRecorded(this.#options.latest)
   }
 
   async #choose(
     wanted: { category?: string; id?: string },
     value: string | boolean,
-    opening?: AbortSignal,
+    openSignal?: AbortSignal,
   ): Promise<void> {
-    this.mustBeOpen()
+    this.assertOpen()
     const instance = await this.ensureAgent()
-    const signal = AbortSignal.any([this.#closed.signal, ...(opening ? [opening] : [])])
+    const signal = AbortSignal.any([this.#closed.signal, ...(openSignal ? [openSignal] : [])])
     await this.#options.choose(instance, this.#agentSession, wanted, value, signal)
     const { latest } = this.#options
-    await this.journal.append([updated(this.id, { options: latest })])
-    this.#options.show(latest)
+    await this.journal.append([sessionUpdated(this.id, { options: latest })])
+    this.#options.setRecorded(latest)
   }
 
   get permissions(): readonly PendingPermission[] {
     return this.answers.permissions
   }
 
-  /** `by` is who answered, for the record. */
+  /** `by` names the person or program that responded, for the journal. */
   respondPermission(id: string, answer: PermissionAnswer, by = 'code'): Promise<void> {
     return this.answers.respondPermission(id, answer, by)
   }
@@ -275,7 +276,7 @@ export class AgentSession implements Session, TurnHost {
   }
 
   close(reason = 'closed'): Promise<void> {
-    this.#closing ??= this.#close(reason).finally(() => this.#home.ended(this))
+    this.#closing ??= this.#close(reason).finally(() => this.#host.onClosed(this))
     return this.#closing
   }
 
@@ -283,17 +284,17 @@ export class AgentSession implements Session, TurnHost {
     this.#state = 'closed'
     this.#closed.abort()
     const cancelled = this.#turns.cancel(() => this.#closedError())
-    const isOver = await endsWithin(cancelled, closeMs)
-    await endsWithin(this.#restoring, closeMs)
-    // What was asked outside of a turn ends too.
-    await endsWithin(this.answers.cancelAll('close'), closeMs)
+    const turnEnded = await settlesWithin(cancelled, closeMs)
+    await settlesWithin(this.#restoring, closeMs)
+    // Cancel the permissions and questions that were requested outside of a turn.
+    await settlesWithin(this.answers.cancelAll('close'), closeMs)
     const instance = this.#instance
     if (instance?.alive && instance.sessions.all.some((other) => other !== this))
-      await this.#leave(instance, isOver)
-    await this.#home.closed(this)
-    await this.#turns.over
+      await this.#detach(instance, turnEnded)
+    await this.#host.release(this)
+    await this.#turns.ended
     await this.terminals.close()
-    await this.#losing
+    await this.#recordingExit
     const orphaned = this.answers.orphaned()
     const closed = this.#isRecordedClosed
       ? []
@@ -301,13 +302,17 @@ export class AgentSession implements Session, TurnHost {
     if (orphaned.length + closed.length > 0) await this.journal.append([...orphaned, ...closed])
   }
 
-  /** Goes from a process that other sessions have; one that neither heeds the cancel nor can close a session is ended. */
-  async #leave(instance: AgentInstance, isOver: boolean): Promise<void> {
+  /** Closes the session at an agent that others share; ends the agent if it can neither close a session nor end the turn. */
+  async #detach(instance: AgentInstance, turnEnded: boolean): Promise<void> {
     if (instance.can('close')) {
-      const asked = instance.request('session/close', { sessionId: this.#agentSession }, { ms: closeMs })
-      await asked.catch(() => undefined)
+      const closing = instance.request(
+        'session/close',
+        { sessionId: this.#agentSession },
+        { timeoutMs: closeMs },
+      )
+      await closing.catch(() => undefined)
       this.#turns.abandon()
-    } else if (!isOver) {
+    } else if (!turnEnded) {
       const data = { limit: 'session.closeMs', max: closeMs, instance: instance.id }
       await this.journal.append([{ type: 'limit.reached', data }])
       await instance.end(0)
@@ -316,21 +321,21 @@ export class AgentSession implements Session, TurnHost {
 
   async fork(options: { readonly id?: string } = {}): Promise<AgentSession> {
     checkOptions('fork', sessionOptions.fork, options)
-    this.mustBeOpen()
+    this.assertOpen()
     await this.ensureAgent()
-    return this.#home.fork(this, options.id)
+    return this.#host.fork(this, options.id)
   }
 
-  /** Its agent has ended: by itself, or because it was ended. */
-  agentGone(instance: AgentInstance, exit: AgentExit): Promise<void> {
+  /** Called when the agent has exited, by itself or ended by the host. */
+  onAgentExit(instance: AgentInstance, exit: AgentExit): Promise<void> {
     if (this.#instance !== instance) return Promise.resolve()
     if (this.#state === 'open') this.#state = 'lost'
-    this.#losing = this.#recordAgentExit(instance, exit)
-    return this.#losing
+    this.#recordingExit = this.#recordAgentExit(instance, exit)
+    return this.#recordingExit
   }
 
   async #recordAgentExit(instance: AgentInstance, { exitCode, signal, stderr }: AgentExit): Promise<void> {
-    // The turn that ran says first how it ended.
+    // `turn.finished` comes before `session.closed`.
     await this.#turns.finished
     await this.terminals.close()
     if (this.#state !== 'lost') return
@@ -352,21 +357,21 @@ export class AgentSession implements Session, TurnHost {
 
   async #restore(before: AgentInstance | undefined): Promise<AgentInstance> {
     await before?.bridge.closed
-    await this.#losing
-    const chosen = this.#options.shown
-    const restored = await this.#home.restore(this, this.#closed.signal)
-    this.begin(restored)
+    await this.#recordingExit
+    const chosen = this.#options.recorded
+    const restored = await this.#host.restore(this, this.#closed.signal)
+    this.attach(restored)
     await this.reapplyOptions(chosen, this.#closed.signal)
     return restored.instance
   }
 
   takeRecap(): string | undefined {
-    const told = this.#told
-    this.#told = undefined
-    return told
+    const recap = this.#recap
+    this.#recap = undefined
+    return recap
   }
 
-  mustBeOpen(): void {
+  assertOpen(): void {
     if (this.#state === 'closed') throw this.#closedError()
   }
 
@@ -376,22 +381,22 @@ export class AgentSession implements Session, TurnHost {
     })
   }
 
-  /** What a message of this session means beyond itself. */
+  /** Interprets a request or a notification of this session. */
   interpret(
     envelope: Exclude<Envelope, { kind: 'response' }>,
     direction: Direction,
     params: unknown,
-    replay: boolean,
+    history: 'live' | 'replay',
   ): Interpretation {
-    return this.#meanings.of(envelope, direction, params, replay)
+    return this.#interpreter.interpret(envelope, direction, params, history)
   }
 
-  /** What an answer means, in either direction. */
-  answered(
+  /** Interprets a response, in either direction. */
+  interpretResponse(
     { method }: OpenRequest<AgentSession>,
     envelope: Envelope & { kind: 'response' },
     direction: Direction,
   ): Interpretation {
-    return this.#meanings.ofAnswer(method, envelope, direction)
+    return this.#interpreter.interpretResponse(method, envelope, direction)
   }
 }

@@ -1,35 +1,35 @@
 import type { ConfigOption, JsonObject } from '@vitrine/protocol'
 import type { AgentInstance } from './agent-instance.ts'
-import { chosen, type KnownOption, readOptions, shownOptions, withCurrent } from './config-options.ts'
+import { findOption, type KnownOption, readOptions, shownOptions, withCurrent } from './config-options.ts'
 import { textIn } from './fields.ts'
 
-/** What can be chosen in a session, and what is. */
+/** The options of a session and their current values. */
 export class ChosenOptions {
   #options: readonly KnownOption[] = []
-  #shown: readonly ConfigOption[] = []
+  #recorded: readonly ConfigOption[] = []
 
-  /** As it is on record. */
-  get shown(): ConfigOption[] {
-    return [...this.#shown]
+  /** The options as last recorded in the journal. */
+  get recorded(): ConfigOption[] {
+    return [...this.#recorded]
   }
 
-  /** As the agent has said, on record or not. */
+  /** The options as the agent last sent them, recorded or not. */
   get latest(): ConfigOption[] {
     return shownOptions(this.#options)
   }
 
-  /** This is on record now. */
-  show(options: readonly ConfigOption[]): void {
-    this.#shown = options
+  /** Marks these options as recorded. */
+  setRecorded(options: readonly ConfigOption[]): void {
+    this.#recorded = options
   }
 
-  /** From the answer that began the session. */
-  read(answer: JsonObject): void {
-    this.#options = readOptions(answer)
-    this.#shown = this.latest
+  /** Takes the options from the result that opened the session. */
+  read(result: JsonObject): void {
+    this.#options = readOptions(result)
+    this.#recorded = this.latest
   }
 
-  /** Tells the agent; throws before that when it has no such choice. */
+  /** Sets an option at the agent; throws first when the option or the value does not exist. */
   async choose(
     instance: AgentInstance,
     sessionId: string,
@@ -37,13 +37,13 @@ export class ChosenOptions {
     value: string | boolean,
     signal: AbortSignal,
   ): Promise<void> {
-    const { via, id } = chosen(instance.agent, this.#options, wanted, value)
-    const [method, params] = telling(sessionId, via, id, value)
-    const told = readOptions(await instance.request(method, params, { signal }))
-    this.#options = this.#with(told.length > 0 ? told : withCurrent(this.#options, id, value))
+    const { via, id } = findOption(instance.agent, this.#options, wanted, value)
+    const [method, params] = requestToSet(sessionId, via, id, value)
+    const sent = readOptions(await instance.request(method, params, { signal }))
+    this.#options = this.#merge(sent.length > 0 ? sent : withCurrent(this.#options, id, value))
   }
 
-  /** Chooses again what was chosen before, where the agent that came back begins otherwise. */
+  /** Sets the earlier values again where a restored agent starts with different ones. */
   async reapplyOptions(
     instance: AgentInstance,
     sessionId: string,
@@ -58,16 +58,16 @@ export class ChosenOptions {
     }
   }
 
-  /** An agent that has options of two generations tells of one of them at a time. */
-  #with(told: readonly KnownOption[]): KnownOption[] {
+  /** Adds the known options of the older generations: an agent with both sends only one kind at a time. */
+  #merge(sent: readonly KnownOption[]): KnownOption[] {
     const others = this.#options.filter(
-      ({ id, via }) => via !== 'config' && !told.some((one) => one.id === id),
+      ({ id, via }) => via !== 'config' && !sent.some((one) => one.id === id),
     )
-    return [...told, ...others]
+    return [...sent, ...others]
   }
 
-  /** The agent changed something itself; whether it is about this. */
-  hear(update: JsonObject): boolean {
+  /** Applies an update in which the agent changed an option itself; returns whether it is one. */
+  applyUpdate(update: JsonObject): boolean {
     if (update.sessionUpdate === 'current_mode_update') {
       const mode = this.#options.find(({ category }) => category === 'mode')
       const current = textIn(update, 'currentModeId')
@@ -76,13 +76,13 @@ export class ChosenOptions {
       return true
     }
     if (update.sessionUpdate !== 'config_option_update') return false
-    const told = readOptions(update)
-    if (told.length > 0) this.#options = this.#with(told)
-    return told.length > 0
+    const sent = readOptions(update)
+    if (sent.length > 0) this.#options = this.#merge(sent)
+    return sent.length > 0
   }
 }
 
-function telling(
+function requestToSet(
   sessionId: string,
   via: KnownOption['via'],
   configId: string,

@@ -3,12 +3,12 @@ import { isVitrineError, type SandboxCore, toVitrineError, VitrineError } from '
 
 const maxReadBytes = 16 * 1024 * 1024
 
-/** An agent's `fs/read_text_file`: a read of the sandbox, on record as every other. */
+/** Handles `fs/read_text_file` with a recorded read in the sandbox. */
 export async function readTextFile(
   sandbox: Pick<SandboxCore, 'files'>,
   { path, line, limit }: ReadTextFileRequest,
 ): Promise<{ content: string }> {
-  return answering(async () => {
+  return withProtocolErrors(async () => {
     const stream = await sandbox.files.read(path, { to: maxReadBytes + 1 })
     const bytes = await new Response(stream).arrayBuffer()
     if (bytes.byteLength > maxReadBytes)
@@ -18,18 +18,18 @@ export async function readTextFile(
   })
 }
 
-/** An agent's `fs/write_text_file`. */
+/** Handles `fs/write_text_file` with a recorded write in the sandbox. */
 export async function writeTextFile(
   sandbox: Pick<SandboxCore, 'files'>,
   { path, content }: WriteTextFileRequest,
 ): Promise<Record<string, never>> {
-  return answering(async () => {
+  return withProtocolErrors(async () => {
     await sandbox.files.write(path, content, { parents: true })
     return {}
   })
 }
 
-/** From a line (the first is 1), so many of them. */
+/** Returns `limit` lines of a text, beginning with line `from` (the first is 1). */
 export function linesOf(text: string, from = 1, limit?: number): string {
   if (from <= 1 && limit === undefined) return text
   const lines = text.split('\n')
@@ -39,8 +39,8 @@ export function linesOf(text: string, from = 1, limit?: number): string {
 
 const notFound = -32_002
 
-/** Our errors in the words of the protocol. */
-export async function answering<T>(work: () => Promise<T>): Promise<T> {
+/** Converts errors to JSON-RPC errors of the protocol. */
+export async function withProtocolErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

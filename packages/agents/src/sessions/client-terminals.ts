@@ -1,41 +1,41 @@
 import type { CreateTerminalRequest, TerminalOutputResponse } from '@agentclientprotocol/sdk'
 import { type Process, type ProcessExit, type SandboxCore, VitrineError } from '@vitrine/protocol'
 
-const defaultKeptBytes = 1024 * 1024
-/** Whatever an agent asks for: what is kept is in our memory. */
-const maxKeptBytes = 4 * 1024 * 1024
+const defaultOutputBytes = 1024 * 1024
+/** Upper bound for the agent's `outputByteLimit`, because the output is kept in memory. */
+const maxOutputBytes = 4 * 1024 * 1024
 const maxTerminals = 64
 
 interface Terminal {
   readonly process: Process
   readonly number: number
-  readonly keptBytes: number
+  readonly maxBytes: number
   chunks: Uint8Array[]
   bytes: number
   truncated: boolean
   exit: ProcessExit | undefined
-  /** Settles once its output is all here and its end is known. */
-  readonly over: Promise<ProcessExit>
+  /** Settles with the exit, once all output has arrived. */
+  readonly exited: Promise<ProcessExit>
 }
 
-/** An agent's `terminal/*`: processes of the sandbox, on record as every other. */
+/** Handles `terminal/*` with recorded processes of the sandbox. */
 export class ClientTerminals {
   readonly #terminals = new Map<string, Terminal>()
-  /** Those that are being started, each with its number. */
+  /** Numbers of the terminals that are being started. */
   readonly #starting = new Set<number>()
-  #made = 0
+  #created = 0
 
-  async create(sandbox: SandboxCore, owner: string, asked: CreateTerminalRequest): Promise<string> {
+  async create(sandbox: SandboxCore, owner: string, request: CreateTerminalRequest): Promise<string> {
     if (this.#terminals.size + this.#starting.size >= maxTerminals)
       throw new VitrineError(
         'process_limit',
         `This session has ${maxTerminals} terminals already; release some.`,
       )
-    const { command, args = [], env = [], cwd, outputByteLimit } = asked
-    // Some agents put a whole line of shell where a program is due.
+    const { command, args = [], env = [], cwd, outputByteLimit } = request
+    // Some agents send a whole shell command line as `command`.
     const line = args.length === 0 && /\s/.test(command.trim()) ? command : [command, ...args]
-    this.#made += 1
-    const number = this.#made
+    this.#created += 1
+    const number = this.#created
     this.#starting.add(number)
     try {
       const process = await sandbox.spawn(line, {
@@ -44,29 +44,29 @@ export class ClientTerminals {
         ...(cwd && { cwd }),
       })
       if (this.#starting.has(number))
-        return this.#follow(process, number, outputByteLimit ?? defaultKeptBytes)
+        return this.#follow(process, number, outputByteLimit ?? defaultOutputBytes)
       await process.kill()
-      throw new VitrineError('cancelled', 'What it was for ended before the terminal began.')
+      throw new VitrineError('cancelled', 'The turn or session ended before the terminal was started.')
     } finally {
       this.#starting.delete(number)
     }
   }
 
-  #follow(process: Process, number: number, keptBytes: number): string {
-    const over = Promise.withResolvers<ProcessExit>()
+  #follow(process: Process, number: number, maxBytes: number): string {
+    const exited = Promise.withResolvers<ProcessExit>()
     const terminal: Terminal = {
       process,
       number,
-      keptBytes: Math.min(keptBytes, maxKeptBytes),
+      maxBytes: Math.min(maxBytes, maxOutputBytes),
       chunks: [],
       bytes: 0,
       truncated: false,
       exit: undefined,
-      over: over.promise,
+      exited: exited.promise,
     }
-    terminal.over.catch(() => undefined)
+    terminal.exited.catch(() => undefined)
     this.#terminals.set(process.id, terminal)
-    follow(terminal).then(over.resolve, over.reject)
+    follow(terminal).then(exited.resolve, exited.reject)
     return process.id
   }
 
@@ -81,7 +81,7 @@ export class ClientTerminals {
   }
 
   async waitForExit(id: string): Promise<{ exitCode: number | null; signal: string | null }> {
-    const { exitCode, signal } = await this.#get(id).over
+    const { exitCode, signal } = await this.#get(id).exited
     return { exitCode, signal }
   }
 
@@ -95,15 +95,15 @@ export class ClientTerminals {
     this.#terminals.delete(id)
   }
 
-  /** How many there have been: a moment for `killSince`. */
-  get made(): number {
-    return this.#made
+  /** Number of terminals created so far; the argument of `killSince`. */
+  get createdCount(): number {
+    return this.#created
   }
 
-  /** Ends those that began since then and still run; their output stays. */
-  async killSince(made: number): Promise<void> {
-    for (const number of this.#starting) if (number > made) this.#starting.delete(number)
-    const since = [...this.#terminals.entries()].filter(([, { number }]) => number > made)
+  /** Kills the terminals created after that count; their output stays readable. */
+  async killSince(count: number): Promise<void> {
+    for (const number of this.#starting) if (number > count) this.#starting.delete(number)
+    const since = [...this.#terminals.entries()].filter(([, { number }]) => number > count)
     await Promise.allSettled(since.map(([id]) => this.kill(id)))
   }
 
@@ -115,28 +115,31 @@ export class ClientTerminals {
   #get(id: string): Terminal {
     const terminal = this.#terminals.get(id)
     if (terminal === undefined)
-      throw new VitrineError('not_found', `There is no terminal "${id}" in this session, or it was released.`)
+      throw new VitrineError(
+        'not_found',
+        `The terminal "${id}" does not exist in this session, or it was released.`,
+      )
     return terminal
   }
 }
 
 async function follow(terminal: Terminal): Promise<ProcessExit> {
-  for await (const { data } of terminal.process.view()) keep(terminal, data)
+  for await (const { data } of terminal.process.view()) appendOutput(terminal, data)
   terminal.exit = await terminal.process.exit
   return terminal.exit
 }
 
-/** The last bytes of it, as the protocol wants them. */
-function keep(terminal: Terminal, data: Uint8Array): void {
+/** Appends output and drops the oldest bytes above the limit, as the protocol requires. */
+function appendOutput(terminal: Terminal, data: Uint8Array): void {
   terminal.chunks.push(data)
   terminal.bytes += data.byteLength
-  while (terminal.bytes > terminal.keptBytes) {
+  while (terminal.bytes > terminal.maxBytes) {
     const [first] = terminal.chunks
     if (first === undefined) return
-    const over = terminal.bytes - terminal.keptBytes
+    const excess = terminal.bytes - terminal.maxBytes
     terminal.truncated = true
-    if (first.byteLength <= over) terminal.chunks.shift()
-    else terminal.chunks[0] = first.subarray(over)
-    terminal.bytes -= Math.min(over, first.byteLength)
+    if (first.byteLength <= excess) terminal.chunks.shift()
+    else terminal.chunks[0] = first.subarray(excess)
+    terminal.bytes -= Math.min(excess, first.byteLength)
   }
 }

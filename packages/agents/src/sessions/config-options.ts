@@ -1,23 +1,23 @@
 import { type ConfigChoice, type ConfigOption, type JsonObject, VitrineError } from '@vitrine/protocol'
 import { listIn, objectIn, textIn } from './fields.ts'
 
-/** How a choice is told to the agent: agents have three generations of it. */
+/** An option with the protocol method that sets it; agents implement one of three generations. */
 export interface KnownOption extends ConfigOption {
   readonly via: 'config' | 'mode' | 'model'
 }
 
-/** What can be chosen, from the answer to `session/new`, `load`, `resume` or `fork`. */
-export function readOptions(answer: unknown): KnownOption[] {
-  const configured = listIn(answer, 'configOptions').flatMap(readConfigOption)
+/** Reads the options from the result of `session/new`, `load`, `resume` or `fork`. */
+export function readOptions(result: unknown): KnownOption[] {
+  const configured = listIn(result, 'configOptions').flatMap(readConfigOption)
   const has = (category: string) => configured.some((option) => option.category === category)
   return [
     ...configured,
-    ...(has('mode') ? [] : readChoices(objectIn(answer, 'modes'), modeNames)),
-    ...(has('model') ? [] : readChoices(objectIn(answer, 'models'), modelNames)),
+    ...(has('mode') ? [] : readChoices(objectIn(result, 'modes'), modeFields)),
+    ...(has('model') ? [] : readChoices(objectIn(result, 'models'), modelFields)),
   ]
 }
 
-interface Names {
+interface OptionFields {
   readonly id: 'mode' | 'model'
   readonly name: string
   readonly list: string
@@ -25,14 +25,14 @@ interface Names {
   readonly value: string
 }
 
-const modeNames: Names = {
+const modeFields: OptionFields = {
   id: 'mode',
   name: 'Mode',
   list: 'availableModes',
   current: 'currentModeId',
   value: 'id',
 }
-const modelNames: Names = {
+const modelFields: OptionFields = {
   id: 'model',
   name: 'Model',
   list: 'availableModels',
@@ -40,7 +40,7 @@ const modelNames: Names = {
   value: 'modelId',
 }
 
-function readChoices(state: JsonObject | undefined, names: Names): KnownOption[] {
+function readChoices(state: JsonObject | undefined, names: OptionFields): KnownOption[] {
   if (state === undefined) return []
   const { id, name, list, current, value } = names
   const choices = listIn(state, list).flatMap((one) => choiceOf(one, value))
@@ -84,15 +84,15 @@ function choiceOf(value: unknown, key: string): ConfigChoice[] {
   return [{ value: id, name: textIn(value, 'name') ?? id, ...(description !== undefined && { description }) }]
 }
 
-/** The option of a category, for a value that it has; says what there is when it has not. */
-export function chosen(
+/** Finds an option by category or id; throws and lists the known ones when the option or the value does not exist. */
+export function findOption(
   agent: string,
   options: readonly KnownOption[],
   wanted: { readonly category?: string; readonly id?: string },
   value: string | boolean,
 ): KnownOption {
   const { category, id } = wanted
-  // Some have several of a category: the one that is named like it is meant.
+  // Some agents have several options of a category: prefer the one whose id is the category.
   const option =
     id === undefined
       ? (options.find((one) => one.category === category && one.id === category) ??
@@ -103,7 +103,7 @@ export function chosen(
     const known = options.map((one) => one.id).join(', ')
     throw new VitrineError(
       'option_unknown',
-      `The agent ${agent} has no ${what} to choose${known === '' ? '' : `; it has ${known}`}.`,
+      `The agent ${agent} has no option ${what}${known === '' ? '' : `; it has ${known}`}.`,
       { details: { agent, option: what } },
     )
   }
@@ -119,19 +119,19 @@ export function chosen(
   return option
 }
 
-/** Throws when a session asks for what its agent does not have. */
-export function mustHave(
+/** Throws when a session's model, mode or thought level is not one of its agent's. */
+export function assertOptionsExist(
   agent: string,
   options: readonly KnownOption[],
   wanted: { readonly model?: string; readonly mode?: string; readonly thoughtLevel?: string },
 ): void {
   const { model, mode, thoughtLevel } = wanted
-  if (model !== undefined) chosen(agent, options, { category: 'model' }, model)
-  if (mode !== undefined) chosen(agent, options, { category: 'mode' }, mode)
-  if (thoughtLevel !== undefined) chosen(agent, options, { category: 'thought_level' }, thoughtLevel)
+  if (model !== undefined) findOption(agent, options, { category: 'model' }, model)
+  if (mode !== undefined) findOption(agent, options, { category: 'mode' }, mode)
+  if (thoughtLevel !== undefined) findOption(agent, options, { category: 'thought_level' }, thoughtLevel)
 }
 
-/** The options after one of them was set, or after the agent said so itself. */
+/** Returns the options with a new current value of one of them. */
 export function withCurrent(
   options: readonly KnownOption[],
   id: string,
@@ -140,7 +140,7 @@ export function withCurrent(
   return options.map((option) => (option.id === id ? { ...option, current } : option))
 }
 
-/** For lists and events: without how it is told to the agent. */
+/** Removes `via`, for lists and events. */
 export function shownOptions(options: readonly KnownOption[]): ConfigOption[] {
   return options.map(({ via: _via, ...option }) => option)
 }

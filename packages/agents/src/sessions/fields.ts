@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '@vitrine/protocol'
 
-/** What an agent sent is looked at, never trusted. */
+/** The object under a key, or the value itself without one. Messages of an agent are checked, never trusted. */
 export function objectIn(value: unknown, key?: string): JsonObject | undefined {
   const found = key === undefined ? value : fieldOf(value, key)
-  // What came over the wire is JSON.
+  // The value comes from parsed JSON.
   return typeof found === 'object' && found !== null && !Array.isArray(found)
     ? (found as JsonObject)
     : undefined

@@ -7,18 +7,18 @@ import type { ChosenOptions } from './chosen-options.ts'
 import { objectIn, textIn } from './fields.ts'
 import type { PendingRequests } from './pending-requests.ts'
 
-/** The session that messages are of. */
+/** The session that the messages belong to. */
 interface SessionFacts {
   readonly id: string
   readonly agentSession: string
   readonly answers: PendingRequests
   readonly context: EventContext
-  /** The turn that runs and that the agent has not answered. */
+  /** The running turn, until the agent has responded to its prompt. */
   readonly turn: ActiveTurn | undefined
 }
 
-/** What the messages of a session mean beyond themselves. What is shown of that is on record. */
-export class MessageMeaning {
+/** Derives events from the messages of a session. Its title and options change only after these are committed. */
+export class MessageInterpreter {
   readonly #session: SessionFacts
   readonly #options: ChosenOptions
   #title: string | undefined
@@ -33,61 +33,65 @@ export class MessageMeaning {
     return this.#title
   }
 
-  /** Of a request or a notification. */
-  of(
+  /** Interprets a request or a notification. */
+  interpret(
     envelope: Exclude<Envelope, { kind: 'response' }>,
     direction: Direction,
     params: unknown,
-    replay: boolean,
+    history: 'live' | 'replay',
   ): Interpretation {
     const { context, turn, answers } = this.#session
-    if (replay) return { context, replay }
+    if (history === 'replay') return { context, replay: true }
     if (direction === 'in') return { context }
-    if (turn !== undefined) turn.lastHeard = performance.now()
+    if (turn !== undefined) turn.lastMessageAt = performance.now()
     if (envelope.kind === 'request') {
-      turn?.tool(objectIn(params, 'toolCall') ?? {})
-      const asked = answers.ask(envelope, context, params, this.#childSession(params))
-      return asked === undefined ? { context } : { context, events: [asked.requested()] }
+      turn?.applyToolCall(objectIn(params, 'toolCall') ?? {})
+      const pending = answers.add(envelope, context, params, this.#childSession(params))
+      return pending === undefined ? { context } : { context, events: [pending.requested()] }
     }
     if (envelope.method === foreignMethod) return foreign(context, params)
     const update = envelope.method === 'session/update' ? objectIn(params, 'update') : undefined
     if (update === undefined) return { context }
-    turn?.hear(update)
+    turn?.applyUpdate(update)
     const changed = this.#changedBy(update)
     if (changed === undefined) return { context }
-    return { context, events: [updated(this.#session.id, changed.data)], onCommitted: changed.show }
+    return { context, events: [sessionUpdated(this.#session.id, changed.data)], onCommitted: changed.apply }
   }
 
-  /** Of an answer to a request, in either direction. */
-  ofAnswer(method: string, envelope: Envelope & { kind: 'response' }, direction: Direction): Interpretation {
+  /** Interprets a response, in either direction. */
+  interpretResponse(
+    method: string,
+    envelope: Envelope & { kind: 'response' },
+    direction: Direction,
+  ): Interpretation {
     const { context, turn, answers } = this.#session
     if (direction === 'out') {
       if (method === 'session/prompt') turn?.setAnswered()
       return { context }
     }
-    const waiting = answers.take(idKey(envelope.id))
-    if (waiting === undefined) return { context }
+    const pending = answers.take(idKey(envelope.id))
+    if (pending === undefined) return { context }
     const result = 'result' in envelope.message ? envelope.message.result : undefined
     return {
       context,
-      events: [waiting.resolved(result)],
-      onCommitted: () => waiting.setRecorded(),
-      onCommitFailed: (error) => waiting.setLost(error),
+      events: [pending.resolved(result)],
+      onCommitted: () => pending.setRecorded(),
+      onCommitFailed: (error) => pending.setRecordFailed(error),
     }
   }
 
-  /** Of what is about the session and not about the conversation: what is new. */
-  #changedBy(update: JsonObject): { readonly data: Facts; show(): void } | undefined {
-    if (this.#options.hear(update)) {
+  /** Reads an update of the session itself (options or title), not of the conversation. */
+  #changedBy(update: JsonObject): { readonly data: UpdatedData; apply(): void } | undefined {
+    if (this.#options.applyUpdate(update)) {
       const { latest } = this.#options
-      return { data: { options: latest }, show: () => this.#options.show(latest) }
+      return { data: { options: latest }, apply: () => this.#options.setRecorded(latest) }
     }
     if (update.sessionUpdate !== 'session_info_update' || !('title' in update)) return undefined
     const title = textIn(update, 'title')
-    const show = () => {
+    const apply = () => {
       this.#title = title
     }
-    return { data: { title: title ?? null }, show }
+    return { data: { title: title ?? null }, apply }
   }
 
   #childSession(params: unknown): JsonObject {
@@ -96,14 +100,14 @@ export class MessageMeaning {
   }
 }
 
-type Facts = NonNullable<EventInput['data']>
+type UpdatedData = NonNullable<EventInput['data']>
 
-/** Something about a session is other than before. */
-export function updated(session: string, data: Facts): EventInput {
+/** The event for a changed title or changed options of a session. */
+export function sessionUpdated(session: string, data: UpdatedData): EventInput {
   return { type: 'session.updated', session, derived: true, data }
 }
 
-/** Never refused for its shape: what has not that of an event is the data of one. */
+/** Never rejects an event for its shape: a value that is not an event becomes the data of one. */
 function foreign(context: EventContext, params: unknown): Interpretation {
   const event = objectIn(params, 'event') ?? {}
   const { type, id } = event

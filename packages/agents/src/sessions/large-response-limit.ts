@@ -1,27 +1,27 @@
-/** How many answers may be made before the agent has taken those that were made before. */
-const maxAtOnce = 4
+/** Responses that may be built before the agent has read earlier ones. */
+const maxConcurrent = 4
 
-/** Answers that may be large: of an agent that does not read there are few at a time, and not all that it asked for. */
+/** Limits concurrent large responses, so an agent that does not read cannot make us buffer all it requested. */
 export class LargeResponseLimit {
-  readonly #held = new Set<string>()
-  readonly #waiting: { readonly key: string; readonly begin: () => void }[] = []
+  readonly #running = new Set<string>()
+  readonly #waiting: { readonly key: string; readonly start: () => void }[] = []
 
-  /** Works when its turn has come, which it keeps until `answered`. */
-  async work<T>(key: string, work: () => Promise<T>): Promise<T> {
-    if (this.#held.size >= maxAtOnce)
-      await new Promise<void>((begin) => {
-        this.#waiting.push({ key, begin })
+  /** Runs `work` once a slot is free; the slot is occupied until `release`. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    if (this.#running.size >= maxConcurrent)
+      await new Promise<void>((start) => {
+        this.#waiting.push({ key, start })
       })
-    else this.#held.add(key)
+    else this.#running.add(key)
     return work()
   }
 
-  /** The answers go one after another: this one goes when the one before has been taken. */
-  answered(key: string): void {
-    if (!this.#held.delete(key)) return
+  /** Frees the slot when this response is sent. Sends are sequential, so the pipe has taken the earlier ones by then. */
+  release(key: string): void {
+    if (!this.#running.delete(key)) return
     const next = this.#waiting.shift()
     if (next === undefined) return
-    this.#held.add(next.key)
-    next.begin()
+    this.#running.add(next.key)
+    next.start()
   }
 }

@@ -1,21 +1,21 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** How long an agent may take for what is not a turn. */
+/** Time limits for the start of an agent and for requests other than a prompt. */
 export const startMs = 120_000
-export const answerMs = 120_000
-/** What a close may take before it stops asking. */
+export const responseMs = 120_000
+/** Time that closing a session waits for the agent to cooperate. */
 export const closeMs = 1_000
 export const endGraceMs = 700
-/** How long the end of an agent is waited for that nobody wants any more before it has begun. */
-export const giveUpMs = 2_000
-/** What the close of all sessions of a sandbox may take before their agents are ended. */
+/** Time to wait for an agent to exit when its start was cancelled. */
+export const cancelStartMs = 2_000
+/** Time to close all sessions of a sandbox before their agents are killed. */
 export const endMs = 1_500
 export const defaultCancelMs = 10_000
 export const defaultQueue = 16
 export const defaultRestoreChars = 12_000
 
-/** Rejects with a coded error when it takes too long or is called off; what was asked is not waited for any more. */
-export async function withinTime<T>(
+/** Rejects with `agent_silent` after `ms` or with `cancelled` on abort; the work itself continues. */
+export async function withTimeLimit<T>(
   work: Promise<T>,
   ms: number,
   what: string,
@@ -40,13 +40,13 @@ export async function withinTime<T>(
   }
 }
 
-/** Whether it has ended by then, well or not; it is not waited for any longer. */
-export async function endsWithin(work: Promise<unknown> | undefined, ms: number): Promise<boolean> {
+/** Resolves to whether the work has settled within `ms`, fulfilled or rejected. */
+export async function settlesWithin(work: Promise<unknown> | undefined, ms: number): Promise<boolean> {
   const ended = Promise.resolve(work).then(
     () => true,
     () => true,
   )
-  return withinTime(ended, ms, 'It').catch(() => false)
+  return withTimeLimit(ended, ms, 'It').catch(() => false)
 }
 
 export function cancelled(what: string): VitrineError {

@@ -2,10 +2,10 @@ import type { ModelErrorSign } from '@vitrine/protocol'
 import type { AgentQuirks } from '../registry/entry.ts'
 
 const maxText = 500
-/** Errors of models look alike; what else one agent's look like is in its entry. */
+/** The common form of model errors; other forms are in `quirks.errorMessage` of the agent's entry. */
 const common = /^\s*(?:API )?Error: (?:\d{3}\b|API)|^\s*\{\s*"(?:error|type)"\s*:\s*(?:"error"|\{)/
 
-/** What a turn that ended as if all was well may have hidden. */
+/** Detects a model error that an agent reported as a message, or not at all, in a turn that ended with `end_turn`. */
 export function modelErrorSign(
   quirks: Pick<AgentQuirks, 'errorMessage'>,
   turn: { readonly text: string; readonly updates: number; readonly stopReason: string | undefined },

@@ -12,15 +12,15 @@ import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
 import { type Envelope, idKey } from '../bridge/envelope.ts'
 import { textIn } from './fields.ts'
 import { elicitation, Permission, planApproval, type Question } from './pending.ts'
-import { ruleFor, type SettledRules } from './permissions.ts'
+import { type CompleteRules, ruleFor } from './permissions.ts'
 
-/** What the agent of a session waits for. Each is asked once, and answered once: by a rule, by somebody, or by the clock. */
+/** The open permissions and questions of a session. Each is answered once: by a rule, by a caller, or by a timeout. */
 export class PendingRequests {
-  readonly #rules: SettledRules
+  readonly #rules: CompleteRules
   readonly #permissions = new Map<string, Permission>()
   readonly #questions = new Map<string, Question>()
 
-  constructor(rules: SettledRules) {
+  constructor(rules: CompleteRules) {
     this.#rules = rules
   }
 
@@ -36,8 +36,8 @@ export class PendingRequests {
     return [...this.#questions.values()].filter(({ decided }) => !decided).map(({ pending }) => pending)
   }
 
-  /** A request of the agent, before it is written: what it asks for, if it is one of these. */
-  ask(
+  /** Registers a request of the agent before it is recorded, if it is a permission or a question. */
+  add(
     envelope: Envelope & { kind: 'request' },
     context: EventContext,
     params: unknown,
@@ -58,26 +58,27 @@ export class PendingRequests {
       return question
     }
     this.#permissions.set(key, permission)
-    // What a rule decides waits for nobody, and nobody can decide otherwise.
+    // A rule decides at once, so no caller can answer differently.
     this.#applyRule(permission)
     return permission
   }
 
-  /** Its answer is on its way to the agent: it waits no longer. */
+  /** Removes a request whose response is being sent to the agent. */
   take(key: string): Permission | Question | undefined {
-    const waiting = this.#permissions.get(key) ?? this.#questions.get(key)
+    const pending = this.#permissions.get(key) ?? this.#questions.get(key)
     this.#permissions.delete(key)
     this.#questions.delete(key)
-    return waiting
+    return pending
   }
 
-  /** What the agent is answered with, once that is known; nothing when it waits for nothing under this key. */
+  /** Resolves with the result for the agent; undefined when no permission or question has this key. */
   async answerTo(key: string): Promise<JsonObject | undefined> {
     const permission = this.#permissions.get(key)
-    if (permission !== undefined) return this.#untilTimeout(permission.answer, () => this.#giveUp(permission))
+    if (permission !== undefined)
+      return this.#withTimeout(permission.answer, () => this.#onTimeout(permission))
     const question = this.#questions.get(key)
     if (question === undefined) return undefined
-    return this.#untilTimeout(question.answer, () => question.cancel('time limit', 'timeout'))
+    return this.#withTimeout(question.answer, () => question.cancel('time limit', 'timeout'))
   }
 
   #applyRule(permission: Permission): void {
@@ -86,14 +87,14 @@ export class PendingRequests {
     try {
       permission.respond(rule, 'rule')
     } catch {
-      // What the rule grants is not offered in that form: whatever grants it, or nothing.
+      // The agent does not offer the kind that the rule asks for: use any option that allows, or cancel.
       const allow = permission.pending.options.find(({ kind }) => kind.startsWith('allow'))
       permission.respond(allow === undefined ? 'cancelled' : { option: allow.id }, 'rule')
     }
   }
 
-  /** Nobody came; what the rules then say may not be on offer. */
-  #giveUp(permission: Permission): void {
+  /** Answers with `onTimeout` of the rules; cancels when the agent does not offer that. */
+  #onTimeout(permission: Permission): void {
     try {
       permission.respond(this.#rules.onTimeout, 'time limit', 'timeout')
     } catch {
@@ -101,8 +102,8 @@ export class PendingRequests {
     }
   }
 
-  #untilTimeout(answer: Promise<JsonObject>, late: () => void): Promise<JsonObject> {
-    const timer = setTimeout(late, this.#rules.timeoutMs)
+  #withTimeout(answer: Promise<JsonObject>, onTimeout: () => void): Promise<JsonObject> {
+    const timer = setTimeout(onTimeout, this.#rules.timeoutMs)
     timer.unref()
     return answer.finally(() => clearTimeout(timer))
   }
@@ -110,7 +111,7 @@ export class PendingRequests {
   async respondPermission(id: string, answer: PermissionAnswer, by: string): Promise<void> {
     const permission = [...this.#permissions.values()].find((one) => one.id === id)
     if (permission === undefined || permission.decided)
-      throw new VitrineError('permission_not_pending', `The permission ${id} waits for no answer.`)
+      throw new VitrineError('permission_not_pending', `The permission ${id} is not pending.`)
     permission.respond(answer, by)
     await permission.recorded
   }
@@ -118,28 +119,28 @@ export class PendingRequests {
   async respondQuestion(id: string, answer: QuestionAnswer, by: string): Promise<void> {
     const question = [...this.#questions.values()].find((one) => one.id === id)
     if (question === undefined || question.decided)
-      throw new VitrineError('question_not_pending', `The question ${id} waits for no answer.`)
+      throw new VitrineError('question_not_pending', `The question ${id} is not pending.`)
     checkOptions('respondQuestion', sessionOptions.answer, answer)
     question.respond(answer, by)
     await question.recorded
   }
 
-  /** Settles once all of them are on record as called off. */
+  /** Cancels all of them; settles once their cancellations are committed. */
   async cancelAll(by: string): Promise<void> {
-    const waiting = [...this.#permissions.values(), ...this.#questions.values()]
-    for (const one of waiting) one.cancel(by)
-    await Promise.allSettled(waiting.map(({ recorded }) => recorded))
+    const pending = [...this.#permissions.values(), ...this.#questions.values()]
+    for (const request of pending) request.cancel(by)
+    await Promise.allSettled(pending.map(({ recorded }) => recorded))
   }
 
-  /** An agent that is gone gets no answer: what it asked for ends with it. */
+  /** Ends the requests of an agent that has exited, and returns their `*.resolved` events. */
   orphaned(): EventInput[] {
-    const waiting = [...this.#permissions.values(), ...this.#questions.values()]
+    const pending = [...this.#permissions.values(), ...this.#questions.values()]
     this.#permissions.clear()
     this.#questions.clear()
-    return waiting.map((one) => {
-      one.cancel('the end of the agent', 'interrupted')
-      one.setRecorded()
-      return one.resolved(undefined)
+    return pending.map((request) => {
+      request.cancel('the end of the agent', 'interrupted')
+      request.setRecorded()
+      return request.resolved(undefined)
     })
   }
 }

@@ -13,24 +13,25 @@ import {
 import { listIn, objectIn, textIn } from './fields.ts'
 import { chooseOption } from './permissions.ts'
 
-/** Something that an agent waits for: a permission or an answer. It is asked once and answered once. */
-interface PendingFields {
+/** A permission or question that an agent waits for. It gets exactly one answer. */
+interface PendingRequest {
   readonly id: string
   readonly request: JsonRpcId
   readonly context: EventContext
-  /** What the agent is answered with. */
+  /** The result for the agent. */
   readonly answer: Promise<JsonObject>
-  /** Settles once the answer is on record. */
+  /** Settles once the answer is committed. */
   readonly recorded: Promise<void>
-  /** Whether it has been decided already. */
+  /** Whether it already has an answer. */
   readonly decided: boolean
-  /** The event of its beginning, and that of its end once the answer is known. */
+  /** The `*.requested` event. */
   requested(): EventInput
+  /** The `*.resolved` event, once the response is known. */
   resolved(response: unknown): EventInput
   setRecorded(): void
-  /** It could not be put on record. */
-  setLost(error: unknown): void
-  /** Called off: the turn or the agent is over. */
+  /** The answer could not be committed. */
+  setRecordFailed(error: unknown): void
+  /** Cancels the request, because the turn or the agent has ended. */
   cancel(by: string, outcome?: Outcome): void
 }
 
@@ -68,7 +69,7 @@ abstract class PendingAnswer {
     this.#recorded.resolve()
   }
 
-  setLost(error: unknown): void {
+  setRecordFailed(error: unknown): void {
     this.#recorded.reject(error)
   }
 
@@ -79,8 +80,8 @@ abstract class PendingAnswer {
   }
 }
 
-/** An agent's `session/request_permission`. */
-export class Permission extends PendingAnswer implements PendingFields {
+/** A `session/request_permission` of the agent. */
+export class Permission extends PendingAnswer implements PendingRequest {
   readonly id = newId('permission')
   readonly pending: PendingPermission
   readonly #facts: JsonObject
@@ -99,7 +100,7 @@ export class Permission extends PendingAnswer implements PendingFields {
     }
   }
 
-  /** Throws when there is no such answer. */
+  /** Throws when the answer is not one of the offered options. */
   respond(answer: PermissionAnswer, by: string, outcome: Outcome = 'ok'): void {
     const option = chooseOption(this.pending.options, answer)
     if (option === undefined)
@@ -138,29 +139,29 @@ export class Permission extends PendingAnswer implements PendingFields {
   }
 }
 
-/** An agent's `elicitation/create`, or the approval of a plan. */
-export class Question extends PendingAnswer implements PendingFields {
+/** An `elicitation/create` of the agent, or a request to approve a plan. */
+export class Question extends PendingAnswer implements PendingRequest {
   readonly id = newId('question')
   readonly pending: PendingQuestion
   readonly #facts: JsonObject
-  readonly #toAnswer: (answer: QuestionAnswer) => JsonObject
+  readonly #toResult: (answer: QuestionAnswer) => JsonObject
   #given: QuestionAnswer | undefined
 
   constructor(
     request: JsonRpcId,
     context: EventContext,
-    asked: Omit<PendingQuestion, 'id'>,
+    fields: Omit<PendingQuestion, 'id'>,
     facts: JsonObject,
-    toAnswer: (answer: QuestionAnswer) => JsonObject,
+    toResult: (answer: QuestionAnswer) => JsonObject,
   ) {
     super(request, context)
     this.#facts = facts
-    this.#toAnswer = toAnswer
-    this.pending = { id: this.id, ...asked }
+    this.#toResult = toResult
+    this.pending = { id: this.id, ...fields }
   }
 
   respond(answer: QuestionAnswer, by: string, outcome: Outcome = 'ok'): void {
-    const wire = this.#toAnswer(answer)
+    const wire = this.#toResult(answer)
     this.#given ??= answer
     this.decide({ outcome, by }, wire)
   }
@@ -170,12 +171,12 @@ export class Question extends PendingAnswer implements PendingFields {
   }
 
   requested(): EventInput {
-    const { id: question, ...asked } = this.pending
+    const { id: question, ...fields } = this.pending
     return {
       ...this.context,
       type: 'question.requested',
       derived: true,
-      data: { question, ...asked, ...this.#facts },
+      data: { question, ...fields, ...this.#facts },
     }
   }
 
@@ -190,24 +191,24 @@ export class Question extends PendingAnswer implements PendingFields {
   }
 }
 
-/** An elicitation of the Agent Client Protocol. */
+/** Creates a question from `elicitation/create`. */
 export function elicitation(request: JsonRpcId, context: EventContext, params: unknown): Question {
   const mode = textIn(params, 'mode') === 'url' ? 'url' : 'form'
   const schema = objectIn(params, 'requestedSchema')
   const url = textIn(params, 'url')
-  const asked = {
+  const fields = {
     message: textIn(params, 'message') ?? '',
     mode,
     ...(schema !== undefined && { schema }),
     ...(url !== undefined && { url }),
   } as const
-  return new Question(request, context, asked, { about: 'elicitation' }, ({ action, content }) => ({
+  return new Question(request, context, fields, { about: 'elicitation' }, ({ action, content }) => ({
     action,
     ...(action === 'accept' && { content: content ?? {} }),
   }))
 }
 
-/** A plan that waits to be approved: agents ask for it as for a permission to change the mode. */
+/** Creates a question from a plan: agents request its approval as a permission to change the mode. */
 export function planApproval(
   request: JsonRpcId,
   context: EventContext,
@@ -221,8 +222,12 @@ export function planApproval(
       choice: { type: 'string', oneOf: options.map(({ id, name }) => ({ const: id, title: name })) },
     },
   }
-  const asked = { message: textIn(toolCall, 'title') ?? 'Is this plan right?', mode: 'form', schema } as const
-  return new Question(request, context, asked, { about: 'plan', toolCall, options }, (answer) => {
+  const fields = {
+    message: textIn(toolCall, 'title') ?? 'Is this plan right?',
+    mode: 'form',
+    schema,
+  } as const
+  return new Question(request, context, fields, { about: 'plan', toolCall, options }, (answer) => {
     const choice = answer.content?.choice
     if (answer.action === 'cancel') return { outcome: { outcome: 'cancelled' } }
     const wanted =

@@ -8,8 +8,8 @@ import {
 
 const defaultTimeoutMs = 60 * 60 * 1_000
 
-/** The rules with nothing left open. */
-export interface SettledRules {
+/** Permission rules with all defaults filled in. */
+export interface CompleteRules {
   readonly default: 'ask' | 'allow' | 'deny'
   readonly allow: readonly string[]
   readonly allowAlways: readonly string[]
@@ -18,20 +18,20 @@ export interface SettledRules {
   readonly onTimeout: PermissionKind | 'cancelled'
 }
 
-export function settleRules(rules: 'ask' | 'allow' | 'deny' | PermissionRules = 'ask'): SettledRules {
-  const given = typeof rules === 'string' ? { default: rules } : rules
+export function completeRules(rules: 'ask' | 'allow' | 'deny' | PermissionRules = 'ask'): CompleteRules {
+  const partial = typeof rules === 'string' ? { default: rules } : rules
   return {
-    default: given.default ?? 'ask',
-    allow: given.allow ?? [],
-    allowAlways: given.allowAlways ?? [],
-    deny: given.deny ?? [],
-    timeoutMs: given.timeoutMs ?? defaultTimeoutMs,
-    onTimeout: given.onTimeout ?? 'reject_once',
+    default: partial.default ?? 'ask',
+    allow: partial.allow ?? [],
+    allowAlways: partial.allowAlways ?? [],
+    deny: partial.deny ?? [],
+    timeoutMs: partial.timeoutMs ?? defaultTimeoutMs,
+    onTimeout: partial.onTimeout ?? 'reject_once',
   }
 }
 
-/** What the rules say about a kind of tool; a refusal counts more than a grant. */
-export function ruleFor(rules: SettledRules, kind: string): 'ask' | PermissionKind {
+/** The answer of the rules for a kind of tool; `deny` wins over `allow`. */
+export function ruleFor(rules: CompleteRules, kind: string): 'ask' | PermissionKind {
   if (rules.deny.includes(kind)) return 'reject_once'
   if (rules.allowAlways.includes(kind)) return 'allow_always'
   if (rules.allow.includes(kind)) return 'allow_once'
@@ -40,7 +40,7 @@ export function ruleFor(rules: SettledRules, kind: string): 'ask' | PermissionKi
 
 type Option = PendingPermission['options'][number]
 
-/** Another kind that means no more than what was asked for; refusing may go further, granting may not. */
+/** Acceptable option kinds for an answer, best first: a rejection may become broader, an approval only narrower. */
 const nearest: Readonly<Record<PermissionKind, readonly PermissionKind[]>> = {
   allow_once: ['allow_once'],
   allow_always: ['allow_always', 'allow_once'],
@@ -48,12 +48,12 @@ const nearest: Readonly<Record<PermissionKind, readonly PermissionKind[]>> = {
   reject_always: ['reject_always', 'reject_once'],
 }
 
-/** The option that an answer means; none means that the request is called off. */
+/** The option that an answer selects; undefined cancels the request. */
 export function chooseOption(options: readonly Option[], answer: PermissionAnswer): Option | undefined {
   if (answer === 'cancelled') return undefined
   if (typeof answer === 'object') {
-    const named = options.find(({ id }) => id === answer.option)
-    if (named !== undefined) return named
+    const option = options.find(({ id }) => id === answer.option)
+    if (option !== undefined) return option
     throw unknownAnswer(options, answer.option)
   }
   if (!Object.hasOwn(nearest, answer)) throw unknownAnswer(options, String(answer))
@@ -61,7 +61,7 @@ export function chooseOption(options: readonly Option[], answer: PermissionAnswe
     const found = options.find((option) => option.kind === kind)
     if (found !== undefined) return found
   }
-  // Who cannot refuse in the agent's words calls it off.
+  // The agent offers no option to reject, so the request is cancelled.
   if (answer.startsWith('reject')) return undefined
   throw unknownAnswer(options, answer)
 }
@@ -70,6 +70,6 @@ function unknownAnswer(options: readonly Option[], answer: string): VitrineError
   const known = options.map(({ kind, id }) => `${kind} (${id})`).join(', ')
   return new VitrineError(
     'option_unknown',
-    `There is no answer "${answer}" to this request; it offers ${known || 'nothing'}.`,
+    `"${answer}" is not an option of this permission request; it offers ${known || 'none'}.`,
   )
 }

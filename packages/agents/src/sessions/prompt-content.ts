@@ -1,23 +1,23 @@
 import { type ContentBlock, type JsonObject, VitrineError } from '@vitrine/protocol'
 import { objectIn, textIn } from './fields.ts'
 
-const known = ['text', 'image', 'audio', 'resource', 'resource_link']
+const knownTypes = ['text', 'image', 'audio', 'resource', 'resource_link']
 
-/** A prompt as the agent gets it. */
+/** Converts a prompt to content blocks and checks their types. */
 export function promptBlocks(content: string | readonly ContentBlock[]): ContentBlock[] {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : [...content]
   if (blocks.length === 0) throw new VitrineError('argument_invalid', 'content: the prompt is empty.')
   for (const [index, block] of blocks.entries()) {
-    if (known.includes(block?.type)) continue
+    if (knownTypes.includes(block?.type)) continue
     throw new VitrineError(
       'argument_invalid',
-      `content[${index}].type: expected ${known.join(', ')}, got ${JSON.stringify(block?.type)}.`,
+      `content[${index}].type: expected ${knownTypes.join(', ')}, got ${JSON.stringify(block?.type)}.`,
     )
   }
   return blocks
 }
 
-/** What this agent takes: an embedded text that it cannot take is told as text, a picture cannot be. */
+/** Adapts blocks to the agent's capabilities: an embedded text becomes a text block, unsupported media is an error. */
 export function fitBlocks(
   agent: string,
   blocks: readonly ContentBlock[],
@@ -26,17 +26,23 @@ export function fitBlocks(
   return blocks.map((block) => {
     if (block.type === 'image' || block.type === 'audio') {
       if (capabilities?.[block.type] === true) return block
-      throw new VitrineError('unsupported', `The agent ${agent} takes no ${block.type} in a prompt.`)
+      throw new VitrineError(
+        'unsupported',
+        `The agent ${agent} does not accept ${block.type} content in a prompt.`,
+      )
     }
     if (block.type !== 'resource' || capabilities?.embeddedContext === true) return block
     const text = textIn(block.resource, 'text')
     if (text === undefined)
-      throw new VitrineError('unsupported', `The agent ${agent} takes no embedded files in a prompt.`)
+      throw new VitrineError(
+        'unsupported',
+        `The agent ${agent} does not accept embedded binary files in a prompt.`,
+      )
     return { type: 'text', text: `${textIn(block.resource, 'uri') ?? 'A file'}:\n\n${text}` }
   })
 }
 
-/** For the record of the turn: the texts, and of everything else what and how large it is. */
+/** Blocks for `turn.started`: texts in full, other content only by type and size. */
 export function shownBlocks(blocks: readonly ContentBlock[]): JsonObject[] {
   return blocks.map((block) => {
     if (block.type === 'text') return { type: 'text', text: textIn(block, 'text') ?? '' }

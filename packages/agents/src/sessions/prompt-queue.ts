@@ -3,13 +3,13 @@ import { type PromptResult, VitrineError } from '@vitrine/protocol'
 interface QueuedPrompt {
   readonly turn: string
   readonly run: () => Promise<PromptResult>
-  readonly answer: PromiseWithResolvers<PromptResult>
+  readonly result: PromiseWithResolvers<PromptResult>
 }
 
-/** One turn at a time; the others wait, so many and no more, and each of them is answered. */
+/** Runs one turn at a time and queues a limited number of others. Every prompt gets a result. */
 export class PromptQueue {
   readonly #max: number
-  readonly #waiting: QueuedPrompt[] = []
+  readonly #queued: QueuedPrompt[] = []
   #running = false
 
   constructor(max: number) {
@@ -22,37 +22,43 @@ export class PromptQueue {
 
   add(turn: string, run: () => Promise<PromptResult>): Promise<PromptResult> {
     if (this.#running && this.#max === 0)
-      throw new VitrineError('session_busy', 'A turn of this session runs already.')
-    if (this.#waiting.length >= this.#max && this.#running)
-      throw new VitrineError('session_queue_full', `${this.#max} prompts of this session wait already.`)
-    const waiting = { turn, run, answer: Promise.withResolvers<PromptResult>() }
-    this.#waiting.push(waiting)
-    if (!this.#running) void this.#work()
-    return waiting.answer.promise
+      throw new VitrineError(
+        'session_busy',
+        'This session already has a running turn, and its queue is disabled (`queue: 0`).',
+      )
+    if (this.#queued.length >= this.#max && this.#running)
+      throw new VitrineError(
+        'session_queue_full',
+        `This session already has ${this.#max} queued prompts, the limit of its \`queue\`.`,
+      )
+    const queued = { turn, run, result: Promise.withResolvers<PromptResult>() }
+    this.#queued.push(queued)
+    if (!this.#running) void this.#runQueued()
+    return queued.result.promise
   }
 
-  /** Takes one out that waits; false when it runs or is over. */
+  /** Removes a queued prompt; false when it runs or has ended. */
   drop(turn: string): boolean {
-    const at = this.#waiting.findIndex((one) => one.turn === turn)
-    const [dropped] = at === -1 ? [] : this.#waiting.splice(at, 1)
-    dropped?.answer.resolve({ turn, outcome: 'cancelled' })
+    const index = this.#queued.findIndex((one) => one.turn === turn)
+    const [dropped] = index === -1 ? [] : this.#queued.splice(index, 1)
+    dropped?.result.resolve({ turn, outcome: 'cancelled' })
     return dropped !== undefined
   }
 
-  /** Answers all that wait. */
-  answerWaiting(answer: (turn: string) => PromptResult | VitrineError): void {
-    for (const { turn, answer: promise } of this.#waiting.splice(0)) {
-      const result = answer(turn)
+  /** Ends all queued prompts with a result or an error. */
+  endQueued(resultOf: (turn: string) => PromptResult | VitrineError): void {
+    for (const { turn, result: promise } of this.#queued.splice(0)) {
+      const result = resultOf(turn)
       if (result instanceof VitrineError) promise.reject(result)
       else promise.resolve(result)
     }
   }
 
-  async #work(): Promise<void> {
+  async #runQueued(): Promise<void> {
     this.#running = true
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      const { run, answer } = next
-      await run().then(answer.resolve, answer.reject)
+    for (let next = this.#queued.shift(); next !== undefined; next = this.#queued.shift()) {
+      const { run, result } = next
+      await run().then(result.resolve, result.reject)
     }
     this.#running = false
   }

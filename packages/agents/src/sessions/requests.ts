@@ -2,14 +2,14 @@ import type { JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Direction } from '../bridge/bridge.ts'
 import { type Envelope, idKey } from '../bridge/envelope.ts'
 
-/** A request under way, in either direction. */
+/** A request without a response, in either direction. */
 export interface OpenRequest<Owner> {
   readonly method: string
   readonly owner: Owner | undefined
   readonly params: unknown
 }
 
-/** Which request an answer belongs to, in both directions: an answer says nothing but its id. */
+/** Finds the request of a response, in both directions: a response has only its id. */
 export class OpenRequests<Owner> {
   readonly #open = { in: new Map<string, OpenRequest<Owner>>(), out: new Map<string, OpenRequest<Owner>>() }
 
@@ -17,17 +17,17 @@ export class OpenRequests<Owner> {
     this.#open[direction].set(idKey(id), request)
   }
 
-  /** One that is not answered yet. */
+  /** The open request with this id. */
   get(direction: Direction, id: JsonRpcId): OpenRequest<Owner> | undefined {
     return this.#open[direction].get(idKey(id))
   }
 
-  /** The request that this is the answer to; it is over with it. */
-  answered(envelope: Envelope & { kind: 'response' }, direction: Direction): OpenRequest<Owner> | undefined {
-    const asked = this.#open[direction === 'in' ? 'out' : 'in']
+  /** Removes and returns the request of a response. */
+  take(envelope: Envelope & { kind: 'response' }, direction: Direction): OpenRequest<Owner> | undefined {
+    const requests = this.#open[direction === 'in' ? 'out' : 'in']
     const key = idKey(envelope.id)
-    const request = asked.get(key)
-    asked.delete(key)
+    const request = requests.get(key)
+    requests.delete(key)
     return request
   }
 }

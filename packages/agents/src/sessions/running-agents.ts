@@ -1,21 +1,21 @@
 import type { Journal } from '@vitrine/journal'
 import type { AgentInstance } from './agent-instance.ts'
 import type { AgentSession } from './agent-session.ts'
+import { AgentStart } from './agent-start.ts'
 import type { FoundAgent } from './start-agent.ts'
-import { Starting } from './starting.ts'
 
-/** The agents that run in a sandbox. Several sessions may have one; without any it is ended. */
+/** The running agents of a sandbox. Sessions may share an agent; an agent without sessions is ended. */
 export class RunningAgents {
   readonly #journal: Journal
-  /** Those that several sessions may have, by what they were started with. */
-  readonly #shared = new Map<string, Starting>()
+  /** Agents that sessions may share, by a key of their start parameters. */
+  readonly #shared = new Map<string, AgentStart>()
   readonly #all = new Set<AgentInstance>()
 
   constructor(journal: Journal) {
     this.#journal = journal
   }
 
-  /** Works with an agent for a session: one that is shared, or one of its own. */
+  /** Runs `work` with an agent for a session: a shared one or a new one. */
   async use<T>(
     session: AgentSession,
     found: FoundAgent,
@@ -23,11 +23,11 @@ export class RunningAgents {
     work: (instance: AgentInstance) => Promise<T>,
   ): Promise<T> {
     const { instance, release } = await this.#claim(found, signal)
-    return this.working(session, instance, release, () => work(instance))
+    return this.useClaimed(session, instance, release, () => work(instance))
   }
 
-  /** The same with one that is claimed already. One that has no session afterwards is ended. */
-  async working<T>(
+  /** Runs `work` with an agent that is already claimed; ends the agent if it has no session afterwards. */
+  async useClaimed<T>(
     session: AgentSession,
     instance: AgentInstance,
     release: () => void,
@@ -44,29 +44,31 @@ export class RunningAgents {
     }
   }
 
-  /** At once, and everything they started. */
+  /** Kills all agents and their process trees at once. */
   async endAll(): Promise<void> {
     await Promise.allSettled([...this.#all].map((instance) => instance.end(0)))
   }
 
-  /** It stays until it is released. */
+  /** Finds or starts the agent, and keeps it alive until it is released. */
   async #claim(
     found: FoundAgent,
     signal: AbortSignal,
   ): Promise<{ readonly instance: AgentInstance; release(): void }> {
     const { shareKey, name } = found
-    const what = `Starting the agent ${name}`
+    const what = `AgentStart the agent ${name}`
     const claimed = (instance: AgentInstance) => ({ instance, release: instance.claim() })
     if (shareKey === undefined)
-      return claimed(await new Starting((given) => this.#start(found, given)).wait(what, signal))
-    for (let there = this.#shared.get(shareKey); there !== undefined; there = this.#shared.get(shareKey)) {
-      const instance = await there.wait(what, signal).catch((error: unknown) => {
+      return claimed(
+        await new AgentStart((startSignal) => this.#start(found, startSignal)).wait(what, signal),
+      )
+    for (let shared = this.#shared.get(shareKey); shared !== undefined; shared = this.#shared.get(shareKey)) {
+      const instance = await shared.wait(what, signal).catch((error: unknown) => {
         if (signal.aborted) throw error
       })
       if (instance?.alive) return claimed(instance)
-      if (this.#shared.get(shareKey) === there) this.#shared.delete(shareKey)
+      if (this.#shared.get(shareKey) === shared) this.#shared.delete(shareKey)
     }
-    const starting = new Starting((given) => this.#start(found, given))
+    const starting = new AgentStart((startSignal) => this.#start(found, startSignal))
     this.#shared.set(shareKey, starting)
     return claimed(await starting.wait(what, signal))
   }

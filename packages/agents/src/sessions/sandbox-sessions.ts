@@ -12,11 +12,11 @@ import {
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
-import type { ToolsOption } from '../agents.ts'
+import type { ToolsOption } from '../tools/host-tool.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import { AgentSession, type Restored, type SessionHost } from './agent-session.ts'
-import { mustHave, readOptions, shownOptions } from './config-options.ts'
-import { cancelled, endMs, endsWithin, withinTime } from './limits.ts'
+import { assertOptionsExist, readOptions, shownOptions } from './config-options.ts'
+import { cancelled, endMs, settlesWithin, withTimeLimit } from './limits.ts'
 import {
   forkedConversation,
   newConversation,
@@ -27,7 +27,8 @@ import { RunningAgents } from './running-agents.ts'
 import { closedInfo, readRecords, recordedOptions, type SessionRecord } from './session-records.ts'
 import { SessionTools } from './session-tools.ts'
 import { SessionTranscript } from './session-transcript.ts'
-import { type AgentConfig, type FoundAgent, findAgentFor, type SessionRequest } from './start-agent.ts'
+import type { AgentConfig } from './start/agent-config.ts'
+import { type FoundAgent, findAgentFor, type SessionRequest } from './start-agent.ts'
 
 export interface SandboxSessionsOptions {
   readonly sandbox: LocalSandbox
@@ -38,25 +39,25 @@ export interface SandboxSessionsOptions {
 
 export type OpenOptions = OpenSessionOptions &
   ToolsOption & {
-    /** Who opens it, and within what: its events carry it. */
+    /** Caller, actor and run that the events of the session carry. */
     readonly context?: CallContext
   }
 
-/** The sessions of one sandbox: those that are open, and those that its journal knows. */
+/** The sessions of one sandbox: the open ones, and the closed ones that its journal records. */
 export class SandboxSessions implements Sessions, SessionHost {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   readonly #store: Store
   readonly #agents: AgentConfig
   readonly #open = new Map<string, AgentSession>()
-  /** Those that are being opened or brought back. */
+  /** Sessions that are being opened or restored. */
   readonly #opening = new Map<string, Promise<AgentSession>>()
   readonly #tools: SessionTools
   readonly #running: RunningAgents
   readonly #transcripts = new Map<string, SessionTranscript>()
-  /** Aborted when everything is ended; then there is another. */
+  /** Aborted and replaced by `endAll`. */
   #ending = new AbortController()
-  #settled: Promise<void> | undefined
+  #interruptedClosed: Promise<void> | undefined
 
   constructor({ sandbox, journal, store, agents }: SandboxSessionsOptions) {
     this.sandbox = sandbox
@@ -72,7 +73,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     const id = this.#idFor(options.id)
     return this.#openOnce(id, async () => {
       if (options.id !== undefined && (await this.#record(id)) !== undefined) throw exists(id)
-      return this.#begin(id, options, (session, found, signal) =>
+      return this.#openWith(id, options, (session, found, signal) =>
         this.#create(session, found, options, signal),
       )
     })
@@ -91,7 +92,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     if (record === undefined) throw notFound(id)
     throw new VitrineError(
       'session_closed',
-      `The session ${id} is not open here; \`sessions.resume\` brings it back.`,
+      `The session ${id} is not open here; call \`sessions.resume\` to restore it.`,
     )
   }
 
@@ -103,10 +104,10 @@ export class SandboxSessions implements Sessions, SessionHost {
       const record = await this.#record(id)
       if (record === undefined) throw notFound(id)
       const all: OpenOptions = { ...recordedOptions(record), ...options, agent: record.agent, id }
-      return this.#begin(
+      return this.#openWith(
         id,
         all,
-        (session, found, signal) => this.#bringBack(session, found, record, all, signal),
+        (session, found, signal) => this.#restoreWith(session, found, record, all, signal),
         record,
       )
     })
@@ -120,26 +121,26 @@ export class SandboxSessions implements Sessions, SessionHost {
       if (open !== undefined) return open
       const isKnown = (await this.#record(id)) !== undefined
       if (isKnown) return this.resume(id, rest)
-      // Somebody may have begun to open it meanwhile.
+      // Another call may have started to open it meanwhile.
       if (!this.#opening.has(id) && !this.#open.has(id)) return this.openSession(options)
     }
   }
 
-  /** What an earlier host left open in the record is closed there, once, before anything else happens here. */
+  /** Appends `session.closed`, once, for the sessions that an earlier host left open in the journal. */
   closeInterrupted(): Promise<void> {
-    this.#settled ??= this.#settle().catch((error: unknown) => {
-      this.#settled = undefined
+    this.#interruptedClosed ??= this.#closeInterrupted().catch((error: unknown) => {
+      this.#interruptedClosed = undefined
       throw error
     })
-    return this.#settled
+    return this.#interruptedClosed
   }
 
-  async #settle(): Promise<void> {
+  async #closeInterrupted(): Promise<void> {
     const records = await readRecords(this.journal)
-    const left = records.filter(({ id, state }) => state === 'open' && !this.#open.has(id))
-    if (left.length === 0) return
+    const interrupted = records.filter(({ id, state }) => state === 'open' && !this.#open.has(id))
+    if (interrupted.length === 0) return
     const data = { reason: 'interrupted', endedBy: 'host' }
-    await this.journal.append(left.map(({ id }) => ({ type: 'session.closed', session: id, data })))
+    await this.journal.append(interrupted.map(({ id }) => ({ type: 'session.closed', session: id, data })))
   }
 
   /** Ends every session and every agent, within a bounded time. */
@@ -150,11 +151,11 @@ export class SandboxSessions implements Sessions, SessionHost {
     const closeOpen = () =>
       Promise.allSettled([...this.#open.values()].map((session) => session.close(reason)))
     const closing = closeOpen()
-    // An agent that does not heed its cancel is not waited for here.
-    await endsWithin(Promise.all([opening, closing]), endMs)
+    // Do not wait for an agent that ignores the cancel.
+    await settlesWithin(Promise.all([opening, closing]), endMs)
     await this.#running.endAll()
     await closing
-    await endsWithin(opening, endMs)
+    await settlesWithin(opening, endMs)
     await closeOpen()
     await this.#tools.closeAll()
   }
@@ -170,7 +171,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     return id
   }
 
-  /** One that is open, or will be in a moment. */
+  /** The session if it is open or being opened. */
   async #openNow(id: string): Promise<AgentSession | undefined> {
     const open = this.#open.get(id)
     if (open === undefined) return this.#opening.get(id)?.catch(() => undefined)
@@ -179,10 +180,10 @@ export class SandboxSessions implements Sessions, SessionHost {
     return this.#openNow(id)
   }
 
-  /** Nobody else opens it meanwhile: who comes second waits for the first. */
+  /** Runs `work` unless the session is already being opened; then returns that opening. */
   #openOnce(id: string, work: () => Promise<AgentSession>): Promise<AgentSession> {
-    const under = this.#opening.get(id)
-    if (under !== undefined) return under
+    const current = this.#opening.get(id)
+    if (current !== undefined) return current
     const opening = work().finally(() => this.#opening.delete(id))
     this.#opening.set(id, opening)
     return opening
@@ -193,7 +194,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     return record
   }
 
-  async #begin(
+  async #openWith(
     id: string,
     options: OpenOptions,
     create: (session: AgentSession, found: FoundAgent, signal: AbortSignal) => Promise<Restored>,
@@ -202,8 +203,8 @@ export class SandboxSessions implements Sessions, SessionHost {
     const what = `Opening a session with ${options.agent}`
     if (options.signal?.aborted) throw cancelled(what)
     const cwd = this.#cwd(options.cwd ?? record?.cwd)
-    const wanted = { ...options, id, cwd }
-    const session = new AgentSession(this, wanted, {
+    const request = { ...options, id, cwd }
+    const session = new AgentSession(this, request, {
       cwd,
       createdAt: record?.createdAt ?? new Date().toISOString(),
       turns: record?.turns ?? 0,
@@ -212,23 +213,23 @@ export class SandboxSessions implements Sessions, SessionHost {
     await this.closeInterrupted()
     const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])])
     try {
-      const finding = findAgentFor(this.#where, wanted)
-      const found = await withinTime(finding, Number.POSITIVE_INFINITY, what, signal)
-      session.begin(await create(session, found, signal))
-      // One that comes back has what was chosen last; a new one begins with what its agent should have here.
+      const finding = findAgentFor(this.#environment, request)
+      const found = await withTimeLimit(finding, Number.POSITIVE_INFINITY, what, signal)
+      session.attach(await create(session, found, signal))
+      // A restored session gets its last options; a new one gets the mode that its agent needs in this sandbox.
       if (record !== undefined) await session.reapplyOptions(record.chosen, signal)
       await session.applyInitialOptions(record === undefined ? found.mode : undefined, signal)
       if (signal.aborted) throw cancelled(what)
       this.#open.set(id, session)
       return session
     } catch (error) {
-      if (session.instance === undefined) await this.closed(session).catch(() => undefined)
+      if (session.instance === undefined) await this.release(session).catch(() => undefined)
       else await session.close('it could not be opened').catch(() => undefined)
       throw error
     }
   }
 
-  get #where() {
+  get #environment() {
     return { sandbox: this.sandbox, journal: this.journal, store: this.#store, agents: this.#agents }
   }
 
@@ -242,7 +243,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     )
   }
 
-  /** A new conversation. */
+  /** Opens a new conversation and records it. */
   async #create(
     session: AgentSession,
     found: FoundAgent,
@@ -250,15 +251,15 @@ export class SandboxSessions implements Sessions, SessionHost {
     signal: AbortSignal,
   ): Promise<Restored> {
     return this.#running.use(session, found, signal, async (instance) => {
-      const begun = await newConversation(this.#beginning(session, instance, options, signal))
-      // What cannot be had is said before there is a session.
-      mustHave(instance.agent, readOptions(begun.answer), options)
-      await this.#recordCreated(session, instance, begun, found, {})
-      return { instance, ...begun }
+      const opened = await newConversation(this.#openContext(session, instance, options, signal))
+      // Reject unknown options before the session is recorded.
+      assertOptionsExist(instance.agent, readOptions(opened.answer), options)
+      await this.#recordCreated(session, instance, opened, found, {})
+      return { instance, ...opened }
     })
   }
 
-  #beginning(session: AgentSession, instance: AgentInstance, options: OpenOptions, signal: AbortSignal) {
+  #openContext(session: AgentSession, instance: AgentInstance, options: OpenOptions, signal: AbortSignal) {
     const servers = () => this.#tools.serversFor(session, instance, options)
     return { session, instance, signal, servers }
   }
@@ -293,16 +294,16 @@ export class SandboxSessions implements Sessions, SessionHost {
     if (created !== undefined) session.createdAt = created.time
   }
 
-  /** A session whose agent has ended, or that an earlier host had. */
+  /** Starts an agent for a session whose own has exited, and restores the conversation. */
   async restore(session: AgentSession, signal: AbortSignal): Promise<Restored> {
     const record = await this.#record(session.id)
     if (record === undefined) throw notFound(session.id)
-    const wanted: SessionRequest = { ...session.options, id: session.id, cwd: session.cwd }
-    const found = await findAgentFor(this.#where, wanted)
-    return this.#bringBack(session, found, record, session.options, signal)
+    const request: SessionRequest = { ...session.options, id: session.id, cwd: session.cwd }
+    const found = await findAgentFor(this.#environment, request)
+    return this.#restoreWith(session, found, record, session.options, signal)
   }
 
-  async #bringBack(
+  async #restoreWith(
     session: AgentSession,
     found: FoundAgent,
     record: SessionRecord,
@@ -310,13 +311,13 @@ export class SandboxSessions implements Sessions, SessionHost {
     signal: AbortSignal,
   ): Promise<Restored> {
     return this.#running.use(session, found, signal, async (instance) => {
-      const beginning = this.#beginning(session, instance, options, signal)
-      const restored = await restoredConversation(beginning, record, {
+      const context = this.#openContext(session, instance, options, signal)
+      const restored = await restoredConversation(context, record, {
         transcript: () => this.#transcriptOf(session).read(),
         maxChars: options.restoreChars,
       })
       const { way, ...rest } = restored
-      const { agentSession, recap: told } = rest
+      const { agentSession, recap } = rest
       await session.journal.append([
         {
           type: 'session.updated',
@@ -324,7 +325,7 @@ export class SandboxSessions implements Sessions, SessionHost {
             restored: way,
             instance: instance.id,
             agentSession,
-            ...(told !== undefined && { chars: told.length }),
+            ...(recap !== undefined && { chars: recap.length }),
           },
         },
       ])
@@ -337,30 +338,31 @@ export class SandboxSessions implements Sessions, SessionHost {
     if (instance?.alive !== true || !instance.can('fork'))
       throw new VitrineError('unsupported', `The agent ${session.agent} cannot fork a session.`)
     const id = this.#idFor(given)
-    // It goes on with what is chosen now, not with what the first was opened with.
+    // The fork continues with the current options, not with those that the session was opened with.
     const { signal: _signal, mode: _mode, model: _model, thoughtLevel: _level, ...options } = session.options
     const known = { cwd: session.cwd, turns: 0, title: session.info.title, chosen: session.info.options }
     const forking = async (forked: AgentSession, found: FoundAgent, signal: AbortSignal) => {
-      const begun = await forkedConversation(this.#beginning(forked, instance, options, signal), session)
-      await this.#recordCreated(forked, instance, begun, found, { forkedFrom: session.id })
-      return { instance, ...begun }
+      const context = this.#openContext(forked, instance, options, signal)
+      const opened = await forkedConversation(context, session)
+      await this.#recordCreated(forked, instance, opened, found, { forkedFrom: session.id })
+      return { instance, ...opened }
     }
     const release = instance.claim()
     return this.#openOnce(id, async () => {
       if (given !== undefined && (await this.#record(id)) !== undefined) throw exists(id)
       const fork = (forked: AgentSession, found: FoundAgent, signal: AbortSignal) =>
-        this.#running.working(forked, instance, release, () => forking(forked, found, signal))
-      return this.#begin(id, { ...options, id }, fork, known)
+        this.#running.useClaimed(forked, instance, release, () => forking(forked, found, signal))
+      return this.#openWith(id, { ...options, id }, fork, known)
     }).finally(release)
   }
 
-  ended(session: AgentSession): void {
+  onClosed(session: AgentSession): void {
     if (this.#open.get(session.id) === session) this.#open.delete(session.id)
     this.#transcripts.delete(session.id)
   }
 
-  /** It is over: its agent goes with the last of its sessions. */
-  async closed(session: AgentSession): Promise<void> {
+  /** Closes the tools of a session, and ends its agent when no other session uses it. */
+  async release(session: AgentSession): Promise<void> {
     const tools = await this.#tools.close(session.id)
     const { instance } = session
     instance?.forget(session)
@@ -374,14 +376,14 @@ export class SandboxSessions implements Sessions, SessionHost {
 
   #transcriptOf({ id }: AgentSession): SessionTranscript {
     const known = this.#transcripts.get(id) ?? new SessionTranscript(this.journal, id)
-    // Of one that is closed nothing is kept.
+    // Cache only the transcripts of open sessions.
     if (this.#open.has(id)) this.#transcripts.set(id, known)
     return known
   }
 }
 
 function exists(id: string): VitrineError {
-  return new VitrineError('session_exists', `There is a session ${id} in this sandbox already.`)
+  return new VitrineError('session_exists', `A session ${id} already exists in this sandbox.`)
 }
 
 function notFound(id: string): VitrineError {

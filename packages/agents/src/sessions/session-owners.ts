@@ -1,17 +1,17 @@
-/** What is remembered of ids that are nobody's session any more, or that nobody opened. */
+/** Maximum number of ids that are remembered for closed sessions, and for child sessions. */
 const maxRemembered = 10_000
 
-interface Owning {
+interface SessionOwner {
   readonly info: { readonly busy: boolean }
 }
 
-/** Whose a message is, of the sessions that one agent has. An agent's word is its own id of a session. */
-export class SessionOwners<Owner extends Owning> {
+/** Assigns the messages of one agent to its sessions, by the agent's own session ids. */
+export class SessionOwners<Owner extends SessionOwner> {
   readonly #sessions = new Map<string, Owner>()
-  /** Child sessions that nobody opened, and whom they were taken to belong to. */
+  /** Child sessions that the agent opened by itself, and the sessions they are assigned to. */
   readonly #children = new Map<string, Owner>()
-  /** Those that are over: what they still ask for is nobody's, and no other session's rules decide it. */
-  readonly #past = new Set<string>()
+  /** Ids of closed sessions. Their late requests have no owner, so no other session's permission rules apply to them. */
+  readonly #closed = new Set<string>()
 
   get size(): number {
     return this.#sessions.size
@@ -26,17 +26,17 @@ export class SessionOwners<Owner extends Owning> {
   }
 
   set(id: string, owner: Owner): void {
-    this.#past.delete(id)
+    this.#closed.delete(id)
     this.#children.delete(id)
     this.#sessions.set(id, owner)
   }
 
-  /** It is nobody's. */
+  /** Marks an id as closed without it ever having had an owner. */
   retire(id: string): void {
-    remember(this.#past, id)
+    remember(this.#closed, id)
   }
 
-  /** It was never one. */
+  /** Removes an id whose session could not be restored. */
   drop(id: string): void {
     this.#sessions.delete(id)
   }
@@ -46,7 +46,7 @@ export class SessionOwners<Owner extends Owning> {
       for (const [id, one] of known)
         if (one === owner) {
           known.delete(id)
-          remember(this.#past, id)
+          remember(this.#closed, id)
         }
   }
 
@@ -55,7 +55,7 @@ export class SessionOwners<Owner extends Owning> {
     this.#children.clear()
   }
 
-  /** `opening` is the session that is being opened or restored: its id may not be known yet. */
+  /** Finds the owner of a message. `opening` is the session that is being opened or restored; its id may not be known yet. */
   of(
     id: string | undefined,
     kind: 'request' | 'notification',
@@ -64,11 +64,11 @@ export class SessionOwners<Owner extends Owning> {
     if (id === undefined) return opening
     const known = this.#sessions.get(id) ?? this.#children.get(id)
     if (known !== undefined) return known
-    if (this.#past.has(id)) return undefined
+    if (this.#closed.has(id)) return undefined
     const busy = this.all.filter(({ info }) => info.busy)
-    // Who works asks; who is being opened has hardly begun.
+    // A request from an unknown session id comes from the session with a running turn, not from the one being opened.
     if (opening !== undefined && !(kind === 'request' && busy.length === 1)) return opening
-    // A child session that nobody opened belongs to whoever has a turn; nothing of it is lost.
+    // A child session that the agent opened by itself is assigned to the session with a running turn.
     const owner = busy[0] ?? this.all.at(-1)
     if (owner !== undefined && opening === undefined) this.#adopt(id, owner)
     return owner
@@ -81,8 +81,8 @@ export class SessionOwners<Owner extends Owning> {
   }
 }
 
-function remember(past: Set<string>, id: string): void {
-  const [oldest] = past
-  if (past.size >= maxRemembered && oldest !== undefined) past.delete(oldest)
-  past.add(id)
+function remember(closed: Set<string>, id: string): void {
+  const [oldest] = closed
+  if (closed.size >= maxRemembered && oldest !== undefined) closed.delete(oldest)
+  closed.add(id)
 }

@@ -8,7 +8,7 @@ import type {
 } from '@vitrine/protocol'
 import { listIn, textIn } from './fields.ts'
 
-/** A session as the journal remembers it. */
+/** A session as recorded in the journal. */
 export interface SessionRecord {
   readonly id: string
   readonly agent: string
@@ -17,16 +17,16 @@ export interface SessionRecord {
   readonly state: 'open' | 'closed'
   readonly turns: number
   readonly agentSession: string | undefined
-  /** Since when the agent has had it under that id. */
+  /** When the agent opened the session under that id. */
   readonly agentSince: string
   readonly title: string | undefined
-  /** What was chosen last. */
+  /** The last recorded values of its options. */
   readonly chosen: readonly Pick<ConfigOption, 'id' | 'current'>[]
-  /** What it was opened with, as far as it was written down. */
+  /** The recorded options that it was opened with. */
   readonly options: JsonObject
 }
 
-/** Every session of a journal, or one of them, in the order they were opened. */
+/** Reads all sessions of a journal, or one of them, in the order they were opened. */
 export async function readRecords(journal: JournalReader, session?: string): Promise<SessionRecord[]> {
   const records = new Map<string, SessionRecord>()
   const types = ['session.*', 'turn.started']
@@ -75,12 +75,12 @@ function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
   }
 }
 
-/** From an event of ours: the options of a session, whole. */
+/** The complete options in the data of a session event, if it has them. */
 function chosenIn({ options }: JournalEvent['data']): SessionRecord['chosen'] | undefined {
   return Array.isArray(options) ? (options as SessionRecord['chosen']) : undefined
 }
 
-/** One that is not open, as lists show it. */
+/** The list entry of a session that is not open. */
 export function closedInfo({
   id,
   agent,
@@ -104,7 +104,7 @@ export function closedInfo({
   }
 }
 
-/** What it was opened with. Values of credentials were never written down, nor what servers are called with. */
+/** The options to restore a session with. Credentials were never recorded; MCP servers with redacted values are left out. */
 export function recordedOptions({ options }: SessionRecord): Partial<OpenSessionOptions> {
   const { permissions, limits, queue, restoreChars, grant } = options
   const mcpServers = listIn(options, 'mcpServers').filter(

@@ -1,7 +1,7 @@
 import type { Journal, Store } from '@vitrine/journal'
 import type { JsonObject } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
-import type { ToolsOption } from '../agents.ts'
+import type { ToolsOption } from '../tools/host-tool.ts'
 import { type ServedTools, serveTools } from '../tools/serve-tools.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import type { AgentSession } from './agent-session.ts'
@@ -11,22 +11,22 @@ interface ToolsEnvironment {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
   readonly store: Store
-  /** The Node that the sandbox sees. */
+  /** Path of Node inside the sandbox. */
   readonly node: string
 }
 
-type Served = ServedTools & { forget(): void }
+type SessionServer = ServedTools & { forget(): void }
 
-/** The host's own functions, as servers on the sandbox's loopback: one for each session that has some. */
+/** Serves host functions over MCP on the sandbox's loopback, with one server per session that has tools. */
 export class SessionTools {
-  readonly #place: ToolsEnvironment
-  readonly #served = new Map<string, Served>()
+  readonly #environment: ToolsEnvironment
+  readonly #served = new Map<string, SessionServer>()
 
-  constructor(place: ToolsEnvironment) {
-    this.#place = place
+  constructor(environment: ToolsEnvironment) {
+    this.#environment = environment
   }
 
-  /** The servers that a session's agent is told of. */
+  /** The MCP servers to pass to a session's agent: the given ones and the host's tools. */
   async serversFor(
     session: AgentSession,
     instance: AgentInstance,
@@ -38,8 +38,8 @@ export class SessionTools {
     return [...mcpServers, { ...(http ? served.server : served.stdio) }]
   }
 
-  async #serve(session: AgentSession, tools: NonNullable<ToolsOption['tools']>): Promise<Served> {
-    const { sandbox, journal, store, node } = this.#place
+  async #serve(session: AgentSession, tools: NonNullable<ToolsOption['tools']>): Promise<SessionServer> {
+    const { sandbox, journal, store, node } = this.#environment
     const served = await serveTools({
       session: session.id,
       tools,
@@ -48,15 +48,15 @@ export class SessionTools {
         journal.as({ ...session.context, actor: session.agent }).operate('host_tool', { tool, input }, run),
       relay: { node },
     })
-    // Before the agent is told of it: that is on record.
+    // Redact the token before it is sent to the agent, because that message is recorded.
     const forget = store.addSecret(`tools of ${session.id}`, served.token)
-    const kept = { ...served, forget }
-    this.#served.set(session.id, kept)
-    return kept
+    const entry = { ...served, forget }
+    this.#served.set(session.id, entry)
+    return entry
   }
 
-  /** Ends the calls of a session; its token is a secret until `forget`. */
-  async close(session: string): Promise<Served | undefined> {
+  /** Ends the tool calls of a session; its token stays redacted until `forget`. */
+  async close(session: string): Promise<SessionServer | undefined> {
     const served = this.#served.get(session)
     this.#served.delete(session)
     await served?.close()

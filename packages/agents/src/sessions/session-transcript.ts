@@ -1,7 +1,7 @@
 import type { JournalReader } from '@vitrine/protocol'
 import { type Transcript, transcriptView, type View } from '@vitrine/views'
 
-/** The transcript of one session, read on from where it was read to before. */
+/** The transcript of one session, read incrementally from the last cursor. */
 export class SessionTranscript {
   readonly #journal: JournalReader
   readonly #session: string
@@ -18,12 +18,12 @@ export class SessionTranscript {
   }
 
   read(): Promise<Transcript> {
-    const reading = this.#reading.then(() => this.#readOn())
+    const reading = this.#reading.then(() => this.#readNew())
     this.#reading = reading.catch(() => undefined)
     return reading
   }
 
-  async #readOn(): Promise<Transcript> {
+  async #readNew(): Promise<Transcript> {
     for (;;) {
       const after = this.#cursor
       const page = await this.#journal.read({

@@ -1,57 +1,43 @@
 import { createHash } from 'node:crypto'
 import type { Journal, Store } from '@vitrine/journal'
-import {
-  type InstallProgress,
-  isVitrineError,
-  type OpenSessionOptions,
-  VitrineError,
-} from '@vitrine/protocol'
+import { isVitrineError, type OpenSessionOptions, VitrineError } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
-import { type CustomAgent, type FunctionAgent, isFunctionAgent, type ProgramAgent } from '../agents.ts'
 import type { AgentTransport } from '../bridge/transport.ts'
+import {
+  type CustomAgent,
+  type FunctionAgent,
+  isFunctionAgent,
+  type ProgramAgent,
+} from '../registry/custom-agent.ts'
 import type { AgentEntry, AgentQuirks } from '../registry/entry.ts'
 import { findAgent, knownAgents } from '../registry/known-agents.ts'
-import { keepSecret } from './secrets.ts'
-import { explicitValues, grantFor, howToLogIn, keepGranted, keepSecretsOfServers } from './start/granting.ts'
+import type { AgentConfig } from './start/agent-config.ts'
+import { addGrantSecrets, addServerSecrets, explicitValues, grantFor, howToLogIn } from './start/granting.ts'
 import { putInHome } from './start/home-files.ts'
 import { launchFor, startProgram } from './start/launching.ts'
-import { egressOf, pointAt } from './start/model-endpoint.ts'
-
-/** The agents that a host has, and where it keeps them. */
-export interface AgentConfig {
-  readonly custom: readonly CustomAgent[]
-  /** Where agents are installed. */
-  readonly cache: string
-  /** The host's own environment and HOME: credentials come from there, when granted. */
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly home: string
-  /** The Node that agents run on, as the sandbox sees it. */
-  readonly node: string
-  /** Whether an agent that is missing is installed when it is first wanted. */
-  readonly install: 'lazy' | 'never'
-  onInstall?(progress: InstallProgress): void
-}
+import { egressOf, modelEndpointSetup } from './start/model-endpoint.ts'
+import { addSecret } from './start/secrets.ts'
 
 export interface SessionRequest extends OpenSessionOptions {
   readonly id: string
   readonly cwd: string
 }
 
-/** An agent, found and ready to be started. */
+/** An agent that is resolved and ready to be started. */
 export interface FoundAgent {
   readonly name: string
   readonly quirks: AgentQuirks
   readonly howToLogIn: string
-  /** Sessions with the same key may share a process; none when they may not. */
+  /** Sessions with the same key may share a process; undefined when sharing is not allowed. */
   readonly shareKey: string | undefined
-  /** Names of what it is given. */
+  /** Names of the credentials that the agent gets. */
   readonly credentials: readonly string[]
-  /** The mode that a session begins with unless it says otherwise. */
+  /** The mode of a new session that sets none. */
   readonly mode: string | undefined
   start(signal: AbortSignal): Promise<AgentTransport>
 }
 
-/** Where an agent is to run. */
+/** The sandbox and host that an agent runs in. */
 interface AgentEnvironment {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
@@ -59,13 +45,16 @@ interface AgentEnvironment {
   readonly agents: AgentConfig
 }
 
-export async function findAgentFor(where: AgentEnvironment, wanted: SessionRequest): Promise<FoundAgent> {
-  keepSecretsOfServers(where.store, wanted.mcpServers ?? [])
-  const custom = where.agents.custom.find(({ name }) => name === wanted.agent)
-  if (custom === undefined) return knownAgent(where, wanted)
+export async function findAgentFor(
+  environment: AgentEnvironment,
+  request: SessionRequest,
+): Promise<FoundAgent> {
+  addServerSecrets(environment.store, request.mcpServers ?? [])
+  const custom = environment.agents.custom.find(({ name }) => name === request.agent)
+  if (custom === undefined) return knownAgent(environment, request)
   return isFunctionAgent(custom)
-    ? functionAgent(where.sandbox, custom, wanted.id)
-    : programAgent(where, custom, wanted)
+    ? functionAgent(environment.sandbox, custom, request.id)
+    : programAgent(environment, custom, request)
 }
 
 const noQuirks: AgentQuirks = { notes: [] }
@@ -88,41 +77,42 @@ function functionAgent(sandbox: LocalSandbox, agent: FunctionAgent, session: str
 function programAgent(
   { sandbox, store }: AgentEnvironment,
   agent: ProgramAgent,
-  wanted: SessionRequest,
+  request: SessionRequest,
 ): FoundAgent {
   const { name, command, args = [], cwd, egress = [], shared = false } = agent
-  const granted = explicitValues(name, wanted.credentials)
-  for (const [variable, value] of Object.entries(granted)) keepSecret(store, `${name} ${variable}`, value)
-  const argv =
-    typeof command !== 'string'
-      ? [...command, ...args]
-      : args.length > 0
-        ? [command, ...args]
-        : ['sh', '-c', command]
-  const env = { ...agent.env, ...granted, ...wanted.env }
+  const granted = explicitValues(name, request.credentials)
+  for (const [variable, value] of Object.entries(granted)) addSecret(store, `${name} ${variable}`, value)
+  const argv = argvOf(command, args)
+  const env = { ...agent.env, ...granted, ...request.env }
   return {
     name,
     quirks: noQuirks,
-    howToLogIn: `Pass what it needs with \`credentials: { NAME: value }\` or \`env\`.`,
+    howToLogIn: `Pass its credentials with \`credentials: { NAME: value }\` or \`env\`.`,
     shareKey: shared ? keyOf([name, env]) : undefined,
     credentials: Object.keys(granted),
     mode: undefined,
     async start() {
       if (egress.length > 0) await sandbox.allowEgress(egress)
-      return startProgram(sandbox, name, { argv, env }, cwd ?? wanted.cwd)
+      return startProgram(sandbox, name, { argv, env }, cwd ?? request.cwd)
     },
   }
 }
 
-async function knownAgent(where: AgentEnvironment, wanted: SessionRequest): Promise<FoundAgent> {
-  const { sandbox, store, agents } = where
-  const { modelEndpoint, env = {} } = wanted
-  const entry = known(wanted.agent, agents.custom)
-  const granted = grantFor(entry, wanted, agents)
-  keepGranted(store, entry, granted, wanted)
+function argvOf(command: string | readonly string[], args: readonly string[]): readonly string[] {
+  if (typeof command !== 'string') return [...command, ...args]
+  if (args.length > 0) return [command, ...args]
+  return ['sh', '-c', command]
+}
+
+async function knownAgent(environment: AgentEnvironment, request: SessionRequest): Promise<FoundAgent> {
+  const { sandbox, store, agents } = environment
+  const { modelEndpoint, env = {} } = request
+  const entry = known(request.agent, agents.custom)
+  const granted = grantFor(entry, request, agents)
+  addGrantSecrets(store, entry, granted, request)
   const isolated = sandbox.capabilities.isolation !== 'none'
   const inner = isolated ? entry.isolation.innerSandboxOff : undefined
-  const pointed = pointAt(entry, modelEndpoint, sandbox.home)
+  const setup = modelEndpointSetup(entry, modelEndpoint, sandbox.home)
   const given = [granted.env, granted.files, env, modelEndpoint ?? {}]
   return {
     name: entry.name,
@@ -132,17 +122,22 @@ async function knownAgent(where: AgentEnvironment, wanted: SessionRequest): Prom
     credentials: granted.names,
     mode: inner?.mode,
     async start(signal) {
-      const launch = await launchFor(entry, where, signal)
-      const own = modelEndpoint === undefined ? entry.endpoints : pointed.egress
+      const launch = await launchFor(entry, environment, signal)
+      const own = modelEndpoint === undefined ? entry.endpoints : setup.egress
       await sandbox.allowEgress([...own, ...Object.values(granted.env).flatMap(egressOf)])
       const logins = Object.fromEntries(granted.files.map(({ path, content }) => [path, content]))
-      const takeAway = await putInHome(sandbox, { ...inner?.files, ...pointed.files, ...logins })
-      const all = { ...launch.env, ...inner?.env, ...pointed.env, ...granted.env, ...env }
+      const removeFiles = await putInHome(sandbox, { ...inner?.files, ...setup.files, ...logins })
+      const all = { ...launch.env, ...inner?.env, ...setup.env, ...granted.env, ...env }
       try {
-        const transport = await startProgram(sandbox, entry.name, { argv: launch.argv, env: all }, wanted.cwd)
-        return { ...transport, ended: transport.ended.finally(() => takeAway().catch(() => undefined)) }
+        const transport = await startProgram(
+          sandbox,
+          entry.name,
+          { argv: launch.argv, env: all },
+          request.cwd,
+        )
+        return { ...transport, ended: transport.ended.finally(() => removeFiles().catch(() => undefined)) }
       } catch (error) {
-        await takeAway().catch(() => undefined)
+        await removeFiles().catch(() => undefined)
         throw error
       }
     },
@@ -155,7 +150,7 @@ function known(name: string, custom: readonly CustomAgent[]): AgentEntry {
   } catch (error) {
     if (!isVitrineError(error) || custom.length === 0) throw error
     const names = [...custom, ...knownAgents].map((agent) => agent.name)
-    throw new VitrineError('agent_unknown', `There is no agent "${name}"; there are ${names.join(', ')}.`, {
+    throw new VitrineError('agent_unknown', `Unknown agent "${name}"; known agents: ${names.join(', ')}.`, {
       details: { agent: name, known: names },
     })
   }

@@ -2,7 +2,7 @@ import type { Journal } from '@vitrine/journal'
 import type { TurnLimits } from '@vitrine/protocol'
 import type { ActiveTurn } from './active-turn.ts'
 
-/** Says when a turn takes too long, or when nothing has been heard for too long. Returns how to stop watching. */
+/** Stops a turn at its total or idle time limit and records the limit. Returns a function that stops the timers. */
 export function watchLimits(
   turn: ActiveTurn,
   { limits, answers }: { readonly limits: TurnLimits; readonly answers: { readonly size: number } },
@@ -19,9 +19,9 @@ export function watchLimits(
     totalMs === undefined ? undefined : setTimeout(() => reached('turn.totalMs', totalMs), totalMs)
   const watchIdle = (max: number, wait: number) => {
     idle = setTimeout(() => {
-      // Who waits for a person is not idle.
-      if (answers.size > 0) turn.lastHeard = performance.now()
-      const left = max - (performance.now() - turn.lastHeard)
+      // The idle timer is paused while a permission or question is pending.
+      if (answers.size > 0) turn.lastMessageAt = performance.now()
+      const left = max - (performance.now() - turn.lastMessageAt)
       if (left <= 0) reached('turn.idleMs', max)
       else watchIdle(max, left)
     }, wait)

@@ -16,54 +16,54 @@ import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import type { ClientTerminals } from './client-terminals.ts'
 import { objectIn, textIn } from './fields.ts'
-import { cancelled, closeMs, defaultCancelMs, endsWithin, withinTime } from './limits.ts'
+import { cancelled, closeMs, defaultCancelMs, settlesWithin, withTimeLimit } from './limits.ts'
 import { modelErrorSign } from './model-error.ts'
 import type { PendingRequests } from './pending-requests.ts'
 import { fitBlocks, promptBlocks, shownBlocks } from './prompt-content.ts'
 import { PromptQueue } from './prompt-queue.ts'
 import { watchLimits } from './turn-limits.ts'
 
-/** What turns need of their session. */
+/** The parts of a session that its turns use. */
 export interface TurnHost {
   readonly id: string
   readonly agent: string
   readonly journal: Journal
   readonly sandbox: LocalSandbox
   readonly answers: PendingRequests
-  readonly terminals: Pick<ClientTerminals, 'made' | 'killSince'>
+  readonly terminals: Pick<ClientTerminals, 'createdCount' | 'killSince'>
   readonly limits: TurnLimits
   /** The agent's own id for the session. */
   readonly agentSession: string
   /** Throws when the session is closed. */
-  mustBeOpen(): void
-  /** The agent that runs, brought back when it has ended. */
+  assertOpen(): void
+  /** The running agent; started again when it has exited. */
   ensureAgent(): Promise<AgentInstance>
-  /** What the agent must be told before the next prompt, once. */
+  /** The recap to send before the next prompt; returned once. */
   takeRecap(): string | undefined
 }
 
 type TurnEnd = Omit<PromptResult, 'turn'> & { readonly error?: VitrineError }
 
-/** The turns of one session: one at a time, each with one end. */
-export class Turns {
-  readonly #home: TurnHost
+/** Runs the turns of one session, one at a time, and records exactly one end for each. */
+export class SessionTurns {
+  readonly #session: TurnHost
   readonly #queue: PromptQueue
   #count: number
   #current: ActiveTurn | undefined
-  /** The turn that runs, from before its beginning to after its end. */
+  /** Id of the turn from when it leaves the queue until it has ended. */
   #running: string | undefined
-  /** Called once a turn that has not begun is not wanted any more. */
-  #giveUp: (() => void) | undefined
+  /** Stops waiting for the agent, for a turn that is cancelled before it starts. */
+  #stopWaiting: (() => void) | undefined
   #instance: AgentInstance | undefined
   #stopped: 'cancelled' | 'timeout' | undefined
-  /** Called once the answer of the agent is not waited for any more. */
+  /** Stops waiting for the agent's response. */
   #abandon: ((why: VitrineError) => void) | undefined
   #cancelling: Promise<void> | undefined
-  #over: Promise<unknown> = Promise.resolve()
+  #ended: Promise<unknown> = Promise.resolve()
   #finished: Promise<unknown> = Promise.resolve()
 
-  constructor(home: TurnHost, options: { readonly queue: number; readonly count: number }) {
-    this.#home = home
+  constructor(session: TurnHost, options: { readonly queue: number; readonly count: number }) {
+    this.#session = session
     this.#queue = new PromptQueue(options.queue)
     this.#count = options.count
   }
@@ -76,22 +76,22 @@ export class Turns {
     return this.#queue.busy
   }
 
-  /** The turn that runs and that the agent has not answered. */
+  /** The running turn, until the agent has responded to its prompt. */
   get current(): ActiveTurn | undefined {
     return this.#current?.answered === false ? this.#current : undefined
   }
 
-  /** Whom something belongs to that happens now. */
+  /** Session and turn of events that happen now. */
   get context(): EventContext {
-    return this.current?.context ?? { session: this.#home.id }
+    return this.current?.context ?? { session: this.#session.id }
   }
 
-  /** Settles when the turn that runs is over and on record. */
-  get over(): Promise<unknown> {
-    return this.#over
+  /** Settles when the running turn, started or not, has ended. */
+  get ended(): Promise<unknown> {
+    return this.#ended
   }
 
-  /** Settles when the turn that an agent works on is on record; one that waits for its agent has not begun. */
+  /** Settles when the end of the started turn is recorded; a turn that waits for its agent has not started. */
   get finished(): Promise<unknown> {
     return this.#finished
   }
@@ -106,22 +106,22 @@ export class Turns {
       if (!this.#queue.drop(turn) && this.#running === turn) void this.#stop('cancelled')
     }
     signal?.addEventListener('abort', cancel, { once: true })
-    const answer = this.#queue.add(turn, () => {
-      const over = this.#run(turn, blocks)
-      this.#over = over.catch(() => undefined)
-      return over
+    const result = this.#queue.add(turn, () => {
+      const result = this.#run(turn, blocks)
+      this.#ended = result.catch(() => undefined)
+      return result
     })
-    return answer.finally(() => signal?.removeEventListener('abort', cancel))
+    return result.finally(() => signal?.removeEventListener('abort', cancel))
   }
 
-  /** Ends the turn that runs, and answers those that wait. */
-  async cancel(waiting: (turn: string) => PromptResult | VitrineError): Promise<void> {
-    this.#queue.answerWaiting(waiting)
+  /** Cancels the running turn, and ends the queued prompts with the given results. */
+  async cancel(queuedResult: (turn: string) => PromptResult | VitrineError): Promise<void> {
+    this.#queue.endQueued(queuedResult)
     await this.#stop('cancelled')
-    await this.#over
+    await this.#ended
   }
 
-  /** Its agent goes on without it: the turn that runs ends as it was stopped, whatever the agent still says. */
+  /** Ends the running turn without waiting for the agent, which keeps running for other sessions. */
   abandon(): void {
     this.#abandon?.(cancelled('The turn'))
   }
@@ -130,33 +130,33 @@ export class Turns {
     this.#running = id
     this.#stopped = undefined
     try {
-      return await this.#begin(id, blocks)
+      return await this.#start(id, blocks)
     } finally {
       this.#running = undefined
     }
   }
 
-  async #begin(id: string, blocks: readonly ContentBlock[]): Promise<PromptResult> {
-    this.#home.mustBeOpen()
-    let instance = await this.#ready()
-    // One that has ended meanwhile is brought back first: no turn begins in a session that is closed.
-    while (instance?.alive === false) instance = await this.#ready()
-    // Called off before it began: nobody was asked anything.
+  async #start(id: string, blocks: readonly ContentBlock[]): Promise<PromptResult> {
+    this.#session.assertOpen()
+    let instance = await this.#waitForAgent()
+    // Restart an agent that exited meanwhile: no turn starts in a session that is recorded as closed.
+    while (instance?.alive === false) instance = await this.#waitForAgent()
+    // Cancelled before the prompt was sent.
     if (instance === undefined) return { turn: id, outcome: 'cancelled' }
-    const prompt = fitBlocks(this.#home.agent, blocks, objectIn(instance.capabilities.promptCapabilities))
+    const prompt = fitBlocks(this.#session.agent, blocks, objectIn(instance.capabilities.promptCapabilities))
     const turn = this.#turn(id, instance, blocks, prompt)
     this.#finished = turn.catch(() => undefined)
     return turn
   }
 
-  /** The agent, once it is there; nothing when it is not wanted any more. */
-  async #ready(): Promise<AgentInstance | undefined> {
+  /** Waits for the agent; undefined when the turn is cancelled meanwhile. */
+  async #waitForAgent(): Promise<AgentInstance | undefined> {
     const stopped = new Promise<undefined>((resolve) => {
-      this.#giveUp = () => resolve(undefined)
+      this.#stopWaiting = () => resolve(undefined)
     })
-    // What was changed before belongs to what was before.
-    const settled = this.#home.sandbox.settleFiles().catch(() => undefined)
-    const instance = await Promise.race([this.#home.ensureAgent(), stopped])
+    // Record earlier file changes now, so that they are not attributed to this turn.
+    const settled = this.#session.sandbox.settleFiles().catch(() => undefined)
+    const instance = await Promise.race([this.#session.ensureAgent(), stopped])
     await settled
     return this.#stopped === undefined ? instance : undefined
   }
@@ -167,8 +167,8 @@ export class Turns {
     blocks: readonly ContentBlock[],
     prompt: readonly ContentBlock[],
   ): Promise<PromptResult> {
-    const { sandbox, journal: base } = this.#home
-    const turn = new ActiveTurn(this.#home.id, id, () => instance.bridge.transport.now())
+    const { sandbox, journal: base } = this.#session
+    const turn = new ActiveTurn(this.#session.id, id, () => instance.bridge.transport.now())
     const journal = base.as({ turn: id })
     await journal.append([
       { type: 'turn.started', data: { index: this.#count, prompt: shownBlocks(blocks) } },
@@ -176,56 +176,63 @@ export class Turns {
     this.#count += 1
     this.#current = turn
     this.#instance = instance
-    const { made } = this.#home.terminals
-    const leave = sandbox.beginTurn({ session: this.#home.id, turn: id })
-    const unwatch = watchLimits(turn, this.#home, journal, () => void this.#stop('timeout'))
+    const { createdCount } = this.#session.terminals
+    const endTurn = sandbox.beginTurn({ session: this.#session.id, turn: id })
+    const stopTimers = watchLimits(turn, this.#session, journal, () => void this.#stop('timeout'))
     try {
       const abandoned = new Promise<never>((_resolve, reject) => {
         this.#abandon = reject
       })
-      const answer = Promise.race([this.#ask(instance, turn, prompt), abandoned])
-      const asked = answer.catch((error: unknown) => this.#failed(error))
-      // Called off while it began; the agent hears of the prompt first, and then of its end.
+      const response = Promise.race([this.#prompt(instance, turn, prompt), abandoned])
+      const settled = response.catch((error: unknown) => this.#failed(error))
+      // A turn cancelled during its start: the agent must get the prompt before the cancel.
       if (this.#stopped !== undefined) void this.#stop(this.#stopped)
-      const ending = await asked
+      const end = await settled
       turn.setAnswered()
       await this.#cancelling
-      await this.#endTools(turn, instance, made)
+      await this.#endTools(turn, instance, createdCount)
       await sandbox.settleFiles().catch(() => undefined)
-      return await this.#finish(turn, journal, instance, ending)
+      return await this.#finish(turn, journal, instance, end)
     } finally {
-      unwatch()
-      leave()
+      stopTimers()
+      endTurn()
       this.#current = undefined
       this.#cancelling = undefined
       this.#abandon = undefined
     }
   }
 
-  /** What runs in tool calls that were left open; whose it is cannot be told while another session has a turn too. */
-  async #endTools({ openSince }: ActiveTurn, instance: AgentInstance, made: number): Promise<void> {
+  /**
+   * Kills the processes of tool calls that the agent left open. While another session of the agent has a turn, its
+   * child processes cannot be attributed and are left running.
+   */
+  async #endTools({ openSince }: ActiveTurn, instance: AgentInstance, createdCount: number): Promise<void> {
     if (openSince === undefined || !instance.alive) return
-    await endsWithin(this.#home.terminals.killSince(made), closeMs)
-    const others = instance.sessions.all.filter(({ id }) => id !== this.#home.id)
+    await settlesWithin(this.#session.terminals.killSince(createdCount), closeMs)
+    const others = instance.sessions.all.filter(({ id }) => id !== this.#session.id)
     if (!others.some(({ info }) => info.busy)) instance.bridge.transport.endChildrenSince(openSince)
   }
 
-  async #ask(instance: AgentInstance, turn: ActiveTurn, blocks: readonly ContentBlock[]): Promise<TurnEnd> {
-    const { agent, agentSession: sessionId } = this.#home
-    const told = this.#home.takeRecap()
-    const prompt = told === undefined ? blocks : [{ type: 'text', text: told }, ...blocks]
-    const answer = await instance.request(
+  async #prompt(
+    instance: AgentInstance,
+    turn: ActiveTurn,
+    blocks: readonly ContentBlock[],
+  ): Promise<TurnEnd> {
+    const { agent, agentSession: sessionId } = this.#session
+    const recap = this.#session.takeRecap()
+    const prompt = recap === undefined ? blocks : [{ type: 'text', text: recap }, ...blocks]
+    const result = await instance.request(
       'session/prompt',
       { sessionId, prompt },
-      { ms: Number.POSITIVE_INFINITY },
+      { timeoutMs: Number.POSITIVE_INFINITY },
     )
-    const stopReason = textIn(answer, 'stopReason')
+    const stopReason = textIn(result, 'stopReason')
     if (stopReason === undefined)
       throw new VitrineError(
         'agent_protocol_error',
-        `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(answer).slice(0, 200)}`,
+        `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(result).slice(0, 200)}`,
       )
-    const usage = objectIn(answer, 'usage')
+    const usage = objectIn(result, 'usage')
     const { text, updates } = turn
     const modelError = modelErrorSign(instance.quirks, { text, updates, stopReason })
     return {
@@ -236,7 +243,7 @@ export class Turns {
     }
   }
 
-  /** An error after a cancel is what became of the cancel. */
+  /** An error after a cancel or a timeout is reported with that outcome. */
   #failed(error: unknown): TurnEnd {
     const outcome: Outcome = this.#stopped ?? 'failed'
     return { outcome, error: toVitrineError(error, 'agent_failed') }
@@ -248,18 +255,18 @@ export class Turns {
     instance: AgentInstance,
     { error, ...result }: TurnEnd,
   ): Promise<PromptResult> {
-    const { answers } = this.#home
+    const { answers } = this.#session
     const failed = result.outcome === 'failed' && error !== undefined
-    // What was asked and not answered in this turn is not asked any more.
-    // An agent may end its turn on the cancel before it hears the answers; they are called off by the cancel all the same.
+    // Cancel the permissions and questions that are still pending. If the turn was stopped, the cancel is the reason,
+    // even when the agent ended the turn before it got the cancelled responses.
     const by = this.#stopped === undefined ? 'the end of the turn' : 'cancel'
-    if (instance.bridge.exit === undefined) await endsWithin(answers.cancelAll(by), closeMs)
+    if (instance.bridge.exit === undefined) await settlesWithin(answers.cancelAll(by), closeMs)
     const orphaned = instance.bridge.exit === undefined ? [] : answers.orphaned()
-    const { openTools, began } = turn
+    const { openTools, startedAt } = turn
     const data = {
       ...result,
       ...(failed && errorFacts(error)),
-      durationMs: Math.round((performance.now() - began) * 1_000) / 1_000,
+      durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
       ...(openTools.length > 0 && { closedToolCalls: openTools }),
     }
     await journal.append([...orphaned, { type: 'turn.finished', data }])
@@ -271,23 +278,23 @@ export class Turns {
     if (this.#running === undefined) return Promise.resolve()
     const turn = this.current
     const instance = this.#instance
-    // Once the agent has answered there is nothing to stop.
+    // After the agent's response there is nothing to stop.
     if (this.#current === undefined || turn !== undefined) this.#stopped ??= why
-    this.#giveUp?.()
+    this.#stopWaiting?.()
     if (turn === undefined || instance === undefined) return Promise.resolve()
     this.#cancelling ??= this.#cancelNow(turn, instance).catch(() => undefined)
     return this.#cancelling
   }
 
-  /** Asks the agent to stop, and after a while does not ask any more. */
+  /** Sends `session/cancel`, and ends the agent if it does not end the turn in time. */
   async #cancelNow(turn: ActiveTurn, instance: AgentInstance): Promise<void> {
-    const { answers, agentSession: sessionId, limits, journal } = this.#home
-    // The agent hears of the cancel before it hears the answers; one that does not read is not waited for.
-    withinTime(instance.notify('session/cancel', { sessionId }), closeMs, 'session/cancel')
+    const { answers, agentSession: sessionId, limits, journal } = this.#session
+    // The agent gets the cancel before the cancelled responses; do not wait for an agent that does not read.
+    withTimeLimit(instance.notify('session/cancel', { sessionId }), closeMs, 'session/cancel')
       .catch(() => undefined)
       .then(() => answers.cancelAll('cancel'))
     const max = limits.cancelMs ?? defaultCancelMs
-    await Promise.race([turn.answeredWithin(max), instance.bridge.closed])
+    await Promise.race([turn.waitForAnswer(max), instance.bridge.closed])
     if (turn.answered || !instance.alive) return
     await journal.append([{ type: 'limit.reached', turn: turn.id, data: { limit: 'turn.cancelMs', max } }])
     await instance.end(0)

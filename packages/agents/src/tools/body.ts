@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Refusal } from './admission.ts'
+import type { HttpRefusal } from './admission.ts'
 
-/** The bytes of all bodies that are held at once. */
-export interface Holding {
+/** Bytes of all request bodies in memory. */
+export interface BodyMemory {
   bytes: number
 }
 
@@ -11,26 +11,26 @@ export interface BodyLimits {
   readonly heldBytes: number
 }
 
-/** A body, and how to say that it is no longer held. */
-export type Body =
+/** A body, and a function that releases its memory. */
+export type ReadBody =
   | { readonly ok: true; readonly text: string; release(): void }
-  | { readonly ok: false; readonly refusal: Refusal }
+  | { readonly ok: false; readonly refusal: HttpRefusal }
 
-/** Rejects when the sender goes away, or with the signal's reason. */
+/** Reads a request body within the limits. Rejects when the client disconnects, or with the signal's reason. */
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   { bodyBytes, heldBytes }: BodyLimits,
-  holding: Holding,
+  memory: BodyMemory,
   signal: AbortSignal,
-): Promise<Body> {
+): Promise<ReadBody> {
   const tooLarge = { status: 413, message: `Expected at most ${bodyBytes} bytes.` }
   if (Number(request.headers['content-length'] ?? 0) > bodyBytes) return { ok: false, refusal: tooLarge }
   if (request.headers.expect !== undefined) response.writeContinue()
   const chunks: Buffer[] = []
   let size = 0
   const release = () => {
-    holding.bytes -= size
+    memory.bytes -= size
     size = 0
   }
   return await new Promise((resolve, reject) => {
@@ -38,7 +38,7 @@ export async function readBody(
       request.off('data', onData).off('end', onEnd).off('close', onClose)
       signal.removeEventListener('abort', onAbort)
     }
-    const refuse = (refusal: Refusal) => {
+    const refuse = (refusal: HttpRefusal) => {
       finish()
       release()
       resolve({ ok: false, refusal })
@@ -50,17 +50,20 @@ export async function readBody(
     }
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      holding.bytes += chunk.length
+      memory.bytes += chunk.length
       if (size > bodyBytes) return refuse(tooLarge)
-      if (holding.bytes > heldBytes)
-        return refuse({ status: 503, message: 'Too much is under way: try again later.' })
+      if (memory.bytes > heldBytes)
+        return refuse({
+          status: 503,
+          message: 'Too many bytes of requests are being processed: try again later.',
+        })
       chunks.push(chunk)
     }
     const onEnd = () => {
       finish()
       resolve({ ok: true, text: Buffer.concat(chunks).toString('utf8'), release })
     }
-    const onClose = () => fail(new Error('The sender went away.'))
+    const onClose = () => fail(new Error('The client disconnected.'))
     const onAbort = () => fail(signal.reason)
     if (signal.aborted) return fail(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })

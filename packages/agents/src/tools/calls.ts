@@ -2,83 +2,83 @@ import { type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol
 import type { HostTool, OfferedTool } from './host-tool.ts'
 import type { ToolLimits } from './limits.ts'
 import { failedResult, type ToolResult, toolResult } from './result.ts'
-import { Semaphore } from './semaphore.ts'
+import { CallSemaphore } from './semaphore.ts'
 
-/** Wraps each call whose input is in order: before it, after it, or instead of it. It settles soon after `run` did. */
+/** Wraps each call with valid input; it may run code before and after, or skip the call. Must settle soon after `run`. */
 export type AroundCall = <T>(tool: string, input: JsonObject, run: () => Promise<T>) => Promise<T>
 
-/** Who calls: the client's own session and the id that it gave the request. */
-export interface Caller {
+/** The MCP client of a call: its session and the id of its request. */
+export interface ToolCaller {
   readonly client: string
   readonly id: string | number
-  /** Aborted when nobody is left to hear the answer. */
-  readonly gone: AbortSignal
+  /** Aborted when the client has disconnected. */
+  readonly disconnected: AbortSignal
 }
 
-interface Call {
-  readonly caller: Caller
+interface RunningCall {
+  readonly caller: ToolCaller
   readonly controller: AbortController
 }
 
-/** The calls of one session that are under way. */
+/** The running tool calls of one session. */
 export class ToolCalls {
   readonly #session: string
   readonly #around: AroundCall
   readonly #limits: Required<ToolLimits>
-  readonly #seats: Semaphore
-  readonly #calls = new Set<Call>()
+  readonly #semaphore: CallSemaphore
+  readonly #calls = new Set<RunningCall>()
   #ended: VitrineError | undefined
 
   constructor(session: string, around: AroundCall, limits: Required<ToolLimits>) {
     this.#session = session
     this.#around = around
     this.#limits = limits
-    this.#seats = new Semaphore(limits.calls, limits.waiting)
+    this.#semaphore = new CallSemaphore(limits.calls, limits.waiting)
   }
 
-  /** Never rejects: a model learns from an error only when it is a result. */
-  async call({ tool, check }: OfferedTool, given: unknown, caller: Caller): Promise<ToolResult> {
+  /** Never rejects: the model sees an error only if it is a result. */
+  async call({ tool, check }: OfferedTool, given: unknown, caller: ToolCaller): Promise<ToolResult> {
     const { resultBytes } = this.#limits
     const controller = new AbortController()
     const call = { caller, controller }
-    const leave = () => controller.abort(new VitrineError('cancelled', 'The agent went away.'))
+    const onDisconnect = () => controller.abort(new VitrineError('cancelled', 'The agent disconnected.'))
     if (this.#ended !== undefined) controller.abort(this.#ended)
-    if (caller.gone.aborted) leave()
-    caller.gone.addEventListener('abort', leave, { once: true })
+    if (caller.disconnected.aborted) onDisconnect()
+    caller.disconnected.addEventListener('abort', onDisconnect, { once: true })
     this.#calls.add(call)
     try {
       const checked = check(given)
       if (!checked.ok) return failedResult(`Invalid input of ${tool.name}: ${checked.why}.`, resultBytes)
       const { input } = checked
-      const stand = await this.#seats.take(controller.signal)
+      const release = await this.#semaphore.acquire(controller.signal)
       try {
         return await this.#around(tool.name, input, () => this.#run(tool, input, controller))
       } finally {
-        stand()
+        release()
       }
     } catch (error) {
       const { message } = toVitrineError(error)
       return failedResult(message === '' ? `${tool.name} failed.` : message, resultBytes)
     } finally {
       this.#calls.delete(call)
-      caller.gone.removeEventListener('abort', leave)
+      caller.disconnected.removeEventListener('abort', onDisconnect)
     }
   }
 
-  /** Ends the one call that this can mean; two clients that count alike leave it open which one it is. */
+  /** Cancels a call by its request id; does nothing when clients without a session use the same id at the same time. */
   cancel(client: string, id: string | number): void {
-    const meant = [...this.#calls].filter(({ caller }) => caller.client === client && caller.id === id)
-    if (meant.length === 1)
-      meant[0]?.controller.abort(new VitrineError('cancelled', 'The agent cancelled the call.'))
+    const matching = [...this.#calls].filter(({ caller }) => caller.client === client && caller.id === id)
+    if (matching.length === 1)
+      matching[0]?.controller.abort(new VitrineError('cancelled', 'The agent cancelled the call.'))
   }
 
-  /** Ends all there are and all that come. */
+  /** Cancels all running calls, and all later ones at once. */
   end(reason: VitrineError): void {
     this.#ended = reason
     for (const { controller } of this.#calls) controller.abort(reason)
   }
 
-  /** Settles with the tool or with the signal: a tool that does not listen to it is not waited for. */
+  /** Settles with the tool or with the signal; does not wait for a tool that ignores the signal. */
   async #run(tool: HostTool, input: JsonObject, controller: AbortController): Promise<ToolResult> {
     const { callMs, resultBytes } = this.#limits
     const { signal } = controller

@@ -2,7 +2,7 @@ import { type JsonObject, VitrineError } from '@vitrine/protocol'
 import { type CheckInput, inputCheck } from './input.ts'
 
 /**
- * A function of the host's program that an agent may call.
+ * A function of the host's process that an agent may call over the Model Context Protocol.
  *
  * @example
  * const weather: HostTool = {
@@ -15,36 +15,41 @@ import { type CheckInput, inputCheck } from './input.ts'
 export interface HostTool {
   /** Letters, digits, `_` and `-`. */
   readonly name: string
-  /** What the model reads to know when to call it. */
+  /** Tells the model when to call the tool. */
   readonly description: string
-  /** The JSON schema of an object. What a call brings is checked against it, and its defaults are filled in. */
+  /** The JSON schema of an object. The arguments of a call are checked against it, and its defaults are filled in. */
   readonly input: JsonObject
-  /** A text, `{ content }` as the Model Context Protocol has it, or anything that JSON can carry. */
+  /** Returns a text, `{ content }` as in the Model Context Protocol, or any value that JSON can represent. */
   run(input: JsonObject, context: HostToolContext): unknown
+}
+
+/** The option that offers host functions to the agent of a session. */
+export interface ToolsOption {
+  readonly tools?: readonly HostTool[]
 }
 
 export interface HostToolContext {
   /** The session whose agent calls. */
   readonly session: string
-  /** Aborted when the call takes too long, when the agent goes away or cancels, and when the session closes. */
+  /** Aborted when the call times out, when the agent disconnects or cancels, and when the session closes. */
   readonly signal: AbortSignal
 }
 
-/** A tool that is ready to be called. */
+/** A tool with its compiled input check. */
 export interface OfferedTool {
   readonly tool: HostTool
   readonly check: CheckInput
 }
 
-// Models take 64 characters at most, and agents put `mcp__host__` in front.
-const goodName = /^[A-Za-z0-9_-]{1,48}$/
+// Models accept at most 64 characters, and agents prepend `mcp__host__`.
+const validName = /^[A-Za-z0-9_-]{1,48}$/
 
-/** By name; throws when one of them could never be called. */
+/** Returns the tools by name; throws when a name or an input schema makes a tool impossible to call. */
 export function offerTools(tools: readonly HostTool[]): ReadonlyMap<string, OfferedTool> {
   const offered = new Map<string, OfferedTool>()
   for (const tool of tools) {
     const { name } = tool
-    if (!goodName.test(name))
+    if (!validName.test(name))
       throw invalid(name, 'expected a name of 1 to 48 letters, digits, "_" and "-"', undefined)
     if (offered.has(name)) throw invalid(name, 'another tool has this name', undefined)
     if (tool.input.type !== 'object')

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@vitrine/protocol'
 
 export type RpcId = string | number
 
-/** A message of a client, as far as it matters to a server. */
+/** A message of a client, with the fields that a server needs. */
 export type RpcMessage =
   | { readonly kind: 'request'; readonly id: RpcId; readonly method: string; readonly params: JsonObject }
   | { readonly kind: 'notification'; readonly method: string; readonly params: JsonObject }

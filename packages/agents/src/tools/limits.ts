@@ -1,24 +1,24 @@
 import { parseAs, sessionOptions } from '@vitrine/protocol/options'
 
-/** What serving tools may take of the host. */
+/** Limits for the resources that serving tools may use on the host. */
 export interface ToolLimits {
-  /** Of one request; default 8 MiB. */
+  /** Bytes of one request body; default 8 MiB. */
   readonly bodyBytes?: number
-  /** Of all requests that are under way; default 64 MiB. */
+  /** Bytes of all request bodies in memory; default 64 MiB. */
   readonly heldBytes?: number
-  /** Of one result; default 4 MiB. What is more is cut, with a note that it was. */
+  /** Bytes of one result; default 4 MiB. A longer result is cut and a note is added. */
   readonly resultBytes?: number
-  /** How long one call may run; default 5 minutes. */
+  /** Time limit of one call; default 5 minutes. */
   readonly callMs?: number
-  /** How many calls run at once; default 32. */
+  /** Concurrent calls; default 32. */
   readonly calls?: number
-  /** How many more may wait for one of those to end; default 1,024. */
+  /** Calls that may wait for a free slot; default 1,024. */
   readonly waiting?: number
-  /** How many messages one request may hold; default 128. */
+  /** Messages in one request; default 128. */
   readonly batch?: number
-  /** Default 256. */
+  /** Open connections; default 256. */
   readonly connections?: number
-  /** How long a connection may be silent while nothing runs for it; default 2 minutes. */
+  /** Idle time after which a connection without running calls is closed; default 2 minutes. */
   readonly idleMs?: number
 }
 
@@ -33,13 +33,13 @@ const defaults: Required<ToolLimits> = {
   waiting: 1_024,
   batch: 128,
   connections: 256,
-  // Longer than HTTP clients keep one, so that it is they who give it up.
+  // Longer than the keep-alive of HTTP clients, so that the client closes first.
   idleMs: 120_000,
 }
 
-/** Every limit, named or not. */
+/** Checks the given limits and fills in the defaults. */
 export function toolLimits(given: ToolLimits): Required<ToolLimits> {
   parseAs('limits', sessionOptions.toolLimits, given)
-  const named = Object.entries(given).filter(([, value]) => value !== undefined)
-  return { ...defaults, ...Object.fromEntries(named) }
+  const defined = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...defaults, ...Object.fromEntries(defined) }
 }

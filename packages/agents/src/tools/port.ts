@@ -2,14 +2,14 @@ import type { Server } from 'node:net'
 import { constants } from 'node:os'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
 
-// Above what Linux gives to outgoing connections.
-const lowest = 61_000
-const highest = 65_535
+// Above the default ephemeral port range of Linux.
+const lowestPort = 61_000
+const highestPort = 65_535
 
 const attempts = 32
 
-/** A server on a port that nobody has: chosen here, since inside a sandbox nobody can be asked for a free one. */
-export async function listenSomewhere(
+/** Listens on a random free port. Port 0 is not an option: a sandbox cannot report which port it picked. */
+export async function listenOnFreePort(
   listen: (port: number) => Promise<Server>,
 ): Promise<{ readonly server: Server; readonly port: number }> {
   let last: unknown
@@ -21,14 +21,15 @@ export async function listenSomewhere(
       last = error
     }
   }
-  const message = `No port for the tools: ${attempts} between ${lowest} and ${highest} are taken.`
+  const message = `No free port for the tools: ${attempts} ports tried between ${lowestPort} and ${highestPort} are in use.`
   throw new VitrineError('port_unavailable', message, { cause: last })
 }
 
-/** Different ones, in no order. */
+/** Distinct random ports. */
 function candidates(): Set<number> {
   const ports = new Set<number>()
-  while (ports.size < attempts) ports.add(lowest + Math.floor(Math.random() * (highest - lowest + 1)))
+  while (ports.size < attempts)
+    ports.add(lowestPort + Math.floor(Math.random() * (highestPort - lowestPort + 1)))
   return ports
 }
 

@@ -3,29 +3,30 @@ import type { ToolCalls } from './calls.ts'
 import type { OfferedTool } from './host-tool.ts'
 import { type RpcMessage, rpcError, rpcErrors, rpcResult } from './json-rpc.ts'
 
-/** The revisions of the Model Context Protocol that this speaks, the oldest first. */
+/** The supported revisions of the Model Context Protocol, oldest first. */
 export const protocolVersions: readonly string[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']
 
 const newestVersion = '2025-11-25'
 
-/** The part of the Model Context Protocol that a server with nothing but tools has. */
+/** The tools and running calls of an MCP server that offers only tools. */
 export interface ToolProtocol {
   readonly tools: ReadonlyMap<string, OfferedTool>
   readonly calls: ToolCalls
 }
 
-/** Where a message came from. */
-export interface Sender {
-  /** Empty for a client that keeps no session. */
+/** The client that sent a message. */
+export interface MessageSender {
+  /** MCP session id; empty for a client that sends none. */
   readonly client: string
-  readonly gone: AbortSignal
+  /** Aborted when the client has disconnected. */
+  readonly disconnected: AbortSignal
 }
 
-/** The answer to one message; nothing for what is not a question. */
-export async function answerMessage(
+/** Returns the response to a message; undefined for notifications and responses. */
+export async function respondTo(
   { tools, calls }: ToolProtocol,
   message: RpcMessage,
-  sender: Sender,
+  sender: MessageSender,
 ): Promise<JsonObject | undefined> {
   switch (message.kind) {
     case 'response':
@@ -34,15 +35,15 @@ export async function answerMessage(
       return rpcError(message.id, rpcErrors.invalidRequest, message.why)
     case 'notification': {
       const id = message.params.requestId
-      const names = typeof id === 'string' || typeof id === 'number'
-      if (message.method === 'notifications/cancelled' && names) calls.cancel(sender.client, id)
+      const hasId = typeof id === 'string' || typeof id === 'number'
+      if (message.method === 'notifications/cancelled' && hasId) calls.cancel(sender.client, id)
       return undefined
     }
     case 'request': {
       const { id, method, params } = message
       switch (method) {
         case 'initialize':
-          return rpcResult(id, greeting(params.protocolVersion))
+          return rpcResult(id, initializeResult(params.protocolVersion))
         case 'ping':
           return rpcResult(id, {})
         case 'tools/list':
@@ -55,16 +56,16 @@ export async function answerMessage(
           return rpcResult(id, await calls.call(offered, given, { ...sender, id }))
         }
         default:
-          return rpcError(id, rpcErrors.methodNotFound, `Unknown method: ${shortly(method)}.`)
+          return rpcError(id, rpcErrors.methodNotFound, `Unknown method: ${abbreviate(method)}.`)
       }
     }
   }
 }
 
-function greeting(asked: unknown): JsonObject {
-  const known = typeof asked === 'string' && protocolVersions.includes(asked)
+function initializeResult(requested: unknown): JsonObject {
+  const known = typeof requested === 'string' && protocolVersions.includes(requested)
   return {
-    protocolVersion: known ? asked : newestVersion,
+    protocolVersion: known ? requested : newestVersion,
     capabilities: { tools: {} },
     serverInfo: { name: 'vitrine-host-tools', version: '1' },
   }
@@ -75,10 +76,10 @@ function listing({ tool: { name, description, input } }: OfferedTool): JsonObjec
 }
 
 function unknownTool(name: unknown, known: Iterable<string>): string {
-  return `Unknown tool: ${shortly(name)}. Expected one of: ${[...known].join(', ') || 'none'}.`
+  return `Unknown tool: ${abbreviate(name)}. Expected one of: ${[...known].join(', ') || 'none'}.`
 }
 
-function shortly(value: unknown): string {
+function abbreviate(value: unknown): string {
   const text = JSON.stringify(value) ?? 'nothing'
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

@@ -1,6 +1,6 @@
 /**
- * For agents that speak the Model Context Protocol over pipes only: each line that comes in is posted to the host's
- * tools, each answer is a line that goes out. It runs inside the sandbox, so it is one file that needs nothing else.
+ * An MCP server over stdio for agents without MCP over HTTP: posts each line of stdin to the host's tool server and
+ * writes each response as a line to stdout. It runs inside the sandbox, so it is a single file without dependencies.
  */
 import { Agent, type IncomingMessage, request } from 'node:http'
 
@@ -11,10 +11,10 @@ if (url === undefined || token === undefined) {
   process.exit(2)
 }
 
-// Takes no proxy from the environment, and no connection twice: the host may just have given up an idle one.
+// Ignores proxy variables, and reuses no connection, because the host may just have closed an idle one.
 const agent = new Agent({ maxSockets: 128 })
 
-/** As the host named it when it was greeted. */
+/** Session id from the host's response to `initialize`. */
 let session: string | undefined
 
 interface ToolResponse {
@@ -25,15 +25,15 @@ interface ToolResponse {
 function post(line: Buffer): Promise<ToolResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url as string, { method: 'POST', agent, headers: headersFor(line) })
-    let answered = false
+    let responded = false
     outgoing.on('response', (response) => {
-      answered = true
+      responded = true
       const given = response.headers['mcp-session-id']
       if (typeof given === 'string') session = given
       read(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject)
     })
-    // The rest of a request that was refused midway cannot be written; the answer counts.
-    outgoing.on('error', (error) => answered || reject(error))
+    // A request that is rejected early cannot be written completely; its response still counts.
+    outgoing.on('error', (error) => responded || reject(error))
     outgoing.end(line)
   })
 }
@@ -58,38 +58,38 @@ async function relay(line: Buffer): Promise<void> {
   try {
     const { status, text } = await post(line)
     if (status < 300) {
-      if (text !== '') say(text)
+      if (text !== '') writeLine(text)
       return
     }
-    fail(line, parsed(text)?.error ?? { code: -32000, message: `The host answered with status ${status}.` })
+    fail(line, parsed(text)?.error ?? { code: -32000, message: `The host responded with status ${status}.` })
   } catch (error) {
     const why = error instanceof Error ? error.message || error.name : String(error)
     fail(line, { code: -32000, message: `The host cannot be reached: ${why}` })
   }
 }
 
-interface Sent {
+interface SentMessage {
   readonly id?: unknown
   readonly method?: unknown
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-/** A refusal knows no ids, and whoever asked waits for theirs. */
+/** Writes an error response for each request of the line, because the host's error has no request id. */
 function fail(line: Buffer, error: { readonly code: number; readonly message: string }): void {
   const sent = parsed(line.toString('utf8'))
   if (sent === undefined) {
-    say(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
+    writeLine(JSON.stringify({ jsonrpc: '2.0', id: null, error }))
     return
   }
-  const messages: readonly Sent[] = Array.isArray(sent) ? sent : [sent]
-  const answers = messages
+  const messages: readonly SentMessage[] = Array.isArray(sent) ? sent : [sent]
+  const responses = messages
     .filter((message) => message?.id !== undefined && message.method !== undefined)
     .map(({ id }) => ({ jsonrpc: '2.0', id, error }))
-  if (answers.length === 0) console.error(error.message)
-  else say(JSON.stringify(Array.isArray(sent) ? answers : answers[0]))
+  if (responses.length === 0) console.error(error.message)
+  else writeLine(JSON.stringify(Array.isArray(sent) ? responses : responses[0]))
 }
 
-function parsed(text: string): Sent | undefined {
+function parsed(text: string): SentMessage | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? value : undefined
@@ -98,26 +98,26 @@ function parsed(text: string): Sent | undefined {
   }
 }
 
-function say(text: string): void {
+function writeLine(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** By line feeds and nothing else: JSON may hold every other kind of line end. */
+/** Splits at line feeds only, because JSON may contain other line terminators. */
 async function* lines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let begun: Buffer[] = []
+  let partial: Buffer[] = []
   for await (const chunk of input) {
     let from = 0
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
-      yield Buffer.concat([...begun, chunk.subarray(from, end)])
-      begun = []
+      yield Buffer.concat([...partial, chunk.subarray(from, end)])
+      partial = []
       from = end + 1
     }
-    if (from < chunk.length) begun.push(chunk.subarray(from))
+    if (from < chunk.length) partial.push(chunk.subarray(from))
   }
-  if (begun.length > 0) yield Buffer.concat(begun)
+  if (partial.length > 0) yield Buffer.concat(partial)
 }
 
-// Nobody is left to answer.
+// The agent no longer reads.
 process.stdout.on('error', () => process.exit(0))
 
 const pending = new Set<Promise<void>>()

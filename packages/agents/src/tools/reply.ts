@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { JsonObject, JsonValue } from '@vitrine/protocol'
-import type { Refusal } from './admission.ts'
+import type { HttpRefusal } from './admission.ts'
 
-/** How long a sender that is refused may go on before it is cut off. */
+/** Time that a rejected client may keep sending before the connection is closed. */
 const lingerMs = 1_000
 
 export function reply(
@@ -21,11 +21,11 @@ export function reply(
   response.end(text)
 }
 
-/** Answers before the whole request was read, and ends the connection once it was or has taken too long. */
+/** Responds before the whole request is read; closes the connection when it is, or after a time limit. */
 export function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers }: Refusal,
+  { status, headers }: HttpRefusal,
   body: JsonObject,
 ): void {
   if (response.destroyed || response.headersSent) return
@@ -37,13 +37,13 @@ export function refuse(
     ...headers,
   })
   response.write(text)
-  // Ended with unread input, the connection would be reset and the answer lost with it.
+  // Closing with unread input would reset the connection, and the client would lose the response.
   const end = () => {
     clearTimeout(timer)
     response.end()
   }
   const timer = setTimeout(end, lingerMs)
-  // Nothing is on its way from whoever asked first.
+  // A client that sent `Expect: 100-continue` has not sent its body yet.
   if (request.complete || request.headers.expect !== undefined) end()
   else request.once('end', end).once('close', end).resume()
 }

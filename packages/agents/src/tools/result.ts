@@ -1,9 +1,9 @@
 import { type JsonObject, type JsonValue, VitrineError } from '@vitrine/protocol'
 
-/** What a call answers, as the Model Context Protocol has it. */
+/** The result of a tool call in the Model Context Protocol. */
 export type ToolResult = JsonObject & { readonly content: readonly JsonObject[] }
 
-/** What a tool returned, in a form that an agent takes. Throws when JSON cannot carry it. */
+/** Converts the return value of a tool to a result. Throws when the value cannot be serialized as JSON. */
 export function toolResult(returned: unknown, maxBytes: number): ToolResult {
   if (typeof returned === 'string') return bounded(textResult(returned), maxBytes)
   const json = toJson(returned)
@@ -12,12 +12,12 @@ export function toolResult(returned: unknown, maxBytes: number): ToolResult {
   return bounded(isResult(value) ? value : textResult(json), maxBytes)
 }
 
-/** A failure as the model reads it: the message, and nothing of where in the host it happened. */
+/** A failed result with the error message, but without a stack trace of the host. */
 export function failedResult(message: string, maxBytes: number): ToolResult {
   return { ...bounded(textResult(message), maxBytes), isError: true }
 }
 
-/** No block at all for no text: models' APIs refuse an empty one. */
+/** An empty text gives no block, because model APIs reject empty blocks. */
 function textResult(text: string): ToolResult {
   return { content: text === '' ? [] : [textBlock(text)] }
 }
@@ -31,13 +31,17 @@ function toJson(value: unknown): string | undefined {
     return JSON.stringify(value)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new VitrineError('argument_invalid', `The tool returned what JSON cannot carry: ${why}`, {
-      cause: error,
-    })
+    throw new VitrineError(
+      'argument_invalid',
+      `The tool returned a value that JSON cannot represent: ${why}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
-/** `{ content: 'a text' }` is somebody's own object and not a result. */
+/** Whether a value is a result: `{ content: 'text' }` is an ordinary object, not a result. */
 function isResult(value: JsonValue): value is ToolResult {
   if (!isObject(value) || !Array.isArray(value.content)) return false
   return value.content.every((block: JsonValue) => isObject(block) && typeof block.type === 'string')
@@ -47,7 +51,7 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Blocks from the front as far as they fit, the text at the edge cut, and a note of what is missing. */
+/** Keeps the first blocks that fit, cuts the text block at the limit, and adds a note. */
 function bounded(result: ToolResult, maxBytes: number): ToolResult {
   const { content: blocks, ...rest } = result
   const whole = blocks.reduce((sum, block) => sum + sizeOf(block), sizeOf(rest))
@@ -65,20 +69,20 @@ function bounded(result: ToolResult, maxBytes: number): ToolResult {
   return { content, ...(result.isError === true && { isError: true }) }
 }
 
-/** Only a text can be shown in part. */
+/** Cuts a text block; other blocks cannot be cut. */
 function cutBlock(block: JsonObject, maxBytes: number): JsonObject | undefined {
   if (block.type !== 'text' || typeof block.text !== 'string') return undefined
   const text = cutText(block.text, maxBytes)
   return text === '' ? undefined : textBlock(text)
 }
 
-/** As many whole characters as fit. */
+/** Returns as many whole characters as fit. */
 function cutText(text: string, maxBytes: number): string {
-  const room = new Uint8Array(Math.min(maxBytes, 3 * text.length))
-  return text.slice(0, new TextEncoder().encodeInto(text, room).read)
+  const buffer = new Uint8Array(Math.min(maxBytes, 3 * text.length))
+  return text.slice(0, new TextEncoder().encodeInto(text, buffer).read)
 }
 
-/** A text counts by itself: how it is written down as JSON is not its size. */
+/** Size in bytes; a text block counts with its text, not with its JSON form. */
 function sizeOf(value: JsonObject): number {
   if (Object.keys(value).length === 0) return 0
   const { type, text, ...rest } = value

@@ -1,47 +1,47 @@
-/** So many calls at once; so many more wait, first come first served. */
-export class Semaphore {
-  readonly #count: number
-  readonly #mostWaiting: number
+/** Limits concurrent calls, and queues a limited number of further ones in order. */
+export class CallSemaphore {
+  readonly #slots: number
+  readonly #maxWaiting: number
   readonly #waiting = new Set<() => void>()
-  #taken = 0
+  #running = 0
 
-  constructor(count: number, mostWaiting: number) {
-    this.#count = count
-    this.#mostWaiting = mostWaiting
+  constructor(slots: number, maxWaiting: number) {
+    this.#slots = slots
+    this.#maxWaiting = maxWaiting
   }
 
-  /** How to leave the seat, once there is one. Rejects when too many wait, or with the signal's reason. */
-  async take(signal: AbortSignal): Promise<() => void> {
+  /** Returns a release function once a slot is free. Rejects when too many wait, or with the signal's reason. */
+  async acquire(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
-    if (this.#taken < this.#count) this.#taken += 1
+    if (this.#running < this.#slots) this.#running += 1
     else await this.#wait(signal)
-    return () => this.#leave()
+    return () => this.#release()
   }
 
   #wait(signal: AbortSignal): Promise<void> {
-    if (this.#waiting.size >= this.#mostWaiting) {
-      const message = `Too many calls at once: ${this.#count} run and ${this.#waiting.size} wait. Try again later.`
+    if (this.#waiting.size >= this.#maxWaiting) {
+      const message = `Too many calls at once: ${this.#slots} run and ${this.#waiting.size} wait. Try again later.`
       return Promise.reject(new Error(message))
     }
     return new Promise((resolve, reject) => {
-      const sit = () => {
-        signal.removeEventListener('abort', goAway)
+      const proceed = () => {
+        signal.removeEventListener('abort', onAbort)
         resolve()
       }
-      const goAway = () => {
-        this.#waiting.delete(sit)
+      const onAbort = () => {
+        this.#waiting.delete(proceed)
         reject(signal.reason)
       }
-      signal.addEventListener('abort', goAway, { once: true })
-      this.#waiting.add(sit)
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.add(proceed)
     })
   }
 
-  /** The seat goes to whoever waits longest. */
-  #leave(): void {
+  /** Passes the slot to the call that waits longest. */
+  #release(): void {
     const [next] = this.#waiting
     if (next === undefined) {
-      this.#taken -= 1
+      this.#running -= 1
       return
     }
     this.#waiting.delete(next)

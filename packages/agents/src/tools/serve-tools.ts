@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { VitrineError } from '@vitrine/protocol'
 import { admission, toolsPath } from './admission.ts'
 import { type AroundCall, ToolCalls } from './calls.ts'
-import { exchange, giveUp, type Service } from './exchange.ts'
+import { handleRequest, respondWithFailure, type ToolService } from './handle-request.ts'
 import { type HostTool, offerTools } from './host-tool.ts'
 import { type ToolLimits, toolLimits } from './limits.ts'
-import { listenSomewhere } from './port.ts'
+import { listenOnFreePort } from './port.ts'
 
 export interface ServeToolsOptions {
   /** The session whose agent is offered the tools. */
@@ -17,50 +17,49 @@ export interface ServeToolsOptions {
   readonly tools: readonly HostTool[]
   /** Binds a port of the sandbox's loopback; `Machine.listen`. */
   readonly listen: (port: number) => Promise<Server>
-  /** Around every call, so that it can be recorded or refused. */
+  /** Wraps every call, to record or reject it. */
   readonly around?: AroundCall
   readonly limits?: ToolLimits
-  /** Where Node and the relay are inside the sandbox; default where they are on the host. */
+  /** Paths of Node and the relay inside the sandbox; default the paths on the host. */
   readonly relay?: { readonly node?: string; readonly script?: string }
 }
 
 type Pair = { name: string; value: string }
 
-/** An entry of `mcpServers` as the Agent Client Protocol has it, for agents with `mcpCapabilities.http`. */
+/** An entry of `mcpServers` in the Agent Client Protocol, for agents with `mcpCapabilities.http`. */
 export type HttpToolsEntry = { type: 'http'; name: string; url: string; headers: Pair[] }
 
-/** The same for every other agent. */
+/** An entry of `mcpServers` for all other agents. */
 export type StdioToolsEntry = { name: string; command: string; args: string[]; env: Pair[] }
 
 export interface ServedTools {
   readonly url: string
   readonly headers: readonly Pair[]
-  /** A secret. */
+  /** The bearer token; a secret. */
   readonly token: string
   readonly server: HttpToolsEntry
   readonly stdio: StdioToolsEntry
-  /** Cancels every call. Settles when all have ended and the port is free. */
+  /** Cancels all calls. Settles when they have ended and the port is free. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What the agent sees the tools under. */
+/** The MCP server name that the agent sees. */
 const serverName = 'host'
 
-/** How long an answer may take to get out once the server closes. */
-const farewellMs = 1_000
+/** Time to send the last responses when the server closes. */
+const closeGraceMs = 1_000
 
 /** The script that `stdio` runs, on the host. */
 export const relayScript = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './relay.ts' : './relay.js', import.meta.url),
 )
 
-/** A call belongs to no operation of its own accord, though its server was opened inside one. */
-const outside: <T>(run: () => T) => T = AsyncLocalStorage.snapshot()
+/** Runs calls outside of the operation in whose async context the server was opened. */
+const withoutOperation: <T>(run: () => T) => T = AsyncLocalStorage.snapshot()
 
 /**
- * Offers functions of this program to an agent: a server of the Model Context Protocol on the sandbox's own loopback,
- * for whoever has the token.
+ * Offers host functions to an agent with an MCP server on the sandbox's loopback. Every request needs the token.
  *
  * @example
  * const served = await serveTools({ session: 'ses_1', tools: [weather], listen: (port) => machine.listen(port) })
@@ -71,16 +70,16 @@ export async function serveTools(options: ServeToolsOptions): Promise<ServedTool
   const tools = offerTools(options.tools)
   const token = randomBytes(32).toString('base64url')
   const calls = new ToolCalls(options.session, options.around ?? ((_tool, _input, run) => run()), limits)
-  const { server, port } = await listenSomewhere(options.listen)
+  const { server, port } = await listenOnFreePort(options.listen)
   const closing = new AbortController()
-  const service: Service = {
+  const service: ToolService = {
     protocol: { tools, calls },
     admit: admission(token, port),
     limits,
-    holding: { bytes: 0 },
+    memory: { bytes: 0 },
     closing: closing.signal,
   }
-  const stop = attend(server, service)
+  const stop = serve(server, service)
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= (async () => {
@@ -112,17 +111,17 @@ export async function serveTools(options: ServeToolsOptions): Promise<ServedTool
   }
 }
 
-/** Answers whoever connects, until it is told to stop. */
-function attend(server: Server, service: Service): () => Promise<void> {
+/** Serves HTTP on the connections of `server`. Returns a function that stops it. */
+function serve(server: Server, service: ToolService): () => Promise<void> {
   const { limits, closing } = service
   const sockets = new Set<Socket>()
   const running = new Set<Promise<void>>()
-  // Never listens: it lends its parser to the sockets that it is given.
+  // This HTTP server never listens; it gets the accepted sockets of `server`.
   const http = createServer({ keepAliveTimeout: limits.idleMs })
   http.timeout = limits.idleMs
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
-    const task = outside(() => exchange(service, request, response))
-      .catch(() => giveUp(service, response))
+    const task = withoutOperation(() => handleRequest(service, request, response))
+      .catch(() => respondWithFailure(service, response))
       .then(() => void running.delete(task))
     running.add(task)
   }
@@ -134,7 +133,7 @@ function attend(server: Server, service: Service): () => Promise<void> {
     socket.once('close', () => sockets.delete(socket))
     http.emit('connection', socket)
   })
-  // A connection that could not be taken is that client's loss only.
+  // A failed accept affects only that client.
   server.on('error', () => undefined)
   server.unref()
 
@@ -144,7 +143,7 @@ function attend(server: Server, service: Service): () => Promise<void> {
     for (const socket of sockets) socket.destroySoon()
     const timer = setTimeout(() => {
       for (const socket of sockets) socket.destroy()
-    }, farewellMs)
+    }, closeGraceMs)
     await freed
     clearTimeout(timer)
   }

@@ -155,7 +155,7 @@ describe('parties', () => {
     one.party.close()
     agent.say({ id: 1, result: 'late' }, note(1))
     expect(await two.next()).toMatchObject(note(1))
-    expect((await events('log.message'))[0]?.data.message).toContain('nobody waits for (id 1)')
+    expect((await events('log.message'))[0]?.data.message).toContain('a request that is not open (id 1)')
   })
 
   it('harm nobody when they fail or do not read', async () => {

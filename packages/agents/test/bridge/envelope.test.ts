@@ -17,7 +17,7 @@ describe('readEnvelope', () => {
     ['an error', '{"id":1,"error":{"code":400}}', { kind: 'response', id: 1 }],
     ['spaces around it', '  {"method":"m"}\r', { kind: 'notification' }],
     ['no JSON', '{"method":', { kind: 'garbage', reason: 'not JSON' }],
-    ['a banner', 'Welcome!', { kind: 'garbage', reason: 'no JSON-RPC message' }],
+    ['a banner', 'Welcome!', { kind: 'garbage', reason: 'not a JSON-RPC message' }],
     ['a list', '[{"method":"m"}]', { kind: 'garbage' }],
     ['a text', '"hello"', { kind: 'garbage' }],
     ['null', 'null', { kind: 'garbage' }],

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { LineCutter, type Piece } from '../../src/bridge/lines.ts'
+import { LineCutter, type OutputPiece } from '../../src/bridge/lines.ts'
 
 const max = 40
 
 /** All pieces of these bytes, cut into chunks at these places. */
-function cut(bytes: Buffer, places: readonly number[], limit = max): Piece[] {
+function cut(bytes: Buffer, places: readonly number[], limit = max): OutputPiece[] {
   const cutter = new LineCutter(limit)
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1))), bytes.length].sort(
     (a, b) => a - b,
   )
-  const pieces: Piece[] = []
+  const pieces: OutputPiece[] = []
   let from = 0
   for (const end of ends) {
     pieces.push(...cutter.take(bytes.subarray(from, end)))

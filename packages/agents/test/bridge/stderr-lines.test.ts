@@ -6,7 +6,7 @@ function wordsOf(text: string, chunk = 7) {
   const lines = new StderrLines()
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += chunk) lines.take(bytes.subarray(at, at + chunk))
-  return lines.words()
+  return lines.excerpt()
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `line ${n}`)
@@ -36,11 +36,11 @@ it('says the same whatever the chunks are', () => {
 it('bounds a line that never ends', () => {
   const lines = new StderrLines()
   for (let n = 0; n < 1_000; n += 1) lines.take(Buffer.from('word '.repeat(2_000)))
-  expect(lines.words()).toEqual({ head: `${'word '.repeat(400)}…`, lines: 1 })
+  expect(lines.excerpt()).toEqual({ head: `${'word '.repeat(400)}…`, lines: 1 })
 })
 
 it('shows the last words at the end of a message', () => {
   expect(formatExcerpt({ head: '', lines: 0 })).toBe('')
-  expect(formatExcerpt({ head: 'one', lines: 1 })).toBe('\nIts last words (1 line):\none')
-  expect(formatExcerpt(wordsOf(numbered(100).join('\n')))).toContain('(100 lines):\nline 95\n')
+  expect(formatExcerpt({ head: 'one', lines: 1 })).toBe('\nEnd of its stderr (1 line in all):\none')
+  expect(formatExcerpt(wordsOf(numbered(100).join('\n')))).toContain('(100 lines in all):\nline 95\n')
 })

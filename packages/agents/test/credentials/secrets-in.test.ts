@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { secretsIn, tellsOfSecret } from '../../src/credentials/secrets-in.ts'
+import { isSecretName, secretsIn } from '../../src/credentials/secrets-in.ts'
 
 test.each([
   ['accessToken', true],
@@ -24,7 +24,7 @@ test.each([
   ['/home/me/key', false],
   ['https://mcp.example/token', false],
 ])('%s tells of a secret: %s', (name, expected) => {
-  expect(tellsOfSecret(name)).toBe(expected)
+  expect(isSecretName(name)).toBe(expected)
 })
 
 test.each([

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { version } from '../../src/demo/offer.ts'
+import { version } from '../../src/demo/initialize-response.ts'
 import { main, nodeFlags, Stage, type StartOptions } from './start.ts'
 
 const stage = new Stage()

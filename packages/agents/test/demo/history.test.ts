@@ -1,6 +1,6 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk/unstable'
 import { expect, it } from 'vitest'
-import { remember, retold } from '../../src/demo/history.ts'
+import { addToHistory, replayable } from '../../src/demo/history.ts'
 
 const text = (text: string) => ({ type: 'text' as const, text })
 
@@ -17,7 +17,7 @@ it('keeps chunks as messages, a tool call as its last state and a plan as its la
     { sessionUpdate: 'tool_call_update', toolCallId: 't', status: 'completed', title: null },
     { sessionUpdate: 'plan', entries: [{ content: 'x', priority: 'low', status: 'completed' }] },
   ]
-  for (const update of updates) remember(history, update)
+  for (const update of updates) addToHistory(history, update)
   expect(history).toEqual([
     updates[0],
     updates[8],
@@ -29,15 +29,15 @@ it('keeps chunks as messages, a tool call as its last state and a plan as its la
 
 it('keeps no long text, no large block and no more than 500 updates', () => {
   const history: SessionUpdate[] = []
-  remember(history, { sessionUpdate: 'user_message_chunk', content: text('x'.repeat(1_000_000)) })
+  addToHistory(history, { sessionUpdate: 'user_message_chunk', content: text('x'.repeat(1_000_000)) })
   const data = 'A'.repeat(100_000)
-  remember(history, {
+  addToHistory(history, {
     sessionUpdate: 'user_message_chunk',
     content: { type: 'image', mimeType: 'image/png', data },
   })
   expect(JSON.stringify(history).length).toBeLessThan(70_000)
   for (let n = 0; n < 1000; n++) {
-    remember(history, { sessionUpdate: 'agent_message_chunk', content: text('x'), messageId: String(n) })
+    addToHistory(history, { sessionUpdate: 'agent_message_chunk', content: text('x'), messageId: String(n) })
   }
   expect(history).toHaveLength(500)
 })
@@ -50,5 +50,5 @@ it('tells a terminal again as the text it showed', () => {
     content: [{ type: 'terminal', terminalId: 'gone' }],
     rawOutput: { output: 'shown' },
   }
-  expect(retold(update)).toMatchObject({ content: [{ type: 'content', content: text('shown') }] })
+  expect(replayable(update)).toMatchObject({ content: [{ type: 'content', content: text('shown') }] })
 })

@@ -13,10 +13,10 @@ function caller(signal?: AbortSignal) {
 
 /** Work that ends when the test says so, and that takes its time to be taken back. */
 function work() {
-  const begun: { signal: AbortSignal; tell: (progress: string) => void; done: () => void }[] = []
-  const begin = ({ signal, tell }: { signal: AbortSignal; tell: (progress: string) => void }) =>
+  const begun: { signal: AbortSignal; report: (progress: string) => void; done: () => void }[] = []
+  const begin = ({ signal, report }: { signal: AbortSignal; report: (progress: string) => void }) =>
     new Promise<string>((resolve, reject) => {
-      begun.push({ signal, tell, done: () => resolve('result') })
+      begun.push({ signal, report, done: () => resolve('result') })
       signal.addEventListener('abort', () => setImmediate(() => reject(new Error('taken back'))))
     })
   return { begun, begin }
@@ -28,7 +28,7 @@ test('who asks for the same shares it, and hears how it goes', async () => {
   const [one, two, other] = [caller(), caller(), caller()]
   const results = [shared.join('a', begin, one), shared.join('a', begin, two), shared.join('b', begin, other)]
   expect(begun).toHaveLength(2)
-  begun[0]?.tell('half')
+  begun[0]?.report('half')
   for (const { done } of begun) done()
   expect(await Promise.all(results)).toEqual(['result', 'result', 'result'])
   expect([one.heard, two.heard, other.heard]).toEqual([['half'], ['half'], []])

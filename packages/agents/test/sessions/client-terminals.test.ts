@@ -48,10 +48,10 @@ it('counts those that are being started', async () => {
 it('ends those that began since a moment, also those that have not begun yet', async () => {
   const terminals = new ClientTerminals()
   const before = await terminals.create(talking(0), 'agent', asked)
-  const { made } = terminals
+  const { createdCount } = terminals
   const started = Promise.withResolvers<void>()
   const late = terminals.create(talking(0, started.promise), 'agent', asked)
-  await terminals.killSince(made)
+  await terminals.killSince(createdCount)
   started.resolve()
   await expect(late).rejects.toMatchObject({ code: 'cancelled' })
   expect(terminals.output(before)).toMatchObject({ truncated: false })

@@ -1,6 +1,6 @@
 import type { PermissionAnswer, PermissionKind } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { chooseOption, ruleFor, settleRules } from '../../src/sessions/permissions.ts'
+import { chooseOption, completeRules, ruleFor } from '../../src/sessions/permissions.ts'
 
 const option = (kind: PermissionKind, id: string = kind) => ({ id, name: id, kind })
 
@@ -33,7 +33,7 @@ describe('chooseOption', () => {
     [all, 'constructor' as PermissionKind],
     [[], 'allow_once'],
   ])('refuses what is not offered: %j %j', (options, answer) => {
-    expect(() => chooseOption(options, answer)).toThrow(/There is no answer/)
+    expect(() => chooseOption(options, answer)).toThrow(/is not an option of this permission request/)
   })
 })
 
@@ -43,11 +43,11 @@ describe('rules', () => {
     ['allow', 'allow_once'],
     ['deny', 'reject_once'],
   ] as const)('%s is about everything', (rules, answer) => {
-    expect(ruleFor(settleRules(rules), 'edit')).toBe(answer)
+    expect(ruleFor(completeRules(rules), 'edit')).toBe(answer)
   })
 
   it('a refusal counts more than a grant', () => {
-    const rules = settleRules({
+    const rules = completeRules({
       default: 'allow',
       allow: ['edit'],
       allowAlways: ['edit', 'read'],
@@ -61,6 +61,6 @@ describe('rules', () => {
   })
 
   it('nothing said is to ask, for an hour', () => {
-    expect(settleRules()).toMatchObject({ default: 'ask', timeoutMs: 3_600_000, onTimeout: 'reject_once' })
+    expect(completeRules()).toMatchObject({ default: 'ask', timeoutMs: 3_600_000, onTimeout: 'reject_once' })
   })
 })

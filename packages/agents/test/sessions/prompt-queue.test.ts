@@ -58,9 +58,8 @@ it('answers everyone, whatever is dropped, called off or run', async () => {
             expect(error).toMatchObject({ code: 'session_queue_full' })
           }
         } else if (step === 'drop') queue.drop(String(turns.length - 1))
-        else if (step === 'cancel')
-          queue.answerWaiting((waiting) => ({ turn: waiting, outcome: 'cancelled' }))
-        else if (step === 'close') queue.answerWaiting(() => new VitrineError('session_closed', 'closed'))
+        else if (step === 'cancel') queue.endQueued((waiting) => ({ turn: waiting, outcome: 'cancelled' }))
+        else if (step === 'close') queue.endQueued(() => new VitrineError('session_closed', 'closed'))
         else for (const one of turns) one.end()
         await Promise.resolve()
       }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ActiveTurn } from '../../src/sessions/active-turn.ts'
 import { linesOf } from '../../src/sessions/client-files.ts'
-import { chosen, readOptions, shownOptions } from '../../src/sessions/config-options.ts'
+import { findOption, readOptions, shownOptions } from '../../src/sessions/config-options.ts'
 import { modelErrorSign } from '../../src/sessions/model-error.ts'
 import { fitBlocks, promptBlocks, shownBlocks } from '../../src/sessions/prompt-content.ts'
 
@@ -44,14 +44,14 @@ describe('options of a session', () => {
 
   it('are found by category or id, for a value that there is', () => {
     const options = readOptions(old)
-    expect(chosen('x', options, { category: 'mode' }, 'auto').id).toBe('mode')
-    expect(() => chosen('x', options, { category: 'mode' }, 'yolo')).toThrow(
+    expect(findOption('x', options, { category: 'mode' }, 'auto').id).toBe('mode')
+    expect(() => findOption('x', options, { category: 'mode' }, 'yolo')).toThrow(
       'The agent x has no mode "yolo"; it has ask, auto.',
     )
-    expect(() => chosen('x', options, { id: 'weather' }, 'sun')).toThrow(
-      'The agent x has no weather to choose; it has mode, model.',
+    expect(() => findOption('x', options, { id: 'weather' }, 'sun')).toThrow(
+      'The agent x has no option weather; it has mode, model.',
     )
-    expect(() => chosen('x', [], { category: 'model' }, 'm')).toThrow('The agent x has no model to choose.')
+    expect(() => findOption('x', [], { category: 'model' }, 'm')).toThrow('The agent x has no option model.')
   })
 
   it('survive whatever an agent says', () => {
@@ -77,21 +77,21 @@ describe('a turn', () => {
 
   it('knows the tool calls that are open, in whatever order they are told of', () => {
     const one = turn()
-    one.hear(call('a', 'pending'))
-    one.hear(call('b', 'in_progress', 'tool_call_update'))
-    one.hear(call('b', 'pending'))
-    one.hear(call('c', 'completed', 'tool_call_update'))
-    one.hear(call('c', 'pending'))
-    one.hear(call('d', undefined, 'tool_call_update'))
-    one.hear(call('a', 'completed', 'tool_call_update'))
+    one.applyUpdate(call('a', 'pending'))
+    one.applyUpdate(call('b', 'in_progress', 'tool_call_update'))
+    one.applyUpdate(call('b', 'pending'))
+    one.applyUpdate(call('c', 'completed', 'tool_call_update'))
+    one.applyUpdate(call('c', 'pending'))
+    one.applyUpdate(call('d', undefined, 'tool_call_update'))
+    one.applyUpdate(call('a', 'completed', 'tool_call_update'))
     expect(one.openTools).toEqual(['b'])
     expect(one.openSince).toBe(10)
-    one.hear(call('e', 'pending'))
+    one.applyUpdate(call('e', 'pending'))
     expect(one.openSince).toBe(10)
-    one.hear(call('b', 'failed', 'tool_call_update'))
+    one.applyUpdate(call('b', 'failed', 'tool_call_update'))
     // What an earlier tool left running is older.
     expect(one.openSince).toBe(30)
-    one.hear(call('e', 'failed', 'tool_call_update'))
+    one.applyUpdate(call('e', 'failed', 'tool_call_update'))
     expect(one.openSince).toBeUndefined()
   })
 
@@ -100,7 +100,7 @@ describe('a turn', () => {
       fc.property(fc.object(), (update) => {
         const one = turn()
         for (const sessionUpdate of ['agent_message_chunk', 'tool_call', 'tool_call_update', 'plan'])
-          one.hear({ ...(update as object), sessionUpdate })
+          one.applyUpdate({ ...(update as object), sessionUpdate })
         expect(one.text.length).toBeLessThan(100_000)
       }),
     )
@@ -140,6 +140,6 @@ it('shows what a prompt had, without its bytes', () => {
     { type: 'text', text: 'hi' },
     { type: 'image', mimeType: 'image/png', bytes: 1_000 },
   ])
-  expect(() => fitBlocks('x', blocks, {})).toThrow('The agent x takes no image in a prompt.')
+  expect(() => fitBlocks('x', blocks, {})).toThrow('The agent x does not accept image content in a prompt.')
   expect(fitBlocks('x', blocks, { image: true })).toEqual(blocks)
 })

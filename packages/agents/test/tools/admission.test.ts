@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { echo, said, send, sendRaw, served } from './scene.ts'
+import { echo, said, send, sendRaw, served } from './fixture.ts'
 
 const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createLocalSandbox, type LocalSandbox, local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ServedTools } from '../../src/tools/serve-tools.ts'
-import { echo, send, served } from './scene.ts'
+import { echo, send, served } from './fixture.ts'
 
 async function openSandbox(): Promise<LocalSandbox> {
   // Not below /tmp: a sandbox has a /tmp of its own.

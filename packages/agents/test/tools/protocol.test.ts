@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { echo, type Reply, send, served, tool } from './scene.ts'
+import { echo, type Reply, send, served, tool } from './fixture.ts'
 
 const request = (id: number, method: string, params = {}) => ({ jsonrpc: '2.0', id, method, params })
 

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
 import { relayScript, type StdioToolsEntry } from '../../src/tools/serve-tools.ts'
-import { echo, type Reply, served, slowTool, tool } from './scene.ts'
+import { echo, type Reply, served, slowTool, tool } from './fixture.ts'
 
 /** The relay as an agent starts it: with these variables and no others. */
 class Relay {

@@ -3,7 +3,7 @@ import type { McpServer } from '@agentclientprotocol/sdk'
 import type { JsonObject } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
 import { relayScript, serveTools } from '../../src/tools/serve-tools.ts'
-import { ask, call, echo, listen, said, send, served, slowTool, tool } from './scene.ts'
+import { ask, call, echo, listen, said, send, served, slowTool, tool } from './fixture.ts'
 
 it('greets in the version that the client speaks, or in its own newest one', async () => {
   const to = await served([echo])

@@ -12,7 +12,7 @@ interface InstallFlags extends DataFlag {
 export function addAgents(program: Command): void {
   const agents = program
     .command('agents')
-    .description('The agents there are: what is installed, and which credentials they find.')
+    .description('Lists the known agents: whether each is installed and which credentials were found.')
     .option('--data <folder>', 'the data directory of the host')
     .addHelpText('after', '\nExamples:\n  $ vitrine agents\n  $ vitrine agents install claude codex')
     .action(async ({ data }: DataFlag) => {
@@ -22,10 +22,10 @@ export function addAgents(program: Command): void {
 
   agents
     .command('install')
-    .description('Installs agents ahead of time, each in a sandbox of its own, and tries them there.')
+    .description('Installs agents ahead of time, each in its own sandbox, and starts each once to check it.')
     .argument('[names...]')
-    .option('--all', 'every agent that can be installed')
-    .option('--agent-version <version>', 'another version than the one that is pinned')
+    .option('--all', 'install every agent that can be installed')
+    .option('--agent-version <version>', 'a version other than the pinned one')
     .option('--data <folder>', 'the data directory of the host')
     .addHelpText('after', '\nExamples:\n  $ vitrine agents install claude\n  $ vitrine agents install --all')
     .action(async (names: string[], options: InstallFlags, command: Command) => {

@@ -1,7 +1,7 @@
 import { openHost } from '@vitrine/host'
 import { type InstallProgress, VitrineError } from '@vitrine/protocol'
 
-export interface InstallOptions {
+export interface InstallAgentsOptions {
   readonly names: readonly string[]
   readonly all: boolean
   readonly version?: string
@@ -9,8 +9,8 @@ export interface InstallOptions {
   readonly print: (line: string) => void
 }
 
-/** Installs agents one after another; the first that fails ends it, and what was installed stays. */
-export async function installAgents(options: InstallOptions): Promise<void> {
+/** Installs agents one after another and stops at the first failure; agents installed before it stay installed. */
+export async function installAgents(options: InstallAgentsOptions): Promise<void> {
   const { names, all, version, data, print } = options
   if (all === names.length > 0)
     throw new VitrineError('argument_invalid', 'Name the agents to install, or pass --all.')
@@ -23,7 +23,7 @@ export async function installAgents(options: InstallOptions): Promise<void> {
       ...(version !== undefined && { version }),
       onProgress: (progress) => print(progressLine(progress)),
     })
-    print(`${name} ${installed} is in ${path}`)
+    print(`${name} ${installed} is installed in ${path}`)
   }
 }
 

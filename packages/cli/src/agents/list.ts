@@ -2,9 +2,9 @@ import { listAgents } from '@vitrine/host'
 import type { AgentInfo } from '@vitrine/protocol'
 import pc from 'picocolors'
 
-/** The agents as a table: what is here, what it needs, and how to get the rest. */
+/** Lines of a table: each agent's state, version, credentials and install command. */
 export async function agentTable(data: string | undefined): Promise<string[]> {
-  // Beside a host that runs: nothing of it is opened.
+  // `listAgents` opens no store, so it also works while a host runs on the same data directory.
   const agents = await listAgents({ ...(data !== undefined && { data }) })
   const rows = agents.map((agent) => [
     agent.name,
@@ -13,7 +13,9 @@ export async function agentTable(data: string | undefined): Promise<string[]> {
     credentialsOf(agent),
     agent.installed ? '' : (agent.howToGet ?? `vitrine agents install ${agent.name}`),
   ])
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => visible(row[column] ?? ''))))
+  const widths = [0, 1, 2, 3].map((column) =>
+    Math.max(...rows.map((row) => visibleLength(row[column] ?? ''))),
+  )
   return rows.map((row) =>
     row
       .map((cell, column) => padded(cell, widths[column] ?? 0))
@@ -28,11 +30,11 @@ function credentialsOf({ from, credentials: { present, wanted } }: AgentInfo): s
 }
 
 function padded(cell: string, width: number): string {
-  return cell + ' '.repeat(Math.max(0, width - visible(cell)))
+  return cell + ' '.repeat(Math.max(0, width - visibleLength(cell)))
 }
 
-/** Colours take no room. */
-function visible(text: string): number {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of
+/** The length without ANSI colour codes. */
+function visibleLength(text: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ANSI colour codes begin with a control character
   return text.replace(/\u001b\[\d+m/g, '').length
 }

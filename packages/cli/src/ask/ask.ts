@@ -16,36 +16,36 @@ export interface AskOptions {
   readonly credentials?: 'env' | 'host' | 'none'
   readonly model?: string
   readonly mode?: string
-  /** Every event instead of what the agent says. */
+  /** Print every event instead of the agent's messages. */
   readonly events: boolean
   readonly width: number
   readonly write: (text: string) => void
 }
 
-/** One prompt to one agent in a sandbox of its own. */
+/** Sends one prompt to one agent in a new sandbox, prints the turn, then the changed files. */
 export async function ask(options: AskOptions): Promise<void> {
   const { agent, root, isolation } = options
-  const own = agent.includes('=') ? parseAgent(agent) : undefined
+  const ownAgent = agent.includes('=') ? parseAgent(agent) : undefined
   const script: ScriptSandboxOptions = {
     provider: local({ isolation, ...(root !== undefined && { root }) }),
-    ...(own && { agents: [own] }),
+    ...(ownAgent && { agents: [ownAgent] }),
     onInstall: ({ message }) => options.write(pc.dim(`${message}\n`)),
   }
   await using sandbox = await createSandbox(script)
   const session = await sandbox.openSession({
-    agent: own?.name ?? agent,
+    agent: ownAgent?.name ?? agent,
     permissions: options.permissions,
     ...(options.credentials && { credentials: options.credentials }),
     ...(options.model && { model: options.model }),
     ...(options.mode && { mode: options.mode }),
   })
-  const over = new AbortController()
-  const showing = show(session, options, over.signal)
-  const unanswer = session.onEvent(({ type, data }) => {
+  const ended = new AbortController()
+  const showing = show(session, options, ended.signal)
+  const stopListening = session.onEvent(({ type, data }) => {
     if (type === 'question.requested')
       void session.respondQuestion(String(data.question), { action: 'cancel' }).catch(() => undefined)
   })
-  takeSignals(['SIGINT'], endBy(session))
+  takeSignals(['SIGINT'], cancelOrExit(session))
   try {
     const { outcome, stopReason, modelError } = await session.prompt(options.prompt)
     await showing
@@ -54,41 +54,43 @@ export async function ask(options: AskOptions): Promise<void> {
     if (modelError !== undefined)
       throw new VitrineError(
         'agent_failed',
-        `The agent's model seems to have failed: ${modelError.text ?? 'it said nothing at all'}`,
+        `The agent's model seems to have failed: ${modelError.text ?? 'the turn has no output'}`,
       )
-    if (outcome !== 'ok') options.write(pc.yellow(`The turn ended: ${stopReason ?? outcome}.\n`))
+    if (outcome !== 'ok') options.write(pc.yellow(`The turn ended with: ${stopReason ?? outcome}.\n`))
   } finally {
-    over.abort()
+    ended.abort()
     await showing
-    unanswer()
+    stopListening()
   }
 }
 
-/** The first Ctrl-C asks the agent to stop; the second does not wait for it. */
-function endBy(session: Session): (signal: EndSignal) => void {
-  let asked = false
+/** The first Ctrl-C cancels the turn; the second exits at once. */
+function cancelOrExit(session: Session): (signal: EndSignal) => void {
+  let cancelling = false
   return (signal) => {
-    if (asked) process.exit(signalCodes[signal])
-    asked = true
+    if (cancelling) process.exit(signalCodes[signal])
+    cancelling = true
     void session.cancel().catch(() => undefined)
   }
 }
 
-/** Everything up to the end of the turn: what the agent says as it says it, or every event. */
+/** Prints the agent's messages, or every event, until the turn has finished. */
 async function show(session: Session, options: AskOptions, signal: AbortSignal): Promise<void> {
   const { write, width, events } = options
   for await (const event of session.events({ signal })) {
     if (!('seq' in event)) continue
-    write(events ? `${paintEvent(event, width)}\n` : wordsOf(event))
+    write(events ? `${paintEvent(event, width)}\n` : textOf(event))
     if (event.type === 'turn.finished') return
   }
 }
 
-function wordsOf({ type, data }: JournalEvent): string {
+function textOf({ type, data }: JournalEvent): string {
   if (type === 'permission.resolved') return pc.dim(`\n[permission: ${String(data.answer)}]\n`)
   if (type === 'question.requested')
-    return pc.yellow(`\n[asked, and nobody is here to answer: ${escapeForTerminal(String(data.message))}]\n`)
-  const { message } = data as { message?: { params?: { update?: Update } } }
+    return pc.yellow(
+      `\n[question cancelled, this command cannot answer it: ${escapeForTerminal(String(data.message))}]\n`,
+    )
+  const { message } = data as { message?: { params?: { update?: ShownUpdate } } }
   const update = type === 'agent.message' ? message?.params?.update : undefined
   const text = escapeLinesForTerminal(update?.content?.text ?? '')
   if (update?.sessionUpdate === 'agent_message_chunk') return text
@@ -98,7 +100,7 @@ function wordsOf({ type, data }: JournalEvent): string {
   return ''
 }
 
-interface Update {
+interface ShownUpdate {
   readonly sessionUpdate?: string
   readonly title?: string
   readonly content?: { readonly text?: string }

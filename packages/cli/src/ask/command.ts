@@ -6,22 +6,31 @@ type AskFlags = Omit<AskOptions, 'prompt' | 'events' | 'width' | 'write'> & { re
 export function addAsk(program: Command): void {
   program
     .command('ask')
-    .description('One prompt to one agent in a sandbox of its own; then what it changed.')
+    .description('Sends one prompt to one agent in a new sandbox, then lists the files it changed.')
     .argument('<prompt>')
     .option('-a, --agent <name>', "a known agent, or one of your own as name='command'", 'demo')
-    .option('--root <folder>', 'the workspace; without one, a folder that is gone afterwards')
+    .option('--root <folder>', 'the workspace; without it, a temporary folder that is removed afterwards')
     .addOption(
-      choice('--isolation <kind>', 'what it runs in', ['auto', 'bubblewrap', 'none']).default('auto'),
+      choice('--isolation <kind>', 'how the sandbox is isolated', ['auto', 'bubblewrap', 'none']).default(
+        'auto',
+      ),
     )
     .addOption(
-      choice('--permissions <rule>', 'what it is answered when it asks', ['allow', 'deny']).default('allow'),
+      choice('--permissions <rule>', "the answer to the agent's permission requests", [
+        'allow',
+        'deny',
+      ]).default('allow'),
     )
     .addOption(
-      choice('--credentials <grant>', "what it gets of this machine's logins", ['env', 'host', 'none']),
+      choice('--credentials <grant>', "which of this machine's credentials the agent gets", [
+        'env',
+        'host',
+        'none',
+      ]),
     )
     .option('--model <name>')
     .option('--mode <name>')
-    .option('--events', 'every event of the session instead of what the agent says')
+    .option('--events', "print every event of the session instead of the agent's messages")
     .addHelpText('after', help)
     .action(async (prompt: string, { events = false, ...rest }: AskFlags) => {
       const { ask } = await import('./ask.ts')

@@ -14,20 +14,24 @@ export interface TailFlags {
 }
 
 export function addEvents(program: Command): void {
-  const events = program.command('events').description('The events of a daemon that runs.')
+  const events = program.command('events').description('Reads the events of a running daemon.')
   events
     .command('tail')
-    .description('What happened and what happens, one line an event, until Ctrl-C.')
-    .option('--url <url>', 'the daemon; without it, the one that runs on the data directory')
-    .option('--token <token>', 'the token for it (VITRINE_TOKEN)')
+    .description('Prints past events, then new ones as they happen, one per line, until Ctrl-C.')
+    .option('--url <url>', 'the URL of the daemon; without it, the daemon that runs on the data directory')
+    .option('--token <token>', 'the token to call the daemon with (VITRINE_TOKEN)')
     .option('--data <folder>', 'the data directory of the daemon')
-    .option('--sandbox <id>', "one sandbox; without it, the daemon's default")
-    .option('--all', 'every sandbox, and the host itself')
-    .option('--types <types>', 'only these types or families, separated by commas', words)
-    .option('--session <id>', 'only those of one session')
-    .option('--text <text>', 'only those with this text somewhere in them')
-    .option('--after <cursor>', 'only what comes after this cursor; "now" for what is to come')
-    .option('--json', 'each event as one line of JSON')
+    .option('--sandbox <id>', "events of this sandbox; without it, the daemon's default sandbox")
+    .option('--all', 'events of every sandbox and of the host')
+    .option(
+      '--types <types>',
+      'only events of these types, separated by commas; * matches the rest of a name',
+      commaSeparated,
+    )
+    .option('--session <id>', 'only events of this session')
+    .option('--text <text>', 'only events that contain this text')
+    .option('--after <cursor>', 'only events after this cursor; "now" for new events only')
+    .option('--json', 'print each event as one line of JSON')
     .addHelpText('after', help)
     .action(async (flags: TailFlags) => {
       const { tailEvents } = await import('./tail.ts')
@@ -35,8 +39,8 @@ export function addEvents(program: Command): void {
     })
 }
 
-function words(text: string): string[] {
-  return text.split(',').filter((word) => word !== '')
+function commaSeparated(text: string): string[] {
+  return text.split(',').filter((part) => part !== '')
 }
 
 const help = `

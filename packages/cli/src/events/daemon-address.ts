@@ -1,48 +1,49 @@
 import { fromProblem, VitrineError } from '@vitrine/protocol'
-import { readNote } from '../serve/daemon-file.ts'
-import { dataFolder } from '../serve/data-folder.ts'
+import { dataFolder, readDaemonFile } from '../serve/daemon-file.ts'
 
-/** How a daemon is reached. */
-export interface DaemonAddress {
+/** The URL of a daemon and the token to call it with. */
+export interface DaemonEndpoint {
   readonly url: string
   readonly token?: string
 }
 
-interface Known {
+interface DaemonSandboxes {
   readonly sandboxes: readonly { readonly id: string }[]
   readonly default?: string
 }
 
-/** The one that was named, or the one of a data directory. */
-export function daemonAddress(flags: { url?: string; token?: string; data?: string }): DaemonAddress {
-  const said = flags.token ?? (process.env.VITRINE_TOKEN || undefined)
-  if (flags.url !== undefined) return { url: flags.url, ...(said !== undefined && { token: said }) }
+/** The address from `--url` and `--token`, or from the file that the daemon wrote into its data directory. */
+export function daemonAddress(flags: { url?: string; token?: string; data?: string }): DaemonEndpoint {
+  if (flags.url !== undefined) {
+    const token = flags.token ?? (process.env.VITRINE_TOKEN || undefined)
+    return { url: flags.url, ...(token !== undefined && { token }) }
+  }
   const data = dataFolder(flags.data)
-  const note = readNote(data)
-  if (note === undefined) throw noDaemon(`No daemon runs on ${data}.`)
-  const token = flags.token ?? note.token
-  return { url: note.url, ...(token !== undefined && { token }) }
+  const daemon = readDaemonFile(data)
+  if (daemon === undefined) throw noDaemon(`No daemon runs on ${data}.`)
+  const token = flags.token ?? daemon.token
+  return { url: daemon.url, ...(token !== undefined && { token }) }
 }
 
-/** What it has: whether it is there, and whether the token is right, is found out once and not retried for ever. */
-export async function sandboxesOf({ url, token }: DaemonAddress): Promise<Known> {
+/** The daemon's sandboxes. This first request is not retried, so an unreachable daemon or a wrong token fails at once. */
+export async function fetchSandboxes({ url, token }: DaemonEndpoint): Promise<DaemonSandboxes> {
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   let response: Response
-  let answer: unknown
+  let body: unknown
   try {
     response = await fetch(new URL('/v1/sandboxes', url), { headers, signal: AbortSignal.timeout(10_000) })
-    answer = await response.json()
+    body = await response.json()
   } catch (error) {
-    throw noDaemon(`No daemon answers at ${url}.`, error)
+    throw noDaemon(`No daemon responds at ${url}.`, error)
   }
-  if (!response.ok) throw fromProblem(answer)
-  return answer as Known
+  if (!response.ok) throw fromProblem(body)
+  return body as DaemonSandboxes
 }
 
-function noDaemon(what: string, cause?: unknown): VitrineError {
+function noDaemon(message: string, cause?: unknown): VitrineError {
   return new VitrineError(
     'connection_failed',
-    `${what} Start one with "vitrine serve" or "vitrine up", or name another with --url or --data.`,
+    `${message} Start one with "vitrine serve" or "vitrine up", or choose another with --url or --data.`,
     cause === undefined ? {} : { cause },
   )
 }

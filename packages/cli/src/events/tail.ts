@@ -4,36 +4,38 @@ import { type JournalItem, type TailOptions, VitrineError } from '@vitrine/proto
 import { paintEvent } from '../paint.ts'
 import { takeSignals } from '../signals.ts'
 import type { TailFlags } from './command.ts'
-import { daemonAddress, sandboxesOf } from './daemon-address.ts'
-import { jsonLine } from './json-line.ts'
+import { daemonAddress, fetchSandboxes } from './daemon-address.ts'
 
-/** Writes events as they come, over any number of connections, until Ctrl-C. */
+/** Prints events until Ctrl-C; the client reconnects as often as needed. */
 export async function tailEvents(flags: TailFlags): Promise<void> {
   const address = daemonAddress(flags)
-  const wanted = await wantedJournal(flags, address)
-  const over = new AbortController()
-  takeSignals(['SIGINT'], () => over.abort())
+  const journal = await selectedJournal(flags, address)
+  const interrupted = new AbortController()
+  takeSignals(['SIGINT'], () => interrupted.abort())
   await using client = connect(address)
-  // The journals of the host under one cursor: nobody is woken up to be looked at.
-  const options = tailOptions(flags, over.signal)
-  // A journal is read without waking its sandbox up.
-  const items = wanted === undefined ? client.events(options) : client.journal(wanted).tail(options)
+  const options = tailOptions(flags, interrupted.signal)
+  // Both read journals only, and start no sandbox.
+  const items = journal === undefined ? client.events(options) : client.journal(journal).tail(options)
   for await (const item of items) await writeLine(lineOf(item, flags))
 }
 
-async function wantedJournal(
+async function selectedJournal(
   { sandbox, all = false }: TailFlags,
-  address: Parameters<typeof sandboxesOf>[0],
+  address: Parameters<typeof fetchSandboxes>[0],
 ): Promise<string | undefined> {
   if (all && sandbox !== undefined)
-    throw new VitrineError('argument_invalid', 'Choose between --sandbox and --all.')
-  const { sandboxes, default: usual } = await sandboxesOf(address)
+    throw new VitrineError('argument_invalid', '--sandbox and --all exclude each other: pass one of them.')
+  const { sandboxes, default: defaultId } = await fetchSandboxes(address)
   if (all) return undefined
-  const id = sandbox ?? usual
-  if (id === undefined) throw new VitrineError('not_found', 'This daemon has no default sandbox.')
-  if (id === usual || sandboxes.some((one) => one.id === id)) return id
-  const there = sandboxes.map((one) => one.id).join(', ') || 'none'
-  throw new VitrineError('not_found', `There is no sandbox ${id}; there are: ${there}.`)
+  const id = sandbox ?? defaultId
+  if (id === undefined)
+    throw new VitrineError(
+      'not_found',
+      'This daemon has no default sandbox. Choose one with --sandbox, or pass --all.',
+    )
+  if (id === defaultId || sandboxes.some((one) => one.id === id)) return id
+  const known = sandboxes.map((one) => one.id).join(', ') || 'none'
+  throw new VitrineError('not_found', `There is no sandbox ${id}. Known sandboxes: ${known}.`)
 }
 
 function tailOptions({ types, session, text, after }: TailFlags, signal: AbortSignal): TailOptions {
@@ -50,7 +52,17 @@ function lineOf(item: JournalItem, { json = false }: TailFlags): string {
   return json ? jsonLine(item) : paintEvent(item, process.stdout.columns || 120)
 }
 
-/** Whoever reads slowly slows the stream, and fills no memory. */
+/** Waits for `drain`, so that a slow reader of stdout slows the stream instead of filling memory. */
 async function writeLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain')
+}
+
+/** One line of JSON; control and invisible characters are written as `\u` escapes, which parse to the same value. */
+function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(/[\u007f-\u009f\u2028\u2029\p{Cf}]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )
 }

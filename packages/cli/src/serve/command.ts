@@ -1,32 +1,41 @@
 import { type Command, Option } from 'commander'
-import { addPlaceFlags, collect, defaultPort, type PlaceFlags } from './flags.ts'
+import { addListenFlags, collect, defaultPort, type ListenFlags } from './flags.ts'
 import type { DaemonOptions } from './start.ts'
 
-type ServeFlags = PlaceFlags & Omit<DaemonOptions, 'host' | 'ports' | 'data'> & { readonly json?: boolean }
+type ServeFlags = ListenFlags & Omit<DaemonOptions, 'host' | 'ports' | 'data'> & { readonly json?: boolean }
 
 export function addServe(program: Command): void {
   const command = program
     .command('serve')
-    .description('A daemon: sandboxes, agents and their journal over HTTP, on this machine only unless said.')
-  addPlaceFlags(command)
-    .option('--token <token>', 'who may call, as token or name=token; repeatable (VITRINE_TOKEN)', collect)
-    .option('--read-token <token>', 'who may only look on, as token or name=token; repeatable', collect)
-    .option('--no-token', 'nobody needs a token; only where no other machine gets in')
-    .option('--root <folder>', 'the workspace of the default sandbox; without one, a folder of its own')
+    .description(
+      'Runs a daemon: sandboxes, agents and their journal over HTTP, by default for this machine only.',
+    )
+  addListenFlags(command)
+    .option(
+      '--token <token>',
+      'a token with full access, as token or name=token; repeatable (VITRINE_TOKEN)',
+      collect,
+    )
+    .option('--read-token <token>', 'a token with read access, as token or name=token; repeatable', collect)
+    .option('--no-token', 'accept requests without a token; only on a loopback address')
+    .option(
+      '--root <folder>',
+      'the workspace of the default sandbox; without it, a new folder in the data directory',
+    )
     .addOption(
-      new Option('--isolation <kind>', 'what sandboxes run in')
+      new Option('--isolation <kind>', 'how sandboxes are isolated')
         .choices(['auto', 'bubblewrap', 'none'])
         .default('auto'),
     )
     .option('--agent <name=command>', 'an agent of your own; repeatable', collect)
-    .option('--cors <origin>', 'whose pages may call; repeatable', collect)
+    .option('--cors <origin>', 'a web origin whose pages may call the daemon; repeatable', collect)
     .option(
       '--allow-host <name>',
-      'a name it answers to, beside addresses and localhost; repeatable',
+      'a host name to accept beside IP addresses and localhost; repeatable',
       collect,
     )
-    .option('--allow-unisolated', 'lets other machines in although nothing isolates sandboxes')
-    .option('--json', 'one line of JSON on stdout: url, token and data')
+    .option('--allow-unisolated', 'accept other machines even if sandboxes are not isolated')
+    .option('--json', 'print one line of JSON: url, token and data')
     .addHelpText('after', help)
     .action(async ({ json = false, port = defaultPort, ...options }: ServeFlags) => {
       const [{ runDaemon }, { greeting, machineLine }] = await Promise.all([
@@ -40,9 +49,9 @@ export function addServe(program: Command): void {
 }
 
 const help = `
-Without --token or VITRINE_TOKEN the token is made once and kept in <data>/token, which only you can read.
-A token on the command line is seen by whoever lists the processes of this machine.
-Without --port it is ${defaultPort}.
+Without --token or VITRINE_TOKEN, a token is generated once and stored in <data>/token, which only you can read.
+Every user of this machine can read a token on the command line in the process list.
+The default port is ${defaultPort}.
 
 Examples:
   $ vitrine serve

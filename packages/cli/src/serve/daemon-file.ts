@@ -1,10 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
-import { writePrivately } from './private-file.ts'
+import { writePrivateFile } from './private-file.ts'
 
-/** How others on this machine find a daemon, in a file that only its owner reads. */
-export interface DaemonNote {
+/** The content of `daemon.json`, with which other commands find a running daemon. Only its owner can read the file. */
+export interface DaemonRecord {
   readonly url: string
   readonly token?: string
   readonly pid: number
@@ -12,26 +13,26 @@ export interface DaemonNote {
   readonly version: string
 }
 
-export function writeNote(data: string, note: DaemonNote): void {
-  // It says nothing once this process is gone.
-  writePrivately(pathOf(data), `${JSON.stringify(note)}\n`, { lasts: false })
+export function writeDaemonFile(data: string, daemon: DaemonRecord): void {
+  // Not synced to disk: the file is useless once this process has ended.
+  writePrivateFile(pathOf(data), `${JSON.stringify(daemon)}\n`, { durable: false })
 }
 
-export function removeNote(data: string): void {
+export function removeDaemonFile(data: string): void {
   rmSync(pathOf(data), { force: true })
 }
 
-/** The daemon of a data directory; nothing where none runs, whatever a dead one left behind. */
-export function readNote(data: string): DaemonNote | undefined {
+/** The running daemon of a data directory; a file left by a dead process is ignored. */
+export function readDaemonFile(data: string): DaemonRecord | undefined {
   try {
-    const note = JSON.parse(readFileSync(pathOf(data), 'utf8'))
-    return typeof note?.url === 'string' && isAlive(note.pid) ? note : undefined
+    const daemon = JSON.parse(readFileSync(pathOf(data), 'utf8'))
+    return typeof daemon?.url === 'string' && isAlive(daemon.pid) ? daemon : undefined
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR' || error instanceof SyntaxError) return undefined
     throw new VitrineError(
       'file_denied',
-      `${pathOf(data)} cannot be read. Is it another user's daemon? Then pass --url and --token.`,
+      `${pathOf(data)} cannot be read. If the daemon belongs to another user, pass --url and --token.`,
       { cause: error },
     )
   }
@@ -48,4 +49,11 @@ function isAlive(pid: unknown): boolean {
 
 function pathOf(data: string): string {
   return join(data, 'daemon.json')
+}
+
+/** The data directory that a host would use, by the same rule as the host's own; nothing is created or opened. */
+export function dataFolder(given: string | undefined): string {
+  if (given !== undefined) return resolve(given)
+  if (process.getuid?.() === 0) return '/var/lib/vitrine'
+  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'vitrine')
 }

@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
-/** Where a daemon is and keeps its things; `serve` and `up` have them alike. */
-export function addPlaceFlags(command: Command): Command {
+/** Adds the flags that `serve` and `up` share: address, port and data directory. */
+export function addListenFlags(command: Command): Command {
   return command
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
-    .addOption(new Option('--port <number>', 'the port; 0 for any that is free').argParser(parsePort))
-    .option('--data <folder>', 'where everything is kept; by default the data directory of this user')
+    .addOption(new Option('--port <number>', 'the port; 0 for any free port').argParser(parsePort))
+    .option('--data <folder>', 'the data directory; by default that of this user')
 }
 
-export interface PlaceFlags {
+export interface ListenFlags {
   readonly host: string
   readonly port?: number
   readonly data?: string

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 
-/** Writes a file that only its owner reads: whole or not at all. One that lasts also outlives a power cut. */
-export function writePrivately(path: string, text: string, { lasts = true } = {}): void {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
+/** Writes a file atomically that only its owner can read. A durable file is synced to disk and survives a power loss. */
+export function writePrivateFile(path: string, text: string, { durable = true } = {}): void {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    const file = openSync(draft, 'wx', 0o600)
+    const file = openSync(temporary, 'wx', 0o600)
     try {
       writeSync(file, text)
-      if (lasts) fsyncSync(file)
+      if (durable) fsyncSync(file)
     } finally {
       closeSync(file)
     }
-    renameSync(draft, path)
+    renameSync(temporary, path)
   } catch (error) {
-    rmSync(draft, { force: true })
+    rmSync(temporary, { force: true })
     throw error
   }
 }

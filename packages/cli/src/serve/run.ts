@@ -1,22 +1,22 @@
 import { inspect } from 'node:util'
-import { endDaemon, nextEnd } from './ending.ts'
+import { shutDown, waitForShutdownCause } from './shutdown.ts'
 import { type DaemonOptions, type RunningDaemon, startDaemon } from './start.ts'
 
-/** Runs a daemon until something ends it, and this process with it. */
+/** Runs a daemon until a signal or an uncaught error, then exits the process. */
 export async function runDaemon(
   options: DaemonOptions,
   onListening: (daemon: RunningDaemon) => void,
 ): Promise<never> {
-  // From the first moment on: a daemon that is stopped while it starts is closed all the same.
-  const end = nextEnd()
+  // Handle signals before starting, so that a daemon stopped during its start is still closed.
+  const cause = waitForShutdownCause()
   const starting = startDaemon(options)
-  const first = await Promise.race([starting, end])
-  // In the middle of a start it could leave that waiting for ever.
+  const first = await Promise.race([starting, cause])
+  // After an uncaught error the start may never settle, so do not wait for it.
   if ('by' in first && first.by === 'error') {
-    console.error(`vitrine: it could not start: ${inspect(first.error)}`)
+    console.error(`vitrine: the daemon could not start: ${inspect(first.error)}`)
     process.exit(1)
   }
   const daemon = await starting
   onListening(daemon)
-  process.exit(await endDaemon(daemon, await end))
+  process.exit(await shutDown(daemon, await cause))
 }

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
-import { writePrivately } from './private-file.ts'
+import { writePrivateFile } from './private-file.ts'
 
-/** The token of a data directory: made once, and the same from then on. */
-export function keptToken(data: string): string {
+/** The token of a data directory, generated on first use and stored in its token file. */
+export function storedToken(data: string): string {
   const path = join(data, 'token')
-  const kept = readToken(path)
-  if (kept !== undefined) return kept
+  const stored = readToken(path)
+  if (stored !== undefined) return stored
   const token = randomBytes(32).toString('base64url')
-  writePrivately(path, `${token}\n`)
+  writePrivateFile(path, `${token}\n`)
   return token
 }
 
@@ -27,18 +27,18 @@ function readToken(path: string): string | undefined {
   }
   try {
     const mode = fstatSync(file).mode & 0o777
-    if ((mode & 0o077) !== 0) throw readByOthers(path, mode)
+    if ((mode & 0o077) !== 0) throw readableByOthers(path, mode)
     return tokenIn(readFileSync(file, 'utf8'), path)
   } finally {
     closeSync(file)
   }
 }
 
-function readByOthers(path: string, mode: number): VitrineError {
+function readableByOthers(path: string, mode: number): VitrineError {
   return new VitrineError(
     'file_denied',
-    `Others on this machine can read the token file ${path} (mode ${mode.toString(8).padStart(4, '0')}). ` +
-      `Remove it, and the next start makes a new token; or run "chmod 600 ${path}" if nobody has seen it.`,
+    `Other users can read the token file ${path} (mode ${mode.toString(8).padStart(4, '0')}). ` +
+      `Remove it, and the next start generates a new token; or run "chmod 600 ${path}" to keep this one.`,
   )
 }
 
@@ -47,6 +47,6 @@ function tokenIn(text: string, path: string): string {
   if (/^[\x21-\x7e]{8,512}$/.test(token)) return token
   throw new VitrineError(
     'argument_invalid',
-    `There is no token in ${path}: expected 8 to 512 visible ASCII characters. Remove it, and the next start makes one.`,
+    `No valid token in ${path}: expected 8 to 512 visible ASCII characters. Remove the file, and the next start generates one.`,
   )
 }

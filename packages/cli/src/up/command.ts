@@ -1,13 +1,15 @@
 import type { Command } from 'commander'
-import { addPlaceFlags, defaultPort, type PlaceFlags } from '../serve/flags.ts'
+import { addListenFlags, defaultPort, type ListenFlags } from '../serve/flags.ts'
 
 export function addUp(program: Command): void {
   const command = program
     .command('up')
-    .description('A daemon with everything default, and an agent at work in it: one link to look inside.')
-  addPlaceFlags(command)
+    .description(
+      'Starts a daemon with default settings and the demo agent in it, and prints one link to the Inspector.',
+    )
+  addListenFlags(command)
     .addHelpText('after', help)
-    .action(async ({ port, host, data }: PlaceFlags) => {
+    .action(async ({ port, host, data }: ListenFlags) => {
       const { up } = await import('./up.ts')
       await up({
         host,
@@ -19,8 +21,8 @@ export function addUp(program: Command): void {
 }
 
 const help = `
-Where a daemon of that data directory runs already, its link is printed.
-Without --port it is ${defaultPort}, or any that is free where that one is taken.
+If a daemon already runs on that data directory, its link is printed.
+The default port is ${defaultPort}, or any free one if that is in use.
 
 Examples:
   $ vitrine up

@@ -1,10 +1,11 @@
 import { isVitrineError } from '@vitrine/protocol'
 import pc from 'picocolors'
-import { dataFolder } from '../serve/data-folder.ts'
-import { inspectorUrl } from '../serve/inspector-url.ts'
+import { inspectorUrl } from '../serve/announce.ts'
+import { type DaemonRecord, dataFolder, readDaemonFile } from '../serve/daemon-file.ts'
 import { runDaemon } from '../serve/run.ts'
-import { findDaemon } from './find-daemon.ts'
 import { startDemoSession } from './start-demo-session.ts'
+
+const healthMs = 2_000
 
 export interface UpOptions {
   readonly host: string
@@ -13,7 +14,7 @@ export interface UpOptions {
   readonly print: (line: string) => void
 }
 
-/** From nothing to something to look at. */
+/** Starts a daemon and a demo session, or prints the link of the daemon that already runs. */
 export async function up({ print, ...options }: UpOptions): Promise<void> {
   try {
     await runDaemon({ ...options, isolation: 'auto' }, (daemon) => {
@@ -21,7 +22,7 @@ export async function up({ print, ...options }: UpOptions): Promise<void> {
       print(pc.dim('Ctrl-C stops it; workspaces and journals stay.'))
       startDemoSession(daemon).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error)
-        console.error(daemon.withoutTokens(`vitrine: the demo agent did not begin: ${reason}`))
+        console.error(daemon.withoutTokens(`vitrine: the demo session did not start: ${reason}`))
       })
     })
   } catch (error) {
@@ -29,6 +30,24 @@ export async function up({ print, ...options }: UpOptions): Promise<void> {
     const other = await findDaemon(dataFolder(options.data))
     if (other === undefined) throw error
     print(inspectorUrl(other))
-    print(pc.dim(`It runs already (pid ${other.pid}); "kill ${other.pid}" stops it.`))
+    print(pc.dim(`The daemon already runs (pid ${other.pid}); "kill ${other.pid}" stops it.`))
+  }
+}
+
+/** The daemon of a data directory, if it responds to a health check. */
+async function findDaemon(data: string): Promise<DaemonRecord | undefined> {
+  const daemon = readDaemonFile(data)
+  if (daemon === undefined) return undefined
+  const headers: Record<string, string> =
+    daemon.token === undefined ? {} : { authorization: `Bearer ${daemon.token}` }
+  try {
+    const response = await fetch(`${daemon.url}/v1/health`, {
+      headers,
+      signal: AbortSignal.timeout(healthMs),
+    })
+    await response.arrayBuffer()
+    return response.ok ? daemon : undefined
+  } catch {
+    return undefined
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { dataFolder, exec, serve, vitrine } from '../vitrine-process.ts'
 
-it('shows what happened and what happens, until Ctrl-C', async () => {
+it('prints past and new events until Ctrl-C', async () => {
   const daemon = await serve(dataFolder())
   await exec(daemon, 'echo one')
   const run = vitrine(['events', 'tail', '--data', daemon.data])
@@ -15,7 +15,7 @@ it('shows what happened and what happens, until Ctrl-C', async () => {
   expect(run.stdout).not.toContain(daemon.token)
 })
 
-it('shows the whole host, as JSON, to an onlooker who has only the address', async () => {
+it('prints the events of the whole host as JSON with a read token and a URL', async () => {
   const daemon = await serve(dataFolder(), ['--read-token', 'look-but-not-touch'])
   await exec(daemon, 'printf "\\302\\233 \\342\\200\\256"')
   const env = { VITRINE_TOKEN: 'look-but-not-touch' }
@@ -31,7 +31,7 @@ it('shows the whole host, as JSON, to an onlooker who has only the address', asy
   expect(JSON.stringify(events)).toContain('\u202e')
 })
 
-it('shows only what was asked for', async () => {
+it('prints only events that match --types and --text', async () => {
   const daemon = await serve(dataFolder())
   await exec(daemon, 'echo needle')
   const run = vitrine([
@@ -50,7 +50,7 @@ it('shows only what was asked for', async () => {
   expect(JSON.parse(first!)).toMatchObject({ type: 'operation.started', data: { op: 'exec' } })
 })
 
-it('goes on when the daemon comes back', async () => {
+it('continues after the daemon restarts', async () => {
   const data = dataFolder()
   const daemon = await serve(data, ['--token', 'the-same-token'])
   const run = vitrine(['events', 'tail', '--data', data, '--all'])
@@ -69,26 +69,26 @@ async function failure(...args: string[]): Promise<string> {
   return run.stderr
 }
 
-it('says how to start a daemon where there is none', async () => {
+it('explains how to start a daemon when none runs', async () => {
   const data = dataFolder()
   expect(await failure('--data', data)).toContain(`No daemon runs on ${data}. Start one with "vitrine serve"`)
   const { url, process } = await serve(data)
   process.signal('SIGKILL')
   await process.exit()
   expect(await failure('--data', data)).toContain('No daemon runs on')
-  expect(await failure('--url', url)).toContain(`No daemon answers at ${url}`)
+  expect(await failure('--url', url)).toContain(`No daemon responds at ${url}`)
 })
 
-it('says what is wrong with what it was given', async () => {
+it('reports a wrong token, an unknown sandbox and flags that exclude each other', async () => {
   const { data } = await serve(dataFolder())
   expect(await failure('--data', data, '--token', 'not-the-token')).toContain('token_invalid')
   expect(await failure('--data', data, '--sandbox', 'nobody')).toContain('There is no sandbox nobody')
   expect(await failure('--data', data, '--sandbox', 'default', '--all')).toContain(
-    'between --sandbox and --all',
+    '--sandbox and --all exclude each other',
   )
 })
 
-it('has help with examples', async () => {
+it('prints help with examples', async () => {
   const run = vitrine(['events', 'tail', '--help'])
   await run.exit()
   expect(run.stdout).toContain('Examples:\n  $ vitrine events tail')

@@ -10,7 +10,7 @@ interface Page {
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-/** Whether a process of this machine is that command, as the kernel has it. */
+/** Whether a process with exactly this command line runs, according to /proc. */
 function isRunning(command: readonly string[]): boolean {
   const line = command.map((word) => `${word}\0`).join('')
   return readdirSync('/proc').some((name) => {
@@ -22,15 +22,15 @@ function isRunning(command: readonly string[]): boolean {
   })
 }
 
-/** How a command that cannot work ends. */
-async function refusal(...args: string[]) {
+/** The exit code and output of a `serve` that cannot start. */
+async function failedServe(...args: string[]) {
   const run = vitrine(['serve', '--port', '0', ...args])
   const { code } = await run.exit()
   return { code, stdout: run.stdout, stderr: run.stderr }
 }
 
 describe('the token', () => {
-  it('is made once, kept where only its owner reads it, and is the same the next time', async () => {
+  it('generates the token once, stores it readable only by its owner, and uses it again', async () => {
     const data = dataFolder()
     const first = await serve(data)
     expect(first.token).toMatch(/^[\w-]{43}$/)
@@ -41,21 +41,21 @@ describe('the token', () => {
     expect(second.token).toBe(first.token)
   })
 
-  it('is refused where others can read its file, and where there is none in it', async () => {
+  it('refuses a token file that others can read, and an empty one', async () => {
     const data = dataFolder()
     const path = join(data, 'token')
     writeFileSync(path, 'a-token-that-everyone-knows')
     chmodSync(path, 0o644)
-    const seen = await refusal('--data', data)
+    const seen = await failedServe('--data', data)
     expect(seen).toMatchObject({ code: 1, stdout: '' })
     expect(seen.stderr).toContain(`chmod 600 ${path}`)
     expect(seen.stderr).not.toContain('everyone-knows')
     writeFileSync(path, '')
     chmodSync(path, 0o600)
-    expect((await refusal('--data', data)).stderr).toContain(`There is no token in ${path}`)
+    expect((await failedServe('--data', data)).stderr).toContain(`No valid token in ${path}`)
   })
 
-  it('comes from the command line or the environment, by name, and then none is kept', async () => {
+  it('takes named tokens from the command line or the environment and then stores none', async () => {
     const data = dataFolder()
     const tokens = ['--token', 'ci=ci-secret-1234', '--token', 'base64-secret==']
     const daemon = await serve(data, tokens, { env: { VITRINE_TOKEN: 'not-this-one' } })
@@ -73,7 +73,7 @@ describe('the token', () => {
     expect(seen).not.toContain('from-the-environment')
   })
 
-  it('of an onlooker reads and does nothing', async () => {
+  it('allows a read token to read and nothing else', async () => {
     const daemon = await serve(dataFolder(), ['--read-token', 'screen=look-but-not-touch'])
     const headers = { authorization: 'Bearer look-but-not-touch' }
     expect((await daemon.fetch('/v1/events', { headers })).status).toBe(200)
@@ -83,19 +83,19 @@ describe('the token', () => {
     expect((await exec(daemon, 'true')).status).toBe(200)
   })
 
-  it('is not needed with --no-token, on this machine only', async () => {
+  it('needs no token with --no-token on a loopback address', async () => {
     const daemon = await serve(dataFolder(), ['--no-token'])
     expect(daemon.token).toBeUndefined()
     expect((await daemon.fetch('/v1/health')).status).toBe(200)
     expect(readFileSync(join(daemon.data, 'daemon.json'), 'utf8')).not.toContain('token')
   })
 
-  it('is in no output but the line that is for it', async () => {
+  it('prints the token only in the startup line', async () => {
     const data = dataFolder()
     const secret = 'a-secret-of-some-length'
     const [short, odd] = [
-      await refusal('--data', data, '--token', 'x=short'),
-      await refusal('--data', data, '--token', `o d d=${secret}`),
+      await failedServe('--data', data, '--token', 'x=short'),
+      await failedServe('--data', data, '--token', `o d d=${secret}`),
     ]
     for (const { code, stdout, stderr } of [short, odd]) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -114,39 +114,51 @@ describe('the token', () => {
   })
 })
 
-describe('what other machines reach', () => {
-  it('needs a token', async () => {
-    const { code, stderr } = await refusal('--data', dataFolder(), '--no-token', '--host', '0.0.0.0')
+describe('listening for other machines', () => {
+  it('refuses --no-token on an address that other machines can reach', async () => {
+    const { code, stderr } = await failedServe('--data', dataFolder(), '--no-token', '--host', '0.0.0.0')
     expect(code).toBe(1)
-    expect(stderr).toContain('--no-token: on 0.0.0.0 other machines could run anything here')
+    expect(stderr).toContain('--no-token: other machines could connect to 0.0.0.0 and run commands here')
   })
 
-  it('is isolated', async () => {
-    const { code, stderr } = await refusal('--data', dataFolder(), '--isolation', 'none', '--host', '0.0.0.0')
+  it('refuses --isolation none on an address that other machines can reach', async () => {
+    const { code, stderr } = await failedServe(
+      '--data',
+      dataFolder(),
+      '--isolation',
+      'none',
+      '--host',
+      '0.0.0.0',
+    )
     expect(code).toBe(1)
-    expect(stderr).toContain('say --allow-unisolated')
+    expect(stderr).toContain('pass --allow-unisolated')
   })
 })
 
-describe('the note for others on this machine', () => {
-  it('is there while it listens, and only its owner reads it', async () => {
+describe('daemon.json', () => {
+  it('exists while the daemon listens, readable only by its owner', async () => {
     const daemon = await serve(dataFolder())
     const path = join(daemon.data, 'daemon.json')
     expect(modeOf(path)).toBe(0o600)
-    const { startedAt, ...note } = JSON.parse(readFileSync(path, 'utf8'))
-    expect(note).toEqual({ url: daemon.url, token: daemon.token, pid: daemon.process.pid, version: '0.1.0' })
+    const { startedAt, ...daemonFile } = JSON.parse(readFileSync(path, 'utf8'))
+    expect(daemonFile).toEqual({
+      url: daemon.url,
+      token: daemon.token,
+      pid: daemon.process.pid,
+      version: '0.1.0',
+    })
     expect(Date.parse(startedAt)).not.toBeNaN()
     await daemon.process.end()
     expect(existsSync(path)).toBe(false)
   })
 })
 
-describe('the end', () => {
+describe('shutdown', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'by %s: streams are told, no process is left, and it exits with 0',
+    'ends streams with a reason, leaves no process and exits with 0 on %s',
     async (signal) => {
       const daemon = await serve(dataFolder())
-      // Nobody else sleeps exactly that long.
+      // A duration that no other process uses.
       const command = ['sleep', `1000.${daemon.process.pid}`]
       await daemon.fetch('/v1/processes', {
         method: 'POST',
@@ -164,20 +176,20 @@ describe('the end', () => {
     },
   )
 
-  it('does not wait for anything once a second signal comes', async () => {
+  it('exits at once on a second signal', async () => {
     // A server that never closes.
     const stuck = 'import http from "node:http"; http.Server.prototype.close = () => {}'
     const daemon = await serve(dataFolder(), [], { node: ['--import', `data:text/javascript,${stuck}`] })
-    const note = join(daemon.data, 'daemon.json')
+    const daemonFile = join(daemon.data, 'daemon.json')
     daemon.process.signal('SIGTERM')
-    await expect.poll(() => existsSync(note)).toBe(false)
-    // One that comes at once is the same key, sent again by npm.
+    await expect.poll(() => existsSync(daemonFile)).toBe(false)
+    // A signal that follows at once counts as the same Ctrl-C, forwarded by npm.
     await sleep(400)
     daemon.process.signal('SIGTERM')
     expect(await daemon.process.exit()).toEqual({ code: 143, signal: null })
   })
 
-  it('by an error that nobody expected is said, recorded, and exits with 1', async () => {
+  it('prints and records an uncaught error and exits with 1', async () => {
     const data = dataFolder()
     const throwing = `process.on('SIGUSR2', () => { throw new Error('out of the blue') })`
     const daemon = await serve(data, [], { node: ['--import', `data:text/javascript,${throwing}`] })
@@ -195,7 +207,7 @@ describe('the end', () => {
     })
   })
 
-  it('by kill -9 loses nothing: the journal of the default sandbox goes on under the same token', async () => {
+  it('loses nothing on kill -9: the journal of the default sandbox continues with the same token', async () => {
     const data = dataFolder()
     const first = await serve(data)
     await exec(first, 'echo before')
@@ -213,8 +225,8 @@ describe('the end', () => {
   })
 })
 
-describe('what it says', () => {
-  it('to people: the address, the data, the link and how to stop it', async () => {
+describe('messages', () => {
+  it('prints the address, the data directory, the link and how to stop the daemon', async () => {
     const data = dataFolder()
     const run = vitrine(['serve', '--port', '0', '--data', data])
     await run.says(/Ctrl-C stops it/)
@@ -226,18 +238,18 @@ describe('what it says', () => {
     expect(run.stderr).toBe('')
   })
 
-  it('of a port that is taken, a data directory that is in use, a folder that is not there', async () => {
+  it('explains a port in use, a data directory in use and a missing root folder', async () => {
     const { url, data, process } = await serve(dataFolder())
     const { port } = new URL(url)
-    const other = await refusal('--data', dataFolder(), '--port', port)
+    const other = await failedServe('--data', dataFolder(), '--port', port)
     expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('something else listens there') })
-    const second = await refusal('--data', data)
+    const second = await failedServe('--data', data)
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`process ${process.pid}`) })
     expect(second.stderr).toContain('"vitrine up" prints its link')
-    const lost = await refusal('--data', dataFolder(), '--root', '/nowhere/at/all')
+    const lost = await failedServe('--data', dataFolder(), '--root', '/nowhere/at/all')
     expect(lost).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('there is no folder /nowhere/at/all'),
+      stderr: expect.stringContaining('the folder /nowhere/at/all does not exist'),
     })
   })
 
@@ -247,20 +259,20 @@ describe('what it says', () => {
     [['--agent', 'mine='], "expected name='command'"],
     [['--cors', 'example.com'], 'expected an origin such as https://app.example.com'],
     [['--wrong'], "unknown option '--wrong'"],
-  ])('of flags that are wrong: %j', async (args, message) => {
-    const { code, stdout, stderr } = await refusal('--data', dataFolder(), ...args)
+  ])('reports invalid flags: %j', async (args, message) => {
+    const { code, stdout, stderr } = await failedServe('--data', dataFolder(), ...args)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(message)
   })
 
-  it('has help with examples', async () => {
+  it('prints help with examples', async () => {
     const run = vitrine(['serve', '--help'])
     await run.exit()
     expect(run.stdout).toContain('Examples:\n  $ vitrine serve')
   })
 })
 
-it('works in the folder that it is given, with the agents that it is given', async () => {
+it('uses the folder of --root and the agents of --agent', async () => {
   const root = dataFolder()
   chmodSync(root, 0o777)
   writeFileSync(join(root, 'here.txt'), 'hello')

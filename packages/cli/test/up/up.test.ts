@@ -3,7 +3,7 @@ import { dataFolder, vitrine } from '../vitrine-process.ts'
 
 const pace = { env: { VITRINE_DEMO_PACE: '0' } }
 
-it('prints one link, behind which an agent is at work', async () => {
+it('prints one link and runs the demo agent', async () => {
   const run = vitrine(['up', '--port', '0', '--data', dataFolder()], pace)
   const [, url, token] = await run.says(
     /^(http:\/\/127\.0\.0\.1:\d+)\/ui\/#token=(\S+)\n.*Ctrl-C stops it.*\n$/,
@@ -25,17 +25,17 @@ it('prints one link, behind which an agent is at work', async () => {
   expect(run.stderr).toBe('')
 })
 
-it('prints the link of the daemon that runs already', async () => {
+it('prints the link of a daemon that already runs', async () => {
   const data = dataFolder()
   const first = vitrine(['up', '--port', '0', '--data', data], pace)
   const [, link] = await first.says(/^(\S+)\n/)
   const second = vitrine(['up', '--data', data], pace)
   expect(await second.exit()).toEqual({ code: 0, signal: null })
-  expect(second.stdout).toMatch(/^(\S+)\nIt runs already/)
+  expect(second.stdout).toMatch(/^(\S+)\nThe daemon already runs/)
   expect(second.stdout.split('\n')[0]).toBe(link)
 })
 
-it('has help with examples', async () => {
+it('prints help with examples', async () => {
   const run = vitrine(['up', '--help'])
   await run.exit()
   expect(run.stdout).toContain('Examples:\n  $ vitrine up')

@@ -1,12 +1,12 @@
 import type { ArchiveOptions, Unpacked } from '@vitrine/protocol'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
-import { outgoing } from '../http/outgoing.ts'
 import { requestJson } from '../http/request.ts'
+import { requestBody } from '../http/request-body.ts'
 
 type Archive = ReadableStream<Uint8Array> | Uint8Array
 
-/** Sends an archive to be unpacked: into a directory, or where it lies. */
+/** Uploads an archive into a directory, or extracts one; `extract` without bytes extracts the file at `path`. */
 export async function unpack(
   http: HttpClient,
   how: 'archive' | 'extract',
@@ -18,7 +18,7 @@ export async function unpack(
     method: how === 'archive' ? 'PUT' : 'POST',
     path: ['files', how],
     query: withFields(how === 'archive' ? 'upload' : 'extract', rest, { path }),
-    ...((how === 'archive' || archive !== undefined) && { bytes: outgoing('archive', archive) }),
+    ...((how === 'archive' || archive !== undefined) && { bytes: requestBody('archive', archive) }),
     signal,
   })
 }

@@ -2,9 +2,9 @@ import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { wholeNumber } from '../http/address.ts'
 import { connectionFailed } from '../http/failures.ts'
 import type { HttpClient } from '../http/http-client.ts'
-import { incoming } from '../http/incoming.ts'
 import { checkKeys } from '../http/options.ts'
 import { type RequestOptions, type RequestResult, request } from '../http/request.ts'
+import { responseBody } from '../http/response-body.ts'
 
 export interface ByteRange {
   /** The first byte; default 0. */
@@ -13,32 +13,37 @@ export interface ByteRange {
   readonly to?: number
 }
 
-/** Bytes, or a range of them. HTTP has no ranges that are empty; here they are. */
+/** Reads bytes or a range of them. An empty range is allowed here, although HTTP has none. */
 export async function readRange(
   http: HttpClient,
-  asked: RequestOptions,
+  options: RequestOptions,
   range: ByteRange,
 ): Promise<ReadableStream<Uint8Array>> {
   checkKeys('range', range, { from: true, to: true })
   const { from, to } = checked(range)
-  const accept = { ...asked.headers, accept: '*/*' }
-  if (from === 0 && to === undefined) return incoming(await request(http, { ...asked, headers: accept }))
+  const accept = { ...options.headers, accept: '*/*' }
+  if (from === 0 && to === undefined)
+    return responseBody(await request(http, { ...options, headers: accept }))
   const isEmpty = to === from
-  // Of an empty range one byte is asked for, to hear whether it lies in the file.
+  // For an empty range one byte is requested, to learn whether the range is within the file.
   const last = to === undefined ? '' : isEmpty ? from : to - 1
-  let answer: RequestResult
+  let result: RequestResult
   try {
-    answer = await request(http, { ...asked, headers: { ...accept, range: `bytes=${from}-${last}` } })
+    result = await request(http, { ...options, headers: { ...accept, range: `bytes=${from}-${last}` } })
   } catch (error) {
     if (sizeIn(error) === from) return new Blob([]).stream()
     throw error
   }
-  const { response, where, cancellation: callOff } = answer
+  const { response, endpoint, cancellation } = result
   const isPart = response.status === 206 || response.headers.get('content-length') === '0'
-  if (isPart && !isEmpty) return incoming(answer)
-  callOff.end('left')
+  if (isPart && !isEmpty) return responseBody(result)
+  cancellation.end('left')
   if (isPart) return new Blob([]).stream()
-  throw connectionFailed(`${where}: expected a range of bytes, got all of them.`, undefined, response.status)
+  throw connectionFailed(
+    `${endpoint}: expected a range of bytes, got the whole file.`,
+    undefined,
+    response.status,
+  )
 }
 
 function checked({ from = 0, to }: ByteRange): { from: number; to: number | undefined } {
@@ -48,7 +53,7 @@ function checked({ from = 0, to }: ByteRange): { from: number; to: number | unde
   return { from, to }
 }
 
-/** How large it is, when it is too small for the range. */
+/** The size that a `range_invalid` error reports. */
 function sizeIn(error: unknown): unknown {
   return isVitrineError(error) && error.code === 'range_invalid' ? error.details.size : undefined
 }

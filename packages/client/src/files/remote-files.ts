@@ -14,26 +14,26 @@ import type {
 } from '@vitrine/protocol'
 import { wholeNumber } from '../http/address.ts'
 import type { HttpClient } from '../http/http-client.ts'
-import { askBytes } from '../http/incoming.ts'
 import { withFields } from '../http/options.ts'
-import { bytesOfText, outgoing } from '../http/outgoing.ts'
 import { type RequestOptions, requestJson, requestVoid } from '../http/request.ts'
+import { bytesOfText, requestBody } from '../http/request-body.ts'
+import { requestBytes } from '../http/response-body.ts'
 import { unpack } from './archives.ts'
-import { type WatchOptions, watchFiles } from './watch-files.ts'
+import { type WatchFilesOptions, watchFiles } from './watch-files.ts'
 
 type Archive = ReadableStream<Uint8Array> | Uint8Array
 
 /** The files of one sandbox. */
 export class RemoteFiles implements Files {
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
 
   constructor(http: HttpClient) {
-    this.#wire = http
+    this.#http = http
   }
 
   read(path: string, { signal, ...rest }: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    // Not by a `Range`: that has no empty ranges, and costs a look at the size first.
-    return askBytes(this.#wire, about('content', withFields('read', rest, { path }), signal))
+    // Not with a `Range` header: it has no empty ranges, and the server would stat the file first.
+    return requestBytes(this.#http, fileRequest('content', withFields('read', rest, { path }), signal))
   }
 
   async write(
@@ -42,24 +42,24 @@ export class RemoteFiles implements Files {
     { mode, signal, ...rest }: WriteOptions = {},
   ): Promise<FileStat> {
     const bits = modeOf(mode)?.toString(8)
-    return requestJson(this.#wire, {
-      ...about('content', withFields('write', rest, { path, mode: bits }), signal),
+    return requestJson(this.#http, {
+      ...fileRequest('content', withFields('write', rest, { path, mode: bits }), signal),
       method: 'PUT',
-      bytes: outgoing('data', bytesOfText(data)),
+      bytes: requestBody('data', bytesOfText(data)),
     })
   }
 
   list(path: string, { signal, ...rest }: ListOptions = {}): Promise<FileList> {
-    return requestJson(this.#wire, about('list', withFields('list', rest, { path }), signal))
+    return requestJson(this.#http, fileRequest('list', withFields('list', rest, { path }), signal))
   }
 
   stat(path: string, { signal, ...rest }: FileOptions = {}): Promise<FileStat> {
-    return requestJson(this.#wire, about('stat', withFields('stat', rest, { path }), signal))
+    return requestJson(this.#http, fileRequest('stat', withFields('stat', rest, { path }), signal))
   }
 
   async exists(path: string, { signal, ...rest }: FileOptions = {}): Promise<boolean> {
-    const asked = about('exists', withFields('exists', rest, { path }), signal)
-    return (await requestJson<{ exists: boolean }>(this.#wire, asked)).exists
+    const request = fileRequest('exists', withFields('exists', rest, { path }), signal)
+    return (await requestJson<{ exists: boolean }>(this.#http, request)).exists
   }
 
   async mkdir(
@@ -93,39 +93,39 @@ export class RemoteFiles implements Files {
   async search(path: string, options: SearchOptions): Promise<SearchResult> {
     const { signal, ...rest } = options
     const json = withFields('search', rest, { path })
-    return requestJson(this.#wire, { method: 'POST', path: ['files', 'search'], json, signal })
+    return requestJson(this.#http, { method: 'POST', path: ['files', 'search'], json, signal })
   }
 
-  watch(options: WatchOptions = {}): AsyncIterableIterator<JournalEvent> {
-    return watchFiles(this.#wire, options)
+  watch(options: WatchFilesOptions = {}): AsyncIterableIterator<JournalEvent> {
+    return watchFiles(this.#http, options)
   }
 
   flush(): Promise<void> {
-    return requestVoid(this.#wire, { method: 'POST', path: ['files', 'flush'] })
+    return requestVoid(this.#http, { method: 'POST', path: ['files', 'flush'] })
   }
 
   upload(path: string, archive: Archive, options: ArchiveOptions = {}): Promise<Unpacked> {
-    return unpack(this.#wire, 'archive', path, archive, options)
+    return unpack(this.#http, 'archive', path, archive, options)
   }
 
   download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
     const { signal, ...rest } = options
-    return askBytes(this.#wire, {
-      ...about('archive', withFields('download', rest, { path }), signal),
+    return requestBytes(this.#http, {
+      ...fileRequest('archive', withFields('download', rest, { path }), signal),
       limitMs: 'none',
     })
   }
 
   extract(path: string, archive?: Archive, options: ArchiveOptions = {}): Promise<Unpacked> {
-    return unpack(this.#wire, 'extract', path, archive, options)
+    return unpack(this.#http, 'extract', path, archive, options)
   }
 
   #change(name: string, json: unknown, signal: AbortSignal | undefined): Promise<void> {
-    return requestVoid(this.#wire, { method: 'POST', path: ['files', name], json, signal })
+    return requestVoid(this.#http, { method: 'POST', path: ['files', name], json, signal })
   }
 }
 
-function about(
+function fileRequest(
   name: string,
   query: RequestOptions['query'] & {},
   signal: AbortSignal | undefined,
@@ -133,7 +133,7 @@ function about(
   return { path: ['files', name], query, signal }
 }
 
-/** JSON has no `NaN`; a mode in words is for the server to refuse. */
+/** Checks numbers here, because JSON has no `NaN`; the server refuses other types. */
 function modeOf(mode: number | undefined): number | undefined {
   return typeof mode === 'number' ? wholeNumber('mode', mode) : mode
 }

@@ -3,15 +3,15 @@ import type { HttpClient } from '../http/http-client.ts'
 import { openTail } from '../journal/tail.ts'
 import { PullIterator } from '../streams/pull-iterator.ts'
 
-export interface WatchOptions {
+export interface WatchFilesOptions {
   readonly ignore?: readonly string[]
   readonly signal?: AbortSignal
 }
 
-/** The `file.*` events from the moment of the call. Cut, it is an error: what came meanwhile would be missing. */
+/** The `file.*` events from the call on. A lost connection is an error: events in between would be missing. */
 export function watchFiles(
   http: HttpClient,
-  { signal, ...query }: WatchOptions,
+  { signal, ...query }: WatchFilesOptions,
 ): AsyncIterableIterator<JournalEvent> {
   const items = openTail(
     http,
@@ -23,7 +23,10 @@ export function watchFiles(
       async next() {
         const { value: item } = await items.next()
         if (item !== undefined && isGap(item))
-          throw new VitrineError('view_fell_behind', 'Events of files were trimmed before they were read.')
+          throw new VitrineError(
+            'view_fell_behind',
+            'File events were trimmed from the journal before they were read.',
+          )
         return item
       },
       close: () => void items.return?.(),

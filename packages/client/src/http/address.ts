@@ -3,16 +3,16 @@ import { percentEncode } from './percent-encode.ts'
 
 export type QueryValue = string | number | boolean | readonly string[] | undefined
 
-/** What is `undefined` is left out. */
+/** Query values by name; `undefined` ones are omitted. */
 export type Query = Readonly<Record<string, QueryValue>>
 
-/** A path of the API, from its parts: each is one segment, whatever is in it. */
+/** Builds a path of the API from segments; each is percent-encoded. */
 export function pathOf(parts: readonly string[]): string {
   return `/v1/${parts.map(segment).join('/')}`
 }
 
 function segment(part: string): string {
-  // An address has no such segments: they would lead to another route.
+  // URLs cannot contain these segments: they would lead to another route.
   if (typeof part === 'string' && !['', '.', '..'].includes(part)) return percentEncode(part)
   throw new VitrineError('argument_invalid', `Expected an id or a name, got ${JSON.stringify(part)}.`)
 }
@@ -30,7 +30,7 @@ function textOf(name: string, value: NonNullable<QueryValue>): string {
   return String(value)
 }
 
-/** JSON has no other numbers that every count and size could be. */
+/** Checks that a number is a safe integer of at least `least`. */
 export function wholeNumber(name: string, value: number, least = 0): number {
   if (Number.isSafeInteger(value) && value >= least) return value
   throw new VitrineError(

@@ -2,7 +2,7 @@ const partBytes = 0x8000
 
 export function toBase64(bytes: Uint8Array): string {
   let text = ''
-  // A call takes only so many arguments.
+  // A call accepts a limited number of arguments.
   for (let at = 0; at < bytes.length; at += partBytes)
     text += String.fromCharCode(...bytes.subarray(at, at + partBytes))
   return btoa(text)

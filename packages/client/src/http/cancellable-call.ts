@@ -4,15 +4,15 @@ import type { HttpClient } from './http-client.ts'
 
 const firstPauseMs = 20
 
-/** A call under an id, by which the server can be told that its caller called it off. */
+/** A call with an id, by which the client can cancel it at the server. */
 export class CancellableCall {
-  /** It was called off before it was sent: it is sent all the same, for the record, with nothing to work on. */
+  /** The call was cancelled before it was sent. It is still sent, without a body, so that the server records it. */
   readonly isCancelled: boolean
   readonly #id = `call_${randomHex(16)}`
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
 
   constructor(http: HttpClient, caller: AbortSignal) {
-    this.#wire = http
+    this.#http = http
     this.isCancelled = caller.aborted
   }
 
@@ -20,32 +20,32 @@ export class CancellableCall {
     return { 'vitrine-call': this.#id, ...(this.isCancelled && { 'vitrine-cancelled': 'true' }) }
   }
 
-  /** Settles when the answer is there, which is when `answered` aborts, or when it has been waited for long enough. */
-  async cancel(answered: AbortSignal, isStreaming: () => boolean): Promise<void> {
-    const { timing } = this.#wire
-    const over = AbortSignal.any([answered, AbortSignal.timeout(timing.cancelMs)])
+  /** Settles when `responded` aborts, which means that the response has arrived, or after `cancelMs`. */
+  async cancel(responded: AbortSignal, isStreaming: () => boolean): Promise<void> {
+    const { timing } = this.#http
+    const over = AbortSignal.any([responded, AbortSignal.timeout(timing.cancelMs)])
     if (this.isCancelled) return aborted(over)
-    // Again and again: on a connection of its own, this may be there before the call itself.
+    // Repeated: it uses another connection, so it may reach the server before the call itself.
     for (let pauseMs = firstPauseMs; !over.aborted; pauseMs *= 2) {
-      await this.#tellServer(over)
-      // What is still to come of a stream was called off; there will be no other answer.
+      await this.#sendCancel(over)
+      // A stream has begun its response already; no other one will follow.
       if (isStreaming()) return
       await timing.sleep(pauseMs, over)
     }
   }
 
-  async #tellServer(signal: AbortSignal): Promise<void> {
-    const { url } = this.#wire
+  async #sendCancel(signal: AbortSignal): Promise<void> {
+    const { url } = this.#http
     const address = `${url}${pathOf(['calls', this.#id])}`
     try {
-      const response = await this.#wire.fetch(address, {
+      const response = await this.#http.fetch(address, {
         method: 'DELETE',
-        headers: this.#wire.headers(),
+        headers: this.#http.headers(),
         signal,
       })
       await response.arrayBuffer()
     } catch {
-      // Whether it was heard shows in the answer of the call.
+      // The response of the call shows whether it was cancelled.
     }
   }
 }

@@ -1,6 +1,6 @@
 import { fromProblem, isVitrineError, VitrineError } from '@vitrine/protocol'
 
-/** The connection, and not what was asked for, is what failed. */
+/** An error of the connection, not of the requested operation. */
 export function connectionFailed(message: string, cause?: unknown, httpStatus?: number): VitrineError {
   return new VitrineError('connection_failed', message, {
     ...(cause !== undefined && { cause }),
@@ -8,28 +8,32 @@ export function connectionFailed(message: string, cause?: unknown, httpStatus?: 
   })
 }
 
-/** What an answer says that is no success. */
-export async function failureOf(response: Response, where: string): Promise<VitrineError> {
+/** The error that an unsuccessful response describes. */
+export async function failureOf(response: Response, endpoint: string): Promise<VitrineError> {
   const { status } = response
   let text: string
   try {
     text = await response.text()
   } catch (error) {
-    return connectionFailed(`${where}: the answer ${status} broke off.`, error, status)
+    return connectionFailed(
+      `${endpoint}: the connection broke while reading the response (${status}).`,
+      error,
+      status,
+    )
   }
-  const said = parse(text)
-  if (isProblem(said)) return fromProblem(said)
-  const type = response.headers.get('content-type') ?? 'nothing'
+  const body = parse(text)
+  if (isProblem(body)) return fromProblem(body)
+  const type = response.headers.get('content-type') ?? 'none'
   return connectionFailed(
-    `${where}: expected an answer of Vitrine, got ${status} with ${type}.`,
+    `${endpoint}: expected a Vitrine response, got ${status} with content-type ${type}.`,
     undefined,
     status,
   )
 }
 
-/** An error that came after the answer had begun with a success: work that took long. */
-export function isLateProblem(answer: unknown): boolean {
-  return isProblem(answer) && typeof answer.type === 'string' && answer.type.startsWith('urn:vitrine:error:')
+/** Whether a body is a problem. With keep-alive, a response that began with 200 can end with one. */
+export function isProblemBody(body: unknown): boolean {
+  return isProblem(body) && typeof body.type === 'string' && body.type.startsWith('urn:vitrine:error:')
 }
 
 function isProblem(value: unknown): value is { readonly code: string; readonly type?: unknown } {
@@ -50,12 +54,12 @@ const transportCodes: ReadonlySet<string> = new Set([
   'too_many_connections',
 ])
 
-/** Nothing is known of what was asked for: asked again, it may be answered. */
+/** Whether the outcome of a request is unknown, so that an idempotent one may be retried. */
 export function isTransportFailure(error: unknown): boolean {
   return isVitrineError(error) && transportCodes.has(error.code) && !isWrongServer(error)
 }
 
-/** A stream that ended like this may be opened again. */
+/** Whether a stream that ended with this error may be reopened. */
 export function isTransient(error: unknown): boolean {
   if (isTransportFailure(error)) return true
   if (!isVitrineError(error) || error.code === 'connection_failed') return false
@@ -63,7 +67,7 @@ export function isTransient(error: unknown): boolean {
   return status === 408 || status === 429 || (status >= 500 && retryable !== false)
 }
 
-/** Somebody answered who is not Vitrine, and would answer the same again. */
+/** The response did not come from Vitrine, and a retry would get the same one. */
 function isWrongServer({ details }: VitrineError): boolean {
   const { httpStatus } = details
   return typeof httpStatus === 'number' && httpStatus < 500 && httpStatus !== 408 && httpStatus !== 429

@@ -1,15 +1,14 @@
-import { type CallContext, VitrineError } from '@vitrine/protocol'
+import { type CallContext, isTraceparent, VitrineError } from '@vitrine/protocol'
 import { defaultTiming, type Timing } from './timing.ts'
-import { checkedTraceparent } from './traceparent.ts'
 
 export interface HttpClientOptions {
-  /** Where the daemon listens: `http://127.0.0.1:8700`. A page may give a path of its own origin. */
+  /** URL of the daemon: `http://127.0.0.1:8700`. In a browser it may be relative to the page. */
   readonly url: string
   readonly token?: string
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   readonly fetch?: typeof globalThis.fetch
-  /** How long a question may wait for its answer, 30 s by default. What changes something may take its time. */
+  /** Time limit of a GET request, default 30 s. Requests that change something have none. */
   readonly timeoutMs?: number
 }
 
@@ -18,13 +17,13 @@ interface RequestScope {
   readonly context: CallContext
 }
 
-/** How one daemon is reached: everything that requests have in common. */
+/** URL, token, headers and timing that all requests to one daemon share. */
 export class HttpClient {
   readonly url: string
   readonly token: string | undefined
   readonly timeoutMs: number
   readonly timing: Timing
-  /** The first parts of every path. */
+  /** The first segments of every path. */
   readonly parts: readonly string[]
   readonly #options: HttpClientOptions
   readonly #closing: AbortController
@@ -34,43 +33,43 @@ export class HttpClient {
     options: HttpClientOptions,
     timing: Timing = defaultTiming,
     closing = new AbortController(),
-    place: RequestScope = { parts: [], context: {} },
+    scope: RequestScope = { parts: [], context: {} },
   ) {
     this.url = baseOf(options.url)
     this.token = options.token
     this.timeoutMs = options.timeoutMs ?? 30_000
     this.timing = timing
-    this.parts = place.parts
+    this.parts = scope.parts
     this.#options = options
     this.#closing = closing
-    this.#context = place.context
+    this.#context = scope.context
   }
 
-  /** The same, further down. */
+  /** A client whose paths begin with more segments. */
   at(...parts: readonly string[]): HttpClient {
-    return this.#elsewhere({ parts: [...this.parts, ...parts], context: this.#context })
+    return this.#scoped({ parts: [...this.parts, ...parts], context: this.#context })
   }
 
-  /** The same; what is asked carries that context. */
+  /** A client whose requests carry the context. */
   as(context: CallContext): HttpClient {
-    return this.#elsewhere({ parts: this.parts, context: { ...this.#context, ...context } })
+    return this.#scoped({ parts: this.parts, context: { ...this.#context, ...context } })
   }
 
-  #elsewhere(place: RequestScope): HttpClient {
-    return new HttpClient(this.#options, this.timing, this.#closing, place)
+  #scoped(scope: RequestScope): HttpClient {
+    return new HttpClient(this.#options, this.timing, this.#closing, scope)
   }
 
   get closing(): AbortSignal {
     return this.#closing.signal
   }
 
-  /** Ends every request that is under way. */
+  /** Aborts every request that is in progress. */
   close(): void {
     this.#closing.abort()
   }
 
   fetch(url: string, init: RequestInit): Promise<Response> {
-    // Called bare: browsers refuse a `fetch` that belongs to something.
+    // Called without `this`: browsers refuse `fetch` as a method of another object.
     const { fetch = globalThis.fetch } = this.#options
     return fetch(url, init)
   }
@@ -103,8 +102,17 @@ function baseOf(url: string): string {
   } catch (error) {
     throw new VitrineError(
       'argument_invalid',
-      `url: expected an address such as http://127.0.0.1:8700, got ${JSON.stringify(url)}.`,
+      `url: expected a URL such as http://127.0.0.1:8700, got ${JSON.stringify(url)}.`,
       { cause: error },
     )
   }
+}
+
+/** Servers ignore a malformed traceparent, as W3C requires; callers of this API get an error instead. */
+function checkedTraceparent(value: string): string {
+  if (isTraceparent(value) && /^[\x21-\x7e]*$/.test(value)) return value
+  throw new VitrineError(
+    'argument_invalid',
+    'traceparent: expected the W3C form 00-<32 hex>-<16 hex>-<2 hex>.',
+  )
 }

@@ -4,8 +4,8 @@ const encoder = new TextEncoder()
 const plain = /^[A-Za-z0-9_.~-]$/
 
 /**
- * The bytes of a text, percent-encoded. A lone surrogate U+DC80 to U+DCFF stands for the byte 0x80 to 0xFF, as in
- * every path: `encodeURIComponent` would refuse it.
+ * Percent-encodes a text. A lone surrogate U+DC80 to U+DCFF stands for the byte 0x80 to 0xFF, as in every path;
+ * `encodeURIComponent` would reject it.
  *
  * @example
  * percentEncode('caf\udce9') // 'caf%E9'
@@ -23,10 +23,10 @@ function bytesOf(character: string): Iterable<number> {
   const code = character.codePointAt(0)!
   if (code >= 0xdc80 && code <= 0xdcff) return [code - 0xdc00]
   if (character.isWellFormed()) return encoder.encode(character)
-  // Encoded, it would be U+FFFD: another name, which somebody may have as well.
+  // Encoded as U+FFFD it could be the name of another file.
   throw new VitrineError(
     'argument_invalid',
-    `Expected text, got half a character (U+${code.toString(16).toUpperCase()}) that stands for no byte.`,
+    `Expected well-formed text, got the lone surrogate U+${code.toString(16).toUpperCase()}.`,
   )
 }
 

@@ -2,23 +2,23 @@ import { Backoff } from './backoff.ts'
 import { isTransportFailure } from './failures.ts'
 import type { HttpClient } from './http-client.ts'
 
-/** A server that does not wait itself is not asked more often than this. */
-const leastMs = 200
+/** Minimum time between two requests to a server that does not long-poll. */
+const minIntervalMs = 200
 
-/** Asks until the answer is final. What is waited for goes on at the server, so a connection that fails is no end. */
-export async function poll<Answer>(
+/** Polls until a result is final. The work continues at the server, so connection failures are retried. */
+export async function poll<Result>(
   http: HttpClient,
-  question: () => Promise<Answer>,
-  isFinal: (answer: Answer) => boolean,
-): Promise<Answer> {
+  request: () => Promise<Result>,
+  isFinal: (result: Result) => boolean,
+): Promise<Result> {
   const backoff = new Backoff()
   for (;;) {
     const began = performance.now()
     try {
-      const answer = await question()
-      if (isFinal(answer)) return answer
+      const result = await request()
+      if (isFinal(result)) return result
       backoff.reset()
-      if (performance.now() - began < leastMs) await http.timing.sleep(leastMs, http.closing)
+      if (performance.now() - began < minIntervalMs) await http.timing.sleep(minIntervalMs, http.closing)
     } catch (error) {
       if (http.closing.aborted || !isTransportFailure(error)) throw error
       await http.timing.sleep(backoff.next(), http.closing)
@@ -26,18 +26,18 @@ export async function poll<Answer>(
   }
 }
 
-/** Asks for something again that is the same however often it is asked for. */
-export async function retryIdempotent<Answer>(
+/** Retries an idempotent request up to `times` times after connection failures. */
+export async function retryIdempotent<Result>(
   http: HttpClient,
   times: number,
-  request: () => Promise<Answer>,
-): Promise<Answer> {
+  request: () => Promise<Result>,
+): Promise<Result> {
   const backoff = new Backoff()
-  for (let again = 0; ; again += 1) {
+  for (let attempt = 0; ; attempt += 1) {
     try {
       return await request()
     } catch (error) {
-      if (again === times || http.closing.aborted || !isTransportFailure(error)) throw error
+      if (attempt === times || http.closing.aborted || !isTransportFailure(error)) throw error
       await http.timing.sleep(backoff.next(), http.closing)
     }
   }

@@ -2,34 +2,34 @@ import { VitrineError } from '@vitrine/protocol'
 import type { CancellableCall } from './cancellable-call.ts'
 import { connectionFailed } from './failures.ts'
 
-type Why = 'caller' | 'closed' | 'late' | 'silent' | 'left'
+type EndReason = 'caller' | 'closed' | 'late' | 'silent' | 'left'
 
-export interface CallOffOptions {
-  readonly where: string
+export interface RequestCancellationOptions {
+  readonly endpoint: string
   readonly caller: AbortSignal | undefined
   readonly closing: AbortSignal
   readonly limitMs: number | undefined
-  /** By which the server learns that the caller called it off; without one, the connection is dropped at once. */
-  readonly named: CancellableCall | undefined
+  /** Cancels the call at the server; without it, the connection is dropped at once. */
+  readonly call: CancellableCall | undefined
 }
 
-/** What can end one request before its time, and how that is told. Released, it holds on to nothing. */
+/** Ends one request early: by its caller, by closing the client, or by a time limit; and gives the error for it. */
 export class RequestCancellation {
   readonly #controller = new AbortController()
   readonly #released = new AbortController()
-  readonly #options: CallOffOptions
+  readonly #options: RequestCancellationOptions
   readonly #onCaller = () => {
-    const { named } = this.#options
-    if (named === undefined) this.end('caller')
-    else this.#callingOff ??= this.#callOff(named)
+    const { call } = this.#options
+    if (call === undefined) this.end('caller')
+    else this.#cancelling ??= this.#cancel(call)
   }
   readonly #onClosed = () => this.end('closed')
   #timer: ReturnType<typeof setTimeout> | undefined
   #isStreaming = false
-  #callingOff: Promise<void> | undefined
-  #why: Why | undefined
+  #cancelling: Promise<void> | undefined
+  #reason: EndReason | undefined
 
-  constructor(options: CallOffOptions) {
+  constructor(options: RequestCancellationOptions) {
     const { caller, closing, limitMs } = options
     this.#options = options
     caller?.addEventListener('abort', this.#onCaller)
@@ -43,18 +43,18 @@ export class RequestCancellation {
     return this.#controller.signal
   }
 
-  /** While the caller has it called off, and after that: settles when that is done. */
-  get callingOff(): Promise<void> | undefined {
-    return this.#callingOff
+  /** Set once the caller has cancelled; settles when the cancellation is done. */
+  get cancelling(): Promise<void> | undefined {
+    return this.#cancelling
   }
 
-  end(why: Why): void {
-    this.#why ??= why
+  end(reason: EndReason): void {
+    this.#reason ??= reason
     this.release()
     this.#controller.abort()
   }
 
-  /** The answer has begun, and is a stream: how long the rest takes is up to whoever reads it. */
+  /** The response has begun and is a stream: its reader decides how long the rest takes. */
   beginStream(): void {
     this.#isStreaming = true
     clearTimeout(this.#timer)
@@ -68,35 +68,35 @@ export class RequestCancellation {
     closing.removeEventListener('abort', this.#onClosed)
   }
 
-  /** Why a request failed, whatever it failed with. */
+  /** The error of a failed request, by the reason it was ended for. */
   error(cause?: unknown): VitrineError {
-    const { where, caller, limitMs } = this.#options
-    switch (this.#why ?? (caller?.aborted ? 'caller' : undefined)) {
+    const { endpoint, caller, limitMs } = this.#options
+    switch (this.#reason ?? (caller?.aborted ? 'caller' : undefined)) {
       case 'caller':
-        return new VitrineError('cancelled', 'It was called off before it was done.', {
+        return new VitrineError('cancelled', 'The request was cancelled before it was done.', {
           cause: caller?.reason,
         })
       case 'closed':
-        return connectionFailed(`${where}: this client was closed.`)
+        return connectionFailed(`${endpoint}: this client was closed.`)
       case 'late':
-        return connectionFailed(`${where}: there was no answer within ${limitMs} ms.`)
+        return connectionFailed(`${endpoint}: no response within ${limitMs} ms.`)
       case 'silent':
-        return connectionFailed(`${where}: the stream fell silent.`)
+        return connectionFailed(`${endpoint}: the stream sent nothing within its idle limit.`)
       case 'left':
       case undefined:
-        return connectionFailed(`${where}: the connection failed (${reasonOf(cause)}).`, cause)
+        return connectionFailed(`${endpoint}: the connection failed (${reasonOf(cause)}).`, cause)
     }
   }
 
-  /** The server first: only it can say what came of the call. The connection is dropped when it does not say. */
-  async #callOff(named: CancellableCall): Promise<void> {
-    await named.cancel(this.#released.signal, () => this.#isStreaming)
+  /** Cancels at the server, whose response has the outcome; drops the connection if no response arrives. */
+  async #cancel(call: CancellableCall): Promise<void> {
+    await call.cancel(this.#released.signal, () => this.#isStreaming)
     if (!this.#released.signal.aborted) this.end('caller')
   }
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** The message of the error's cause: `fetch failed` alone explains nothing. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'it ended too early'
+  if (!(error instanceof Error)) return 'it ended early'
   return error.cause instanceof Error && error.cause.message !== '' ? error.cause.message : error.message
 }

@@ -1,57 +1,57 @@
 import { fromProblem, isVitrineError, VitrineError } from '@vitrine/protocol'
 import { pathOf, type Query, queryOf } from './address.ts'
 import { CancellableCall } from './cancellable-call.ts'
-import { connectionFailed, failureOf, isLateProblem } from './failures.ts'
+import { connectionFailed, failureOf, isProblemBody } from './failures.ts'
 import type { HttpClient } from './http-client.ts'
-import { type Outgoing, sendable } from './outgoing.ts'
+import { type RequestBody, sendable } from './request-body.ts'
 import { RequestCancellation } from './request-cancellation.ts'
 
 export interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below where the wire is. */
+  /** Segments of the path, below those of the client. */
   readonly path: readonly string[]
   readonly query?: Query
   readonly json?: unknown
-  readonly bytes?: Outgoing
+  readonly bytes?: RequestBody
   readonly headers?: Readonly<Record<string, string>>
-  /** The caller's: when it aborts, the server is told, and what it then answers is the answer. */
+  /** The caller's signal: when it aborts, the call is cancelled at the server, whose response is the result. */
   readonly signal?: AbortSignal | undefined
-  /** When it aborts, nobody wants the answer any more: the connection is dropped. */
+  /** When it aborts, the connection is dropped. */
   readonly until?: AbortSignal | undefined
-  /** How long the answer may take at most; `none` is for work. By default a `GET` is a question, and the rest is work. */
+  /** Time limit for the response; default `timeoutMs` of the client for a GET, and none for other methods. */
   readonly limitMs?: number | 'none'
 }
 
-/** An answer that has begun, and how to be done with it. */
+/** A response whose headers have arrived, and how to end it. */
 export interface RequestResult {
   readonly response: Response
   readonly cancellation: RequestCancellation
-  readonly where: string
+  readonly endpoint: string
 }
 
-/** Asks, and throws whatever is no success. */
-export async function request(http: HttpClient, asked: RequestOptions): Promise<RequestResult> {
-  const { method = 'GET', query = {}, bytes, signal, until } = asked
-  const path = pathOf([...http.parts, ...asked.path])
-  const where = `${method} ${path}`
+/** Sends a request; throws the error of an unsuccessful response. */
+export async function request(http: HttpClient, options: RequestOptions): Promise<RequestResult> {
+  const { method = 'GET', query = {}, bytes, signal, until } = options
+  const path = pathOf([...http.parts, ...options.path])
+  const endpoint = `${method} ${path}`
   const address = `${http.url}${path}${queryOf(query)}`
-  const named = signal && new CancellableCall(http, signal)
+  const call = signal && new CancellableCall(http, signal)
   const cancellation = new RequestCancellation({
-    where,
+    endpoint,
     caller: signal ?? until,
     closing: http.closing,
-    limitMs: limitOf(http, asked),
-    named,
+    limitMs: timeLimitOf(http, options),
+    call,
   })
   try {
     if (cancellation.signal.aborted) throw cancellation.error()
     const response = await http.fetch(address, {
       method,
-      ...(await contentOf(http, asked, named)),
+      ...(await contentOf(http, options, call)),
       signal: cancellation.signal,
     })
-    if (response.ok) return { response, cancellation, where }
-    throw await failureOf(response, where)
+    if (response.ok) return { response, cancellation, endpoint }
+    throw await failureOf(response, endpoint)
   } catch (error) {
     bytes?.cancel()
     cancellation.release()
@@ -60,7 +60,7 @@ export async function request(http: HttpClient, asked: RequestOptions): Promise<
   }
 }
 
-function limitOf(http: HttpClient, { method = 'GET', limitMs }: RequestOptions): number | undefined {
+function timeLimitOf(http: HttpClient, { method = 'GET', limitMs }: RequestOptions): number | undefined {
   if (limitMs === 'none') return undefined
   return limitMs ?? (method === 'GET' ? http.timeoutMs : undefined)
 }
@@ -68,67 +68,70 @@ function limitOf(http: HttpClient, { method = 'GET', limitMs }: RequestOptions):
 async function contentOf(
   http: HttpClient,
   { json, bytes, headers }: RequestOptions,
-  named: CancellableCall | undefined,
+  call: CancellableCall | undefined,
 ): Promise<RequestInit> {
-  // Whatever takes minutes: its headers come before anybody gives up on them, and its JSON in the end.
-  const patient = { accept: 'application/json', 'vitrine-keepalive': 'true' }
-  const all = { ...patient, ...http.headers(), ...headers, ...named?.headers() }
+  // Keep-alive: a response that takes minutes sends its headers before a proxy gives up.
+  const defaults = { accept: 'application/json', 'vitrine-keepalive': 'true' }
+  const all = { ...defaults, ...http.headers(), ...headers, ...call?.headers() }
   if (bytes !== undefined) {
-    const body = named?.isCancelled ? new Uint8Array() : bytes.body
+    const body = call?.isCancelled ? new Uint8Array() : bytes.body
     return { headers: { ...all, 'content-type': 'application/octet-stream' }, ...(await sendable(body)) }
   }
   if (json === undefined) return { headers: all }
-  return { headers: { ...all, 'content-type': 'application/json' }, body: written(json) }
+  return { headers: { ...all, 'content-type': 'application/json' }, body: toJson(json) }
 }
 
-function written(json: unknown): string {
+function toJson(json: unknown): string {
   try {
     return JSON.stringify(json)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new VitrineError('argument_invalid', `It cannot be written as JSON: ${reason}`, { cause: error })
+    throw new VitrineError('argument_invalid', `Cannot serialize the request as JSON: ${reason}`, {
+      cause: error,
+    })
   }
 }
 
-/** Asks for JSON. The server answers with what the contract says; nothing here checks it a second time. */
-export async function requestJson<T>(http: HttpClient, asked: RequestOptions): Promise<T> {
-  const answer = await request(http, asked)
-  return answered(await textOf(answer, asked), answer) as T
+/** Requests JSON. The type is not checked here: the contract tests check the server's responses. */
+export async function requestJson<T>(http: HttpClient, options: RequestOptions): Promise<T> {
+  const result = await request(http, options)
+  return parseResponse(await textOf(result, options), result) as T
 }
 
-/** Read to its end, a connection can be used again. */
-async function textOf(
-  { response, cancellation: callOff }: RequestResult,
-  { bytes }: RequestOptions,
-): Promise<string> {
+/** Reads the whole body, so that the connection can be reused. */
+async function textOf({ response, cancellation }: RequestResult, { bytes }: RequestOptions): Promise<string> {
   try {
     return await response.text()
   } catch (error) {
-    throw callOff.error(error)
+    throw cancellation.error(error)
   } finally {
-    callOff.release()
+    cancellation.release()
     bytes?.cancel()
   }
 }
 
-function answered(text: string, { where, response }: RequestResult): unknown {
-  const answer = parsed(text, where, response.status)
-  if (isLateProblem(answer)) throw fromProblem(answer)
-  return answer
+function parseResponse(text: string, { endpoint, response }: RequestResult): unknown {
+  const body = parseJson(text, endpoint, response.status)
+  if (isProblemBody(body)) throw fromProblem(body)
+  return body
 }
 
-function parsed(text: string, where: string, status: number): unknown {
+function parseJson(text: string, endpoint: string, status: number): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw connectionFailed(`${where}: expected JSON, got something else with ${status}.`, error, status)
+    throw connectionFailed(
+      `${endpoint}: expected JSON, got another body with status ${status}.`,
+      error,
+      status,
+    )
   }
 }
 
-/** Asks for something to be done that has no answer. */
-export async function requestVoid(http: HttpClient, asked: RequestOptions): Promise<void> {
-  const answer = await request(http, asked)
-  const text = await textOf(answer, asked)
-  // What took long has begun as a success; what came of it is known now.
-  if (text.trim() !== '') answered(text, answer)
+/** Sends a request whose response has no body. */
+export async function requestVoid(http: HttpClient, options: RequestOptions): Promise<void> {
+  const result = await request(http, options)
+  const text = await textOf(result, options)
+  // With keep-alive, a response that began with 200 can end with a problem.
+  if (text.trim() !== '') parseResponse(text, result)
 }

@@ -1,10 +1,10 @@
-/** How long things take that wait by themselves. */
+/** Delays and time limits of the client; tests replace them. */
 export interface Timing {
-  /** Comes back early, without an error, when the signal aborts. */
+  /** Resolves early, without an error, when the signal aborts. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
-  /** A stream that says nothing for so long is dead. */
+  /** A stream that sends nothing for this long is dead. */
   readonly idleMs: number
-  /** How long the answer of a call that was called off is waited for. */
+  /** How long to wait for the response of a cancelled call. */
   readonly cancelMs: number
 }
 

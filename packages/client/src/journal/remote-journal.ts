@@ -10,17 +10,17 @@ import type {
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
 import { requestJson } from '../http/request.ts'
-import { frozen } from './frozen.ts'
+import { deepFreeze } from './deep-freeze.ts'
 import { tail } from './tail.ts'
 
 /** The journal of a sandbox, read over HTTP. */
 export class RemoteJournal implements JournalReader {
   readonly id: string
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
 
   constructor(id: string, http: HttpClient) {
     this.id = id
-    this.#wire = http
+    this.#http = http
   }
 
   async read(options: ReadOptions = {}): Promise<Page> {
@@ -30,15 +30,15 @@ export class RemoteJournal implements JournalReader {
       wait: undefined,
       scope: undefined,
     })
-    return frozen(await requestJson<Page>(this.#wire, { path: ['events'], query, signal }))
+    return deepFreeze(await requestJson<Page>(this.#http, { path: ['events'], query, signal }))
   }
 
   tail(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
-    return tail(this.#wire, options)
+    return tail(this.#http, options)
   }
 
   summary(options: SummaryOptions = {}): Promise<Summary> {
     const { signal, ...query } = options
-    return requestJson(this.#wire, { path: ['events', 'summary'], query, signal })
+    return requestJson(this.#http, { path: ['events', 'summary'], query, signal })
   }
 }

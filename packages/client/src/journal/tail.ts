@@ -4,39 +4,45 @@ import { Backoff } from '../http/backoff.ts'
 import { isTransient } from '../http/failures.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
-import { askFrames, dataOf, errorOf, type FrameReader } from '../streams/frame-reader.ts'
-import { PullIterator, type Source } from '../streams/pull-iterator.ts'
+import { dataOf, errorOf, type FrameReader, requestFrames } from '../streams/frame-reader.ts'
+import { PullIterator, type PullSource } from '../streams/pull-iterator.ts'
 import type { Frame } from '../streams/sse-parser.ts'
-import { frozen } from './frozen.ts'
+import { deepFreeze } from './deep-freeze.ts'
 
 export interface TailPlan {
   readonly path: readonly string[]
   readonly query: Query
   readonly after: string | undefined
-  /** The events of one journal are told apart by their `seq`; those of several are not. */
+  /** With `one`, repeated events are dropped by their `seq`; events of several journals have no common `seq`. */
   readonly journals: 'one' | 'all'
-  /** Whether a connection that ends is followed by another. */
+  /** Whether to reconnect after a lost connection. */
   readonly resumes: boolean
-  /** Called when the server has said where it stands. */
+  /** Called when the server has sent a cursor. */
   onPositioned?(): void
 }
 
-/** What pages of `/events` take beside what streams take. */
-const notInStreams = { before: undefined, at: undefined, order: undefined, limit: undefined, wait: undefined }
+/** Options of `/events` that only pages have. */
+const pageOnlyOptions = {
+  before: undefined,
+  at: undefined,
+  order: undefined,
+  limit: undefined,
+  wait: undefined,
+}
 
-/** Follows `/events`. */
+/** Tails `/events`. */
 export function tail(
   http: HttpClient,
   options: TailOptions & Pick<Partial<TailPlan>, 'onPositioned'>,
   scope?: 'all',
 ): AsyncIterableIterator<JournalItem, undefined> {
-  // What is left is for the server to know, or to refuse.
-  const { after, signal, onPositioned: onPlaced, ...filter } = options
-  const query = withFields('tail', filter, { scope, ...notInStreams })
+  // The server checks the remaining options.
+  const { after, signal, onPositioned, ...filter } = options
+  const query = withFields('tail', filter, { scope, ...pageOnlyOptions })
   const journals = scope ?? 'one'
   return openTail(
     http,
-    { path: ['events'], query, after, journals, resumes: true, ...(onPlaced && { onPositioned: onPlaced }) },
+    { path: ['events'], query, after, journals, resumes: true, ...(onPositioned && { onPositioned }) },
     signal,
   )
 }
@@ -47,69 +53,69 @@ export function openTail(
   signal: AbortSignal | undefined,
 ): AsyncIterableIterator<JournalItem, undefined> {
   const source = new TailSource(http, plan)
-  // Now is when it is called, not when the first one is asked for.
+  // `now` is the moment of this call, not of the first `next`.
   if (plan.after === 'now' && !signal?.aborted) source.begin()
   return new PullIterator(source, signal)
 }
 
-/** Goes on behind its cursor over any number of connections: nothing twice, nothing left out. */
-class TailSource implements Source<JournalItem> {
-  readonly #wire: HttpClient
+/** Continues after its cursor over any number of connections: no event twice, none missing. */
+class TailSource implements PullSource<JournalItem> {
+  readonly #http: HttpClient
   readonly #plan: TailPlan
-  readonly #left = new AbortController()
+  readonly #closed = new AbortController()
   readonly #backoff = new Backoff()
   #after: string | undefined
   #seq = 0
   #opening: Promise<FrameReader> | undefined
 
   constructor(http: HttpClient, plan: TailPlan) {
-    this.#wire = http
+    this.#http = http
     this.#plan = plan
     this.#after = plan.after
   }
 
-  /** Connects, and waits for the first words: the cursor in them is what `now` means. */
+  /** Connects and reads the first heartbeat, whose cursor is the position that `now` means. */
   begin(): void {
     this.#open()
       .then((frames) => frames.readAhead())
-      // Whoever asks for the first item is told.
+      // The first `next` throws the error.
       .catch(() => undefined)
   }
 
   async next(): Promise<JournalItem | undefined> {
-    while (!this.#left.signal.aborted) {
+    while (!this.#closed.signal.aborted) {
       try {
         const frames = await this.#open()
         const frame = await frames.next()
-        if (frame === undefined || frame.event === 'end') throw frames.cut()
+        if (frame === undefined || frame.event === 'end') throw frames.cutError()
         const item = this.#read(frame)
         if (item !== undefined) return item
       } catch (error) {
         this.#drop()
-        if (this.#left.signal.aborted) break
-        if (!this.#plan.resumes || this.#wire.closing.aborted || !isTransient(error)) throw error
-        await this.#wire.timing.sleep(this.#backoff.next(), this.#until())
+        if (this.#closed.signal.aborted) break
+        if (!this.#plan.resumes || this.#http.closing.aborted || !isTransient(error)) throw error
+        await this.#http.timing.sleep(this.#backoff.next(), this.#closedOrClosing())
       }
     }
     return undefined
   }
 
   close(): void {
-    this.#left.abort()
+    this.#closed.abort()
     this.#drop()
   }
 
   #open(): Promise<FrameReader> {
     const { path, query, resumes } = this.#plan
-    this.#opening ??= askFrames(this.#wire, {
+    this.#opening ??= requestFrames(this.#http, {
       path,
       query: resumes ? { ...query, after: this.#after } : query,
-      until: this.#left.signal,
+      until: this.#closed.signal,
     })
     return this.#opening
   }
 
-  /** The old connection is closed before there is another. */
+  /** Closes the connection before another one is opened. */
   #drop(): void {
     this.#opening?.then(
       (frames) => frames.close(),
@@ -118,8 +124,8 @@ class TailSource implements Source<JournalItem> {
     this.#opening = undefined
   }
 
-  #until(): AbortSignal {
-    return AbortSignal.any([this.#left.signal, this.#wire.closing])
+  #closedOrClosing(): AbortSignal {
+    return AbortSignal.any([this.#closed.signal, this.#http.closing])
   }
 
   #read(frame: Frame): JournalItem | undefined {
@@ -130,8 +136,8 @@ class TailSource implements Source<JournalItem> {
       return undefined
     }
     if (frame.event !== undefined && frame.event !== 'gap') return undefined
-    // What the journal gave the server, as it is.
-    const item = frozen(data as JournalItem)
+    // The server sends journal items unchanged.
+    const item = deepFreeze(data as JournalItem)
     const seq = isGap(item) ? item.data.to : item.seq
     this.#moveTo(frame.id ?? (isGap(item) ? item.data.cursor : undefined))
     if (this.#plan.journals === 'all') return item

@@ -1,2 +1,2 @@
-/** For Node: a daemon of one's own. */
+/** For Node: starts a daemon as a child process. */
 export { type StartOptions, start } from './start.ts'

@@ -1,22 +1,22 @@
 import { HttpClient } from '../http/http-client.ts'
 import { checkKeys } from '../http/options.ts'
 import { VitrineClient } from '../vitrine-client.ts'
-import { Daemon } from './daemon.ts'
+import { DaemonProcess } from './daemon-process.ts'
 
 export interface StartOptions {
-  /** What is run, with `--json` and the options below behind it; default `vitrine serve --port 0`. */
+  /** The command, to which `--json` and the options below are appended; default `vitrine serve --port 0`. */
   readonly command?: readonly string[]
   /** The data directory. */
   readonly data?: string
-  /** The folder that the default sandbox works in. */
+  /** The workspace of the default sandbox. */
   readonly root?: string
-  /** Beside the variables of this process. */
+  /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
 /**
- * Starts a daemon that belongs to the client: it ends with `close()`, and with this process.
+ * Starts a daemon for this client. It ends with `close()`, and when this process exits.
  *
  * @example
  * await using client = await start()
@@ -25,7 +25,7 @@ export interface StartOptions {
 export async function start(options: StartOptions = {}): Promise<VitrineClient> {
   checkKeys('start', options, { command: true, data: true, root: true, env: true, signal: true })
   const { command = ['vitrine', 'serve', '--port', '0'], data, root, env = {}, signal } = options
-  const daemon = new Daemon(
+  const daemon = new DaemonProcess(
     [
       ...command,
       '--json',
@@ -35,12 +35,12 @@ export async function start(options: StartOptions = {}): Promise<VitrineClient> 
     env,
   )
   try {
-    const { url, token } = await daemon.address(signal)
+    const { url, token } = await daemon.endpoint(signal)
     return new VitrineClient(new HttpClient({ url, ...(token !== undefined && { token }) }), () =>
-      daemon.end(),
+      daemon.stop(),
     )
   } catch (error) {
-    await daemon.end()
+    await daemon.stop()
     throw error
   }
 }

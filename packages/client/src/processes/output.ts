@@ -1,7 +1,7 @@
 import type { LogChunk, OutputChunk } from '@vitrine/protocol'
 import { fromBase64 } from '../http/base64.ts'
 
-/** A piece of output on the wire. */
+/** A chunk of output as the server sends it. */
 export interface OutputEntry {
   readonly stream: 'stdout' | 'stderr' | 'terminal' | 'pty'
   /** Base64. */

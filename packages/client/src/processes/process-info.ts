@@ -1,8 +1,8 @@
 import type { ProcessExit, ProcessInfo } from '@vitrine/protocol'
 
-/** A process as the server tells it, which says the same in other words as well. */
-export function processInfo(told: ProcessInfo): ProcessInfo {
-  const { id, argv, pid, tty, owner, startedAt, state, restarts, exit } = told
+/** Picks the fields of `ProcessInfo`: the server also sends them under sandbox-agent's names. */
+export function processInfo(info: ProcessInfo): ProcessInfo {
+  const { id, argv, pid, tty, owner, startedAt, state, restarts, exit } = info
   return {
     id,
     argv,
@@ -16,7 +16,7 @@ export function processInfo(told: ProcessInfo): ProcessInfo {
   }
 }
 
-/** How it ended for good. */
+/** The exit of a process that is not restarted any more. */
 export function exitOf({ state, exit }: ProcessInfo): ProcessExit | undefined {
   return state === 'exited' ? exit : undefined
 }

@@ -2,7 +2,7 @@ import { isEvent, type ProcessExit } from '@vitrine/protocol'
 import type { HttpClient } from '../http/http-client.ts'
 import { RemoteJournal } from '../journal/remote-journal.ts'
 
-/** How a process ended as the journal has it, which outlives the sandbox. The wire is at the sandbox. */
+/** Finds the exit of a process in the journal, which outlives the sandbox. `http` is scoped to the sandbox. */
 export async function recordedExit(http: HttpClient, process: string): Promise<ProcessExit | undefined> {
   const journal = new RemoteJournal('', http)
   let before: string | undefined

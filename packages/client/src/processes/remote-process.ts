@@ -9,23 +9,23 @@ import { type OutputEntry, outputChunk } from './output.ts'
 import { exitOf } from './process-info.ts'
 import { waitForExit } from './wait-for-exit.ts'
 
-/** A process as its caller holds it. */
+/** A handle to a process. */
 export class RemoteProcess implements Process {
   readonly id: string
   readonly pid?: number
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
   readonly #sandbox: HttpClient
   #exit: Promise<ProcessExit> | undefined
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient, { id, pid }: Pick<ProcessInfo, 'id' | 'pid'>) {
     this.id = id
     if (pid !== undefined) this.pid = pid
     this.#sandbox = http
-    this.#wire = http.at('processes', id)
+    this.#http = http.at('processes', id)
   }
 
-  /** Nobody waits for it until somebody asks. */
+  /** Polling begins with the first access. */
   get exit(): Promise<ProcessExit> {
     if (this.#exit === undefined) {
       this.#exit = waitForExit(this.#sandbox, this.id)
@@ -35,7 +35,7 @@ export class RemoteProcess implements Process {
   }
 
   view({ signal, ...query }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<OutputChunk> {
-    return follow(this.#wire, { path: ['view'], query, signal }, (data) => outputChunk(data as OutputEntry))
+    return follow(this.#http, { path: ['view'], query, signal }, (data) => outputChunk(data as OutputEntry))
   }
 
   input(data: string | Uint8Array): Promise<void> {
@@ -49,7 +49,7 @@ export class RemoteProcess implements Process {
 
   async resize(cols: number, rows: number): Promise<void> {
     const json = { cols: wholeNumber('tty.cols', cols, 1), rows: wholeNumber('tty.rows', rows, 1) }
-    await requestVoid(this.#wire, { method: 'POST', path: ['terminal', 'resize'], json })
+    await requestVoid(this.#http, { method: 'POST', path: ['terminal', 'resize'], json })
   }
 
   signal(name: string): Promise<void> {
@@ -65,11 +65,11 @@ export class RemoteProcess implements Process {
   }
 
   #post(path: string, json: unknown): Promise<void> {
-    return requestVoid(this.#wire, { method: 'POST', path: [path], json })
+    return requestVoid(this.#http, { method: 'POST', path: [path], json })
   }
 
   async #ended(how: 'stop' | 'kill', query: Query = {}): Promise<ProcessExit> {
-    const info = await requestJson<ProcessInfo>(this.#wire, { method: 'POST', path: [how], query })
+    const info = await requestJson<ProcessInfo>(this.#http, { method: 'POST', path: [how], query })
     return exitOf(info) ?? this.exit
   }
 }

@@ -9,31 +9,31 @@ import { RemoteProcess } from './remote-process.ts'
 
 /** The processes of one sandbox, by id. */
 export class RemoteProcesses implements Processes {
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
 
   constructor(http: HttpClient) {
-    this.#wire = http
+    this.#http = http
   }
 
   async list(): Promise<readonly ProcessInfo[]> {
-    const { processes } = await requestJson<{ processes: ProcessInfo[] }>(this.#wire, { path: ['processes'] })
+    const { processes } = await requestJson<{ processes: ProcessInfo[] }>(this.#http, { path: ['processes'] })
     return processes.map(processInfo)
   }
 
   async get(id: string): Promise<ProcessInfo> {
-    return processInfo(await requestJson<ProcessInfo>(this.#wire, { path: ['processes', id] }))
+    return processInfo(await requestJson<ProcessInfo>(this.#http, { path: ['processes', id] }))
   }
 
   async logs(id: string, { signal, ...rest }: LogOptions = {}): Promise<readonly LogChunk[]> {
     const query = withFields('logs', rest, { follow: undefined })
-    const asked = { path: ['processes', id, 'logs'], query, signal }
-    const { entries } = await requestJson<{ entries: LogEntry[] }>(this.#wire, asked)
+    const request = { path: ['processes', id, 'logs'], query, signal }
+    const { entries } = await requestJson<{ entries: LogEntry[] }>(this.#http, request)
     return entries.map(logChunk)
   }
 
   follow(id: string, { signal, ...rest }: LogOptions = {}): AsyncIterableIterator<LogChunk> {
     const query = withFields('follow', rest, { follow: true })
-    return follow(this.#wire, { path: ['processes', id, 'logs'], query, signal }, (data) =>
+    return follow(this.#http, { path: ['processes', id, 'logs'], query, signal }, (data) =>
       logChunk(data as LogEntry),
     )
   }
@@ -59,14 +59,14 @@ export class RemoteProcesses implements Processes {
   }
 
   async attach(id: string): Promise<Process> {
-    return new RemoteProcess(this.#wire, await this.get(id))
+    return new RemoteProcess(this.#http, await this.get(id))
   }
 
   remove(id: string): Promise<void> {
-    return requestVoid(this.#wire, { method: 'DELETE', path: ['processes', id] })
+    return requestVoid(this.#http, { method: 'DELETE', path: ['processes', id] })
   }
 
   #process(id: string): RemoteProcess {
-    return new RemoteProcess(this.#wire, { id })
+    return new RemoteProcess(this.#http, { id })
   }
 }

@@ -11,11 +11,11 @@ import { requestJson } from '../http/request.ts'
 import { RemoteProcess } from './remote-process.ts'
 import { timeLimit } from './time-limit.ts'
 
-/** Starts a command and comes back while it runs. */
+/** Starts a command and returns while it runs. */
 export async function spawn(http: HttpClient, command: Command, options: SpawnOptions): Promise<Process> {
   const { shell = true, timeoutMs, tty, signal, ...rest } = options
   if (signal?.aborted)
-    throw new VitrineError('cancelled', 'It was called off before it began.', { cause: signal.reason })
+    throw new VitrineError('cancelled', 'The spawn was cancelled before it began.', { cause: signal.reason })
   const json = withFields('spawn', rest, {
     command,
     args: undefined,
@@ -24,7 +24,7 @@ export async function spawn(http: HttpClient, command: Command, options: SpawnOp
     timeoutMs: timeLimit(timeoutMs),
     tty,
   })
-  // Not called off with the signal: nobody would know whether it was started.
+  // Not cancelled by the signal: the caller would not know whether the process was started.
   const info = await requestJson<ProcessInfo>(http, { method: 'POST', path: ['processes'], json })
   const process = new RemoteProcess(http, info)
   const kill = () => void process.kill().catch(() => undefined)

@@ -1,7 +1,10 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** JSON has no `NaN` and no `Infinity`: they would arrive as null. The server checks the rest. */
+/** Rejects `NaN` and `Infinity`, which JSON would turn into null. The server checks the rest. */
 export function timeLimit(timeoutMs: number | undefined): number | undefined {
   if (typeof timeoutMs !== 'number' || Number.isFinite(timeoutMs)) return timeoutMs
-  throw new VitrineError('argument_invalid', `timeoutMs: expected milliseconds, got ${timeoutMs}.`)
+  throw new VitrineError(
+    'argument_invalid',
+    `timeoutMs: expected a finite number of milliseconds, got ${timeoutMs}.`,
+  )
 }

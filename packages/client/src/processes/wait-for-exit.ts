@@ -7,20 +7,20 @@ import { recordedExit } from './recorded-exit.ts'
 
 const waitMs = 25_000
 
-/** The wire is at the sandbox. */
+/** Waits until a process has exited. `http` is scoped to the sandbox. */
 export async function waitForExit(http: HttpClient, process: string): Promise<ProcessExit> {
-  const question = () =>
+  const request = () =>
     requestJson<ProcessInfo>(http, {
       path: ['processes', process],
       query: { wait: waitMs },
       limitMs: waitMs + http.timeoutMs,
     })
   try {
-    const info = await poll(http, question, (answer) => exitOf(answer) !== undefined)
+    const info = await poll(http, request, (info) => exitOf(info) !== undefined)
     return exitOf(info)!
   } catch (error) {
     if (!isVitrineError(error) || error.code !== 'sandbox_destroyed') throw error
-    // It ended with its sandbox, and who held it is still told how.
+    // The process ended with its sandbox; the journal still has its exit.
     const exit = await recordedExit(http, process)
     if (exit === undefined) throw error
     return exit

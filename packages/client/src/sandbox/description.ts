@@ -1,6 +1,6 @@
 import type { Capabilities, SandboxInfo } from '@vitrine/protocol'
 
-/** What is known of a sandbox that runs. */
+/** The server's description of a running sandbox. */
 export interface SandboxDescription extends SandboxInfo {
   readonly root: string
   readonly capabilities: Capabilities

@@ -2,12 +2,12 @@ import { type Command, isVitrineError, type Lifecycle, VitrineError } from '@vit
 import type { HttpClient } from '../http/http-client.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
 
-/** The wire is at the sandbox. */
+/** The lifecycle of one sandbox. `http` is scoped to it. */
 export class RemoteLifecycle implements Lifecycle {
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
 
   constructor(http: HttpClient) {
-    this.#wire = http
+    this.#http = http
   }
 
   start(): Promise<void> {
@@ -31,20 +31,20 @@ export class RemoteLifecycle implements Lifecycle {
   }
 
   destroy(): Promise<void> {
-    return requestVoid(this.#wire, { method: 'DELETE', path: [] })
+    return requestVoid(this.#http, { method: 'DELETE', path: [] })
   }
 
   async running(): Promise<boolean> {
     try {
-      return (await requestJson<{ running: boolean }>(this.#wire, { path: ['running'] })).running
+      return (await requestJson<{ running: boolean }>(this.#http, { path: ['running'] })).running
     } catch (error) {
-      // What is gone does not run: that is the answer, and no failure.
+      // A destroyed sandbox does not run; for this method that is a result, not an error.
       if (isVitrineError(error) && error.code === 'sandbox_destroyed') return false
       throw error
     }
   }
 
-  /** A command that runs in the sandbox: a function could not be sent there. */
+  /** Takes a command that runs in the sandbox: a function cannot be sent to the server. */
   async onBeforeStop(hook: (() => void | Promise<void>) | Command): Promise<void> {
     if (typeof hook === 'function')
       throw new VitrineError(
@@ -55,11 +55,11 @@ export class RemoteLifecycle implements Lifecycle {
   }
 
   async skipOnPersist(path: string): Promise<string> {
-    const asked = { method: 'POST', path: ['skip-on-persist'], json: { path } } as const
-    return (await requestJson<{ path: string }>(this.#wire, asked)).path
+    const request = { method: 'POST', path: ['skip-on-persist'], json: { path } } as const
+    return (await requestJson<{ path: string }>(this.#http, request)).path
   }
 
   #post(path: string, json?: unknown): Promise<void> {
-    return requestVoid(this.#wire, { method: 'POST', path: [path], ...(json !== undefined && { json }) })
+    return requestVoid(this.#http, { method: 'POST', path: [path], ...(json !== undefined && { json }) })
   }
 }

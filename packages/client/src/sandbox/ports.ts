@@ -7,18 +7,18 @@ const defaultWaitMs = 30_000
 
 /** The listening ports of one sandbox. */
 export class RemotePorts implements Ports {
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
 
   constructor(http: HttpClient) {
-    this.#wire = http
+    this.#http = http
   }
 
   async list(): Promise<readonly PortInfo[]> {
-    return (await requestJson<{ ports: PortInfo[] }>(this.#wire, { path: ['ports'] })).ports
+    return (await requestJson<{ ports: PortInfo[] }>(this.#http, { path: ['ports'] })).ports
   }
 
   async resolve(port: number): Promise<PortAddress> {
-    return requestJson(this.#wire, { path: ['ports', portText(port)] })
+    return requestJson(this.#http, { path: ['ports', portText(port)] })
   }
 
   async waitFor(
@@ -29,10 +29,10 @@ export class RemotePorts implements Ports {
       ...rest
     }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
   ): Promise<PortAddress> {
-    return requestJson(this.#wire, {
+    return requestJson(this.#http, {
       path: ['ports', portText(port)],
       query: withFields('waitFor', rest, { wait: timeoutMs }),
-      limitMs: timeoutMs + this.#wire.timeoutMs,
+      limitMs: timeoutMs + this.#http.timeoutMs,
       signal,
     })
   }

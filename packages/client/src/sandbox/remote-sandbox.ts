@@ -13,10 +13,10 @@ import type {
 } from '@vitrine/protocol'
 import { RemoteFiles } from '../files/remote-files.ts'
 import type { HttpClient } from '../http/http-client.ts'
-import { askBytes } from '../http/incoming.ts'
 import { checkKeys } from '../http/options.ts'
-import { outgoing } from '../http/outgoing.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
+import { requestBody } from '../http/request-body.ts'
+import { requestBytes } from '../http/response-body.ts'
 import { RemoteJournal } from '../journal/remote-journal.ts'
 import { exec } from '../processes/exec.ts'
 import { RemoteProcesses } from '../processes/remote-processes.ts'
@@ -40,10 +40,10 @@ export class RemoteSandbox implements Sandbox {
   readonly ports: RemotePorts
   readonly lifecycle: RemoteLifecycle
   readonly sessions: RemoteSessions
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
   readonly #description: SandboxDescription
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient, description: SandboxDescription) {
     const { id, provider, root, capabilities } = description
     this.id = id
@@ -56,46 +56,46 @@ export class RemoteSandbox implements Sandbox {
     this.ports = new RemotePorts(http)
     this.lifecycle = new RemoteLifecycle(http)
     this.sessions = new RemoteSessions(http)
-    this.#wire = http
+    this.#http = http
     this.#description = description
   }
 
   as(context: CallContext): this {
     checkKeys('as', context, { run: true, session: true, turn: true, actor: true, traceparent: true })
-    // Nothing inherits from it: it is exactly this class.
-    return new RemoteSandbox(this.#wire.as(context), this.#description) as this
+    // The cast holds because the class has no subclasses.
+    return new RemoteSandbox(this.#http.as(context), this.#description) as this
   }
 
   exec(command: Command, options: ExecOptions = {}): Promise<ExecResult> {
-    return exec(this.#wire, command, options)
+    return exec(this.#http, command, options)
   }
 
   spawn(command: Command, options: SpawnOptions = {}): Promise<Process> {
-    return spawn(this.#wire, command, options)
+    return spawn(this.#http, command, options)
   }
 
   persist({ signal, ...query }: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
-    return askBytes(this.#wire, { path: ['workspace'], query, signal, limitMs: 'none' })
+    return requestBytes(this.#http, { path: ['workspace'], query, signal, limitMs: 'none' })
   }
 
   async hydrate(
     archive: ReadableStream<Uint8Array> | Uint8Array,
     { signal, ...query }: { readonly signal?: AbortSignal } = {},
   ): Promise<Unpacked> {
-    const bytes = outgoing('archive', archive)
-    return requestJson(this.#wire, { method: 'PUT', path: ['workspace'], query, bytes, signal })
+    const bytes = requestBody('archive', archive)
+    return requestJson(this.#http, { method: 'PUT', path: ['workspace'], query, bytes, signal })
   }
 
   record(events: readonly EventInput[]): Promise<void> {
-    return requestVoid(this.#wire, { method: 'POST', path: ['events'], json: { events } })
+    return requestVoid(this.#http, { method: 'POST', path: ['events'], json: { events } })
   }
 
   openSession(options: OpenSessionOptions): Promise<RemoteSession> {
     return this.sessions.open(options)
   }
 
-  /** The terminal of a process that was spawned with one, over a WebSocket. */
+  /** Opens the terminal of a process that was spawned with `tty`, over a WebSocket. */
   openTerminal(process: string): RemoteTerminal {
-    return connectTerminal(this.#wire, process)
+    return connectTerminal(this.#http, process)
   }
 }

@@ -22,23 +22,23 @@ import { runTurn } from './run-turn.ts'
 import { changesSession, closedState, type SessionState, withoutAnswered } from './session-state.ts'
 import { SessionWatch } from './session-watch.ts'
 
-/** One conversation with an agent, at a daemon. What it says of itself is what was heard last. */
+/** One conversation with an agent at a daemon. Its fields show the state that was last received. */
 export class RemoteSession implements Session {
   readonly id: string
   readonly agent: string
   readonly #sandbox: HttpClient
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
   readonly #watch: SessionWatch
   readonly #listeners = new Set<(event: JournalEvent) => void>()
   #state: SessionState
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient, state: SessionState) {
     this.id = state.id
     this.agent = state.agent
     this.#sandbox = http
-    this.#wire = http.at('sessions', state.id)
-    this.#watch = new SessionWatch(http, state.id, (item) => this.#heard(item))
+    this.#http = http.at('sessions', state.id)
+    this.#watch = new SessionWatch(http, state.id, (item) => this.#onItem(item))
     this.#state = state
   }
 
@@ -60,33 +60,33 @@ export class RemoteSession implements Session {
     { signal, turn = newId('turn'), ...rest }: PromptOptions = {},
   ): Promise<PromptResult> {
     if (signal?.aborted) return { turn, outcome: 'cancelled' }
-    const leave = this.#watch.use()
-    const onBegun = () => {
+    const release = this.#watch.use()
+    const onAccepted = () => {
       this.#state = { ...this.#state, busy: true }
     }
     try {
-      // A listener that answers what the agent asks must be there before it asks.
+      // Listeners answer the agent's requests, so the watch must be open before the agent can make one.
       await this.#watch.ready()
-      return await runTurn(this.#wire, { turn, prompt: content, rest, signal, onBegun })
+      return await runTurn(this.#http, { turn, prompt: content, rest, signal, onAccepted })
     } finally {
-      leave()
+      release()
       await this.#refresh()
     }
   }
 
   async cancel(): Promise<void> {
-    await requestVoid(this.#wire, { method: 'POST', path: ['cancel'], json: {} })
+    await requestVoid(this.#http, { method: 'POST', path: ['cancel'], json: {} })
     await this.#refresh()
   }
 
   onEvent(listener: (event: JournalEvent) => void): () => void {
-    // The same function, given twice, listens twice.
+    // Wrapped, so that the same function can be added twice.
     const own = (event: JournalEvent) => listener(event)
-    const leave = this.#watch.use()
+    const release = this.#watch.use()
     this.#listeners.add(own)
     return () => {
       this.#listeners.delete(own)
-      leave()
+      release()
     }
   }
 
@@ -97,42 +97,42 @@ export class RemoteSession implements Session {
   }
 
   transcript(): Promise<Transcript> {
-    return requestJson(this.#wire, { path: ['transcript'] })
+    return requestJson(this.#http, { path: ['transcript'] })
   }
 
   setMode(mode: string): Promise<void> {
-    return this.#choose(['mode'], mode)
+    return this.#setOption(['mode'], mode)
   }
 
   setModel(model: string): Promise<void> {
-    return this.#choose(['model'], model)
+    return this.#setOption(['model'], model)
   }
 
   setThoughtLevel(level: string): Promise<void> {
-    return this.#choose(['thought-level'], level)
+    return this.#setOption(['thought-level'], level)
   }
 
   setConfigOption(id: string, value: string | boolean): Promise<void> {
-    return this.#choose(['options', id], value)
+    return this.#setOption(['options', id], value)
   }
 
   async respondPermission(permission: string, answer: PermissionAnswer): Promise<void> {
-    await requestVoid(this.#wire, { method: 'POST', path: ['permissions', permission], json: { answer } })
+    await requestVoid(this.#http, { method: 'POST', path: ['permissions', permission], json: { answer } })
     this.#state = withoutAnswered(this.#state, permission)
   }
 
   async respondQuestion(question: string, answer: QuestionAnswer): Promise<void> {
-    await requestVoid(this.#wire, { method: 'POST', path: ['questions', question], json: answer })
+    await requestVoid(this.#http, { method: 'POST', path: ['questions', question], json: answer })
     this.#state = withoutAnswered(this.#state, question)
   }
 
   async close(): Promise<void> {
-    await requestVoid(this.#wire, { method: 'DELETE', path: [] })
+    await requestVoid(this.#http, { method: 'DELETE', path: [] })
     this.#state = closedState(this.#state)
   }
 
   async fork(options: { readonly id?: string } = {}): Promise<RemoteSession> {
-    const state = await requestJson<SessionState>(this.#wire, {
+    const state = await requestJson<SessionState>(this.#http, {
       method: 'POST',
       path: ['fork'],
       json: options,
@@ -140,27 +140,27 @@ export class RemoteSession implements Session {
     return new RemoteSession(this.#sandbox, state)
   }
 
-  async #choose(path: readonly string[], value: string | boolean): Promise<void> {
-    this.#state = await requestJson<SessionState>(this.#wire, { method: 'PUT', path, json: { value } })
+  async #setOption(path: readonly string[], value: string | boolean): Promise<void> {
+    this.#state = await requestJson<SessionState>(this.#http, { method: 'PUT', path, json: { value } })
   }
 
-  async #heard(item: JournalItem): Promise<void> {
-    // Whoever hears of a permission finds it among those that wait.
+  async #onItem(item: JournalItem): Promise<void> {
+    // Refresh first, so that a listener finds the permission of its event in `permissions`.
     if (isGap(item) || changesSession(item.type)) await this.#refresh()
     if (isGap(item)) return
     for (const listener of this.#listeners) {
       try {
         listener(item)
       } catch {
-        // An observer cannot fail what it observes.
+        // A listener's error must not end the watch.
       }
     }
   }
 
-  /** What cannot be heard now stays as it was. */
+  /** Fetches the state; keeps the old one if the request fails. */
   async #refresh(): Promise<void> {
     try {
-      this.#state = await requestJson<SessionState>(this.#wire, { path: [] })
+      this.#state = await requestJson<SessionState>(this.#http, { path: [] })
     } catch (error) {
       const isGone = isVitrineError(error) && ['session_closed', 'session_not_found'].includes(error.code)
       if (isGone) this.#state = closedState(this.#state)

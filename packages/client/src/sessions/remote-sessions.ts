@@ -7,11 +7,11 @@ import type { SessionState } from './session-state.ts'
 
 /** The sessions of one sandbox. */
 export class RemoteSessions implements Sessions {
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient) {
-    this.#wire = http
+    this.#http = http
   }
 
   open(options: OpenSessionOptions): Promise<RemoteSession> {
@@ -19,12 +19,12 @@ export class RemoteSessions implements Sessions {
   }
 
   async list(): Promise<readonly SessionInfo[]> {
-    return (await requestJson<{ sessions: SessionInfo[] }>(this.#wire, { path: ['sessions'] })).sessions
+    return (await requestJson<{ sessions: SessionInfo[] }>(this.#http, { path: ['sessions'] })).sessions
   }
 
   async get(id: string): Promise<RemoteSession> {
-    const state = await requestJson<SessionState>(this.#wire, { path: ['sessions', id] })
-    return new RemoteSession(this.#wire, state)
+    const state = await requestJson<SessionState>(this.#http, { path: ['sessions', id] })
+    return new RemoteSession(this.#http, state)
   }
 
   resume(
@@ -42,7 +42,7 @@ export class RemoteSessions implements Sessions {
     path: readonly string[],
     { signal, ...json }: Partial<OpenSessionOptions> & { readonly resume?: true | undefined },
   ): Promise<RemoteSession> {
-    const state = await requestJson<SessionState>(this.#wire, { method: 'POST', path, json, signal })
-    return new RemoteSession(this.#wire, state)
+    const state = await requestJson<SessionState>(this.#http, { method: 'POST', path, json, signal })
+    return new RemoteSession(this.#http, state)
   }
 }

@@ -5,32 +5,32 @@ import { poll, retryIdempotent } from '../http/poll.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
 
 const waitMs = 20_000
-/** How often something is asked for again that is the same each time. */
-const times = 5
+/** Retries of an idempotent request. */
+const maxRetries = 5
 
 export interface TurnRequest {
-  /** Named by the client: sent twice, it is one turn. */
+  /** Id chosen by the client, so that a prompt that is sent twice is one turn. */
   readonly turn: string
   readonly prompt: string | readonly ContentBlock[]
-  /** More of the caller's options, for the server to know or to refuse. */
+  /** The caller's other options, which the server checks. */
   readonly rest: object
   readonly signal: AbortSignal | undefined
-  /** The server has it. */
-  onBegun(): void
+  /** Called when the server has accepted the prompt. */
+  onAccepted(): void
 }
 
-type TurnAnswer = PromptResult | { readonly turn: string; readonly running: true }
+type TurnStatus = PromptResult | { readonly turn: string; readonly running: true }
 
-/** Prompts, and waits for the end: the turn goes on at the server whatever becomes of the connection. */
+/** Sends a prompt and waits for its result. The turn continues at the server if the connection is lost. */
 export async function runTurn(
   http: HttpClient,
-  { turn, prompt, rest, signal, onBegun }: TurnRequest,
+  { turn, prompt, rest, signal, onAccepted: onBegun }: TurnRequest,
 ): Promise<PromptResult> {
-  let again = false
-  await retryIdempotent(http, times, () => {
-    // A daemon that has it may be gone by now: the one after it looks into the record.
-    const json = withFields('prompt', rest, { prompt, turn, again: again || undefined })
-    again = true
+  let isRetry = false
+  await retryIdempotent(http, maxRetries, () => {
+    // The daemon may have restarted after the first attempt: with `again` the new one looks into the journal.
+    const json = withFields('prompt', rest, { prompt, turn, again: isRetry || undefined })
+    isRetry = true
     return requestJson(http, { method: 'POST', path: ['prompt'], json, limitMs: http.timeoutMs })
   })
   onBegun()
@@ -38,34 +38,34 @@ export async function runTurn(
   if (signal?.aborted) cancel()
   signal?.addEventListener('abort', cancel)
   try {
-    const question = () =>
-      requestJson<TurnAnswer>(http, {
+    const request = () =>
+      requestJson<TurnStatus>(http, {
         path: ['turns', turn],
         query: { wait: waitMs },
         limitMs: waitMs + http.timeoutMs,
-      }).catch((error: unknown) => neverBegun(turn, error))
-    return (await poll(http, question, isOver)) as PromptResult
+      }).catch((error: unknown) => throwNeverStarted(turn, error))
+    return (await poll(http, request, isOver)) as PromptResult
   } finally {
     signal?.removeEventListener('abort', cancel)
   }
 }
 
-function isOver(answer: TurnAnswer): boolean {
-  return !('running' in answer)
+function isOver(status: TurnStatus): boolean {
+  return !('running' in status)
 }
 
-/** The server had it, and the one after it has no trace: it was still waiting for its turn. */
-function neverBegun(turn: string, error: unknown): never {
+/** The prompt was accepted, but a restarted daemon has no record of it: it was still queued. */
+function throwNeverStarted(turn: string, error: unknown): never {
   if (!isVitrineError(error) || error.code !== 'not_found') throw error
   throw new VitrineError(
     'interrupted',
-    `The daemon ended before the turn ${turn} had begun; nothing of it was done. Resume the session and prompt again.`,
+    `The daemon ended before the turn ${turn} started; none of its work was done. Resume the session and prompt again.`,
     { cause: error, details: { turn } },
   )
 }
 
-/** What comes of it is in the result of the turn. */
+/** Cancels a turn; errors are ignored, because the turn's result shows whether it was cancelled. */
 async function cancelTurn(http: HttpClient, turn: string): Promise<void> {
   const request = () => requestVoid(http, { method: 'POST', path: ['cancel'], json: { turn } })
-  await retryIdempotent(http, times, request).catch(() => undefined)
+  await retryIdempotent(http, maxRetries, request).catch(() => undefined)
 }

@@ -1,12 +1,12 @@
 import type { PendingPermission, PendingQuestion, SessionInfo } from '@vitrine/protocol'
 
-/** A session as the server tells it: what it is, and what it waits for. */
+/** A session as the server describes it, with its pending requests. */
 export interface SessionState extends SessionInfo {
   readonly permissions: readonly PendingPermission[]
   readonly questions: readonly PendingQuestion[]
 }
 
-/** Events after which a session is not what it was. */
+/** Whether an event of this type can change the session's state. */
 export function changesSession(type: string): boolean {
   return /^(session|turn|permission|question)\./.test(type)
 }
@@ -15,7 +15,7 @@ export function closedState(state: SessionState): SessionState {
   return { ...state, state: 'closed', busy: false, permissions: [], questions: [] }
 }
 
-/** Without what was answered just now. */
+/** Removes a permission or question that was just answered. */
 export function withoutAnswered(state: SessionState, id: string): SessionState {
   return {
     ...state,

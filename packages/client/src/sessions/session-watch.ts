@@ -2,26 +2,26 @@ import type { JournalItem } from '@vitrine/protocol'
 import type { HttpClient } from '../http/http-client.ts'
 import { tail } from '../journal/tail.ts'
 
-/** How long a prompt waits for the watch before it goes ahead without. */
+/** How long a prompt waits for the watch before it is sent without it. */
 const readyMs = 5_000
 
-/** Follows the events of one session, over one connection, for as long as somebody needs it. */
+/** Tails the events of one session over one connection, for as long as it has users. */
 export class SessionWatch {
-  readonly #wire: HttpClient
+  readonly #http: HttpClient
   readonly #session: string
   readonly #onItem: (item: JournalItem) => Promise<void>
   #users = 0
   #stop: AbortController | undefined
   #ready: Promise<void> = Promise.resolve()
 
-  /** The wire is at the sandbox. */
+  /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient, session: string, onItem: (item: JournalItem) => Promise<void>) {
-    this.#wire = http
+    this.#http = http
     this.#session = session
     this.#onItem = onItem
   }
 
-  /** Returns how to say that it is not needed any more. */
+  /** Adds a user; returns a function that removes it. */
   use(): () => void {
     this.#users += 1
     if (this.#stop === undefined) this.#begin()
@@ -34,10 +34,10 @@ export class SessionWatch {
     }
   }
 
-  /** Whatever happens from then on is seen. */
+  /** Resolves when the tail is positioned, so that no later event is missed, or after a time limit. */
   async ready(): Promise<void> {
     const over = new AbortController()
-    await Promise.race([this.#ready, this.#wire.timing.sleep(readyMs, over.signal)])
+    await Promise.race([this.#ready, this.#http.timing.sleep(readyMs, over.signal)])
     over.abort()
   }
 
@@ -46,9 +46,9 @@ export class SessionWatch {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#stop = stop
     this.#ready = promise
-    const options = { session: this.#session, after: 'now', signal: stop.signal, onPlaced: resolve }
-    void this.#follow(tail(this.#wire, options))
-      // It cannot go on; the next one who needs it begins again.
+    const options = { session: this.#session, after: 'now', signal: stop.signal, onPositioned: resolve }
+    void this.#follow(tail(this.#http, options))
+      // The tail failed for good; the next user opens a new one.
       .catch(() => undefined)
       .then(() => {
         resolve()

@@ -4,34 +4,38 @@ import type { HttpClient } from '../http/http-client.ts'
 import { type RequestOptions, type RequestResult, request } from '../http/request.ts'
 import { type Frame, SseParser } from './sse-parser.ts'
 
-/** Asks for a stream of frames. */
-export async function askFrames(http: HttpClient, asked: RequestOptions): Promise<FrameReader> {
-  const headers = { ...asked.headers, accept: 'text/event-stream' }
-  const answer = await request(http, { ...asked, headers })
-  const type = answer.response.headers.get('content-type') ?? 'nothing'
-  if (type.startsWith('text/event-stream')) return new FrameReader(answer, http.timing.idleMs)
-  answer.cancellation.end('left')
-  const { status } = answer.response
-  throw connectionFailed(`${answer.where}: expected a stream, got ${status} with ${type}.`, undefined, status)
+/** Requests a stream of frames. */
+export async function requestFrames(http: HttpClient, options: RequestOptions): Promise<FrameReader> {
+  const headers = { ...options.headers, accept: 'text/event-stream' }
+  const result = await request(http, { ...options, headers })
+  const type = result.response.headers.get('content-type') ?? 'none'
+  if (type.startsWith('text/event-stream')) return new FrameReader(result, http.timing.idleMs)
+  result.cancellation.end('left')
+  const { status } = result.response
+  throw connectionFailed(
+    `${result.endpoint}: expected an event stream, got ${status} with content-type ${type}.`,
+    undefined,
+    status,
+  )
 }
 
-/** The frames of one connection, read no further than whoever asks for them. */
+/** The frames of one connection, read on demand. */
 export class FrameReader {
-  readonly #answer: RequestResult
+  readonly #result: RequestResult
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   readonly #parser = new SseParser()
   readonly #idleMs: number
   #frames: Frame[] = []
   #reading: Promise<boolean> | undefined
 
-  constructor(answer: RequestResult, idleMs: number) {
-    this.#answer = answer
+  constructor(result: RequestResult, idleMs: number) {
+    this.#result = result
     this.#idleMs = idleMs
-    this.#reader = answer.response.body?.getReader()
-    answer.cancellation.beginStream()
+    this.#reader = result.response.body?.getReader()
+    result.cancellation.beginStream()
   }
 
-  /** The next one; nothing once the connection has ended, in whatever way it ended. */
+  /** The next frame; undefined when the connection has ended. */
   async next(): Promise<Frame | undefined> {
     for (;;) {
       const frame = this.#frames.shift()
@@ -40,7 +44,7 @@ export class FrameReader {
     }
   }
 
-  /** Reads one chunk, so that it is here whatever becomes of the connection. */
+  /** Reads one chunk in advance, so that it is not lost with the connection. */
   readAhead(): Promise<boolean> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined
@@ -49,32 +53,32 @@ export class FrameReader {
   }
 
   async #read(): Promise<boolean> {
-    const { cancellation: callOff } = this.#answer
-    const silence = setTimeout(() => callOff.end('silent'), this.#idleMs)
+    const { cancellation } = this.#result
+    const idleTimer = setTimeout(() => cancellation.end('silent'), this.#idleMs)
     try {
       const part = await this.#reader?.read()
       if (part === undefined || part.done) {
-        callOff.release()
+        cancellation.release()
         return false
       }
       this.#frames = [...this.#frames, ...this.#parser.push(part.value)]
       return true
     } catch (error) {
-      callOff.release()
-      throw callOff.error(error)
+      cancellation.release()
+      throw cancellation.error(error)
     } finally {
-      clearTimeout(silence)
+      clearTimeout(idleTimer)
     }
   }
 
   close(): void {
-    this.#answer.cancellation.end('left')
+    this.#result.cancellation.end('left')
     this.#reader?.cancel().catch(() => undefined)
   }
 
-  /** A stream that is over without having said so was cut. */
-  cut(): Error {
-    return connectionFailed(`${this.#answer.where}: the stream was cut.`)
+  /** The error of a stream that ended without an `end` frame. */
+  cutError(): Error {
+    return connectionFailed(`${this.#result.endpoint}: the connection was lost before the end of the stream.`)
   }
 }
 
@@ -82,11 +86,11 @@ export function dataOf(frame: Frame): unknown {
   try {
     return frame.data === '' ? {} : JSON.parse(frame.data)
   } catch (error) {
-    throw connectionFailed('The stream held a frame that is not JSON.', error)
+    throw connectionFailed('The stream contains a frame that is not JSON.', error)
   }
 }
 
-/** What an `error` frame says. */
+/** The error in an `error` frame. */
 export function errorOf(frame: Frame): Error {
   return fromProblem(dataOf(frame))
 }

@@ -1,20 +1,20 @@
-/** Where items come from, one at a time. */
-export interface Source<Item> {
-  /** Nothing once there are no more. */
+/** A source of items, one at a time. */
+export interface PullSource<Item> {
+  /** The next item; undefined at the end. */
   next(): Promise<Item | undefined>
-  /** A `next` that waits comes to its end. */
+  /** Releases the source; a pending `next` settles. */
   close(): void
 }
 
-/** Items of a source: in order however they are asked for, ended quietly by the signal or by leaving the loop. */
+/** Iterates a source. Concurrent `next` calls are served in order; the signal or leaving the loop ends it without an error. */
 export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined> {
-  readonly #source: Source<Item>
+  readonly #source: PullSource<Item>
   readonly #signal: AbortSignal | undefined
   readonly #end = () => this.#close()
   #last: Promise<unknown> = Promise.resolve()
   #isOver = false
 
-  constructor(source: Source<Item>, signal?: AbortSignal) {
+  constructor(source: PullSource<Item>, signal?: AbortSignal) {
     this.#source = source
     this.#signal = signal
     if (signal?.aborted) this.#close()
@@ -22,9 +22,9 @@ export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    const answer = this.#last.then(() => this.#take())
-    this.#last = answer.catch(() => undefined)
-    return answer
+    const result = this.#last.then(() => this.#take())
+    this.#last = result.catch(() => undefined)
+    return result
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {
@@ -45,7 +45,7 @@ export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined
       const value = this.#isOver ? undefined : await this.#source.next()
       if (value !== undefined && !this.#isOver) return { value, done: false }
     } catch (error) {
-      // A read that was given up has nothing to say.
+      // The error of a read that was abandoned is ignored.
       if (!this.#isOver) {
         this.#close()
         throw error

@@ -5,12 +5,12 @@ export interface Frame {
   readonly data: string
 }
 
-/** Bytes in, frames out, however the bytes are cut. A frame that is not ended by an empty line is none. */
+/** Parses server-sent events from chunks of any size. A frame without its empty line at the end is not returned. */
 export class SseParser {
   readonly #decoder = new TextDecoder()
-  /** The line that is not over; only what is new is ever searched. */
+  /** The pieces of the unfinished line; only new text is searched for line ends. */
   #line: string[] = []
-  /** The last character was a `\r`: a `\n` behind it belongs to it. */
+  /** The last character was a `\r`: a `\n` after it belongs to the same line end. */
   #afterReturn = false
   #data: string[] = []
   #event: string | undefined

@@ -5,18 +5,18 @@ import { connectionFailed } from '../http/failures.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { Listeners } from './listeners.ts'
 
-/** The terminal of a process: what it shows, and what is typed. Each `on…` returns how to stop listening. */
+/** The terminal of a process. Each `on…` method returns a function that removes the listener. */
 export interface RemoteTerminal {
-  /** Once something can be typed. Rejects when the terminal cannot be had. */
+  /** Resolves when input can be sent. Rejects when the terminal cannot be opened. */
   readonly ready: Promise<void>
   onData(listener: (data: Uint8Array) => void): () => void
-  /** The process has ended; who comes late is told at once. */
+  /** Called when the process has ended; a listener that is added later is called at once. */
   onExit(listener: (exit: ProcessExit) => void): () => void
-  /** The connection was lost, or the server refused something. The process goes on. */
+  /** Called when the connection is lost or the server reports an error. The process keeps running. */
   onError(listener: (error: VitrineError) => void): () => void
   send(data: string | Uint8Array): void
   resize(cols: number, rows: number): void
-  /** Leaves the terminal; the process goes on. */
+  /** Closes the connection; the process keeps running. */
   close(): void
 }
 
@@ -26,41 +26,42 @@ interface TerminalMessage extends Partial<ProcessExit> {
   readonly message?: string
 }
 
-/** The wire is at the sandbox. */
+/** Connects to the terminal of a process. `http` is scoped to the sandbox. */
 export function connectTerminal(http: HttpClient, process: string): RemoteTerminal {
   const path = pathOf([...http.parts, 'processes', process, 'terminal', 'ws'])
   const socket = new WebSocket(`${http.url.replace(/^http/, 'ws')}${path}`, protocolsOf(http))
   socket.binaryType = 'arraybuffer'
   const data = new Listeners<Uint8Array>()
-  const exits = new Listeners<ProcessExit>('keep')
+  const exits = new Listeners<ProcessExit>('replay')
   const errors = new Listeners<VitrineError>()
   const ready = Promise.withResolvers<void>()
   ready.promise.catch(() => undefined)
-  let isLeft = false
-  let isOver = false
+  let isClosed = false
+  let hasExited = false
 
   const fail = (error: VitrineError) => {
     ready.reject(error)
-    errors.tell(error)
+    errors.emit(error)
   }
   const close = () => {
-    isLeft = true
+    isClosed = true
     http.closing.removeEventListener('abort', close)
-    ready.reject(new VitrineError('cancelled', 'The terminal was left.'))
-    if (socket.readyState === WebSocket.OPEN) say({ type: 'close' })
+    ready.reject(new VitrineError('cancelled', 'The terminal was closed by its client.'))
+    if (socket.readyState === WebSocket.OPEN) sendJson({ type: 'close' })
     socket.close()
   }
-  const hear = (text: string) => {
-    const said = JSON.parse(text) as TerminalMessage
-    if (said.type === 'ready') ready.resolve()
-    else if (said.type === 'error') fail(fromProblem({ code: said.code ?? 'internal', detail: said.message }))
+  const onMessage = (text: string) => {
+    const message = JSON.parse(text) as TerminalMessage
+    if (message.type === 'ready') ready.resolve()
+    else if (message.type === 'error')
+      fail(fromProblem({ code: message.code ?? 'internal', detail: message.message }))
     else {
-      isOver = true
-      const { outcome = 'ok', exitCode = null, signal = null } = said
-      exits.tell({ outcome, exitCode, signal })
+      hasExited = true
+      const { outcome = 'ok', exitCode = null, signal = null } = message
+      exits.emit({ outcome, exitCode, signal })
     }
   }
-  const say = (message: object) => {
+  const sendJson = (message: object) => {
     if (socket.readyState !== WebSocket.OPEN)
       throw new VitrineError('input_closed', `The terminal of process ${process} is not connected.`)
     socket.send(JSON.stringify(message))
@@ -68,12 +69,13 @@ export function connectTerminal(http: HttpClient, process: string): RemoteTermin
 
   socket.addEventListener('message', (event) => {
     const message: string | ArrayBuffer = event.data
-    if (typeof message === 'string') hear(message)
-    else data.tell(new Uint8Array(message))
+    if (typeof message === 'string') onMessage(message)
+    else data.emit(new Uint8Array(message))
   })
   socket.addEventListener('close', ({ code }) => {
     http.closing.removeEventListener('abort', close)
-    if (!isLeft && !isOver) fail(connectionFailed(`The terminal ${path} was cut (${code}).`))
+    if (!isClosed && !hasExited)
+      fail(connectionFailed(`${path}: the terminal's connection was lost (WebSocket code ${code}).`))
   })
   http.closing.addEventListener('abort', close)
 
@@ -83,18 +85,18 @@ export function connectTerminal(http: HttpClient, process: string): RemoteTermin
     onExit: (listener) => exits.add(listener),
     onError: (listener) => errors.add(listener),
     send(input) {
-      say(
+      sendJson(
         typeof input === 'string'
           ? { type: 'input', data: input }
           : { type: 'input', data: toBase64(input), encoding: 'base64' },
       )
     },
-    resize: (cols, rows) => say({ type: 'resize', cols, rows }),
+    resize: (cols, rows) => sendJson({ type: 'resize', cols, rows }),
     close,
   }
 }
 
-/** Browsers let a page send no headers with a WebSocket: the token goes as a protocol. */
+/** Browsers cannot send headers with a WebSocket, so the token is sent as a subprotocol. */
 function protocolsOf({ token }: HttpClient): string[] {
   return token === undefined ? ['vitrine'] : ['vitrine', `vitrine.token.${token}`]
 }

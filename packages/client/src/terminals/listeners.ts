@@ -1,22 +1,22 @@
-/** Who wants to hear of something. With `keep`, who comes late is told what was said. */
+/** A set of listeners. With `replay`, a listener that is added later gets the last value. */
 export class Listeners<Value> {
   readonly #listeners = new Set<(value: Value) => void>()
-  readonly #keeps: boolean
-  #kept: { readonly value: Value } | undefined
+  readonly #replays: boolean
+  #last: { readonly value: Value } | undefined
 
-  constructor(keep?: 'keep') {
-    this.#keeps = keep === 'keep'
+  constructor(mode?: 'replay') {
+    this.#replays = mode === 'replay'
   }
 
   add(listener: (value: Value) => void): () => void {
-    const own = (value: Value) => listener(value)
-    this.#listeners.add(own)
-    if (this.#kept !== undefined) own(this.#kept.value)
-    return () => void this.#listeners.delete(own)
+    const wrapper = (value: Value) => listener(value)
+    this.#listeners.add(wrapper)
+    if (this.#last !== undefined) wrapper(this.#last.value)
+    return () => void this.#listeners.delete(wrapper)
   }
 
-  tell(value: Value): void {
-    if (this.#keeps) this.#kept = { value }
+  emit(value: Value): void {
+    if (this.#replays) this.#last = { value }
     for (const listener of this.#listeners) listener(value)
   }
 }

@@ -139,8 +139,8 @@ it('has errors with a code and what to do, whatever failed', async () => {
         isError: error instanceof Error,
       }
     }
-    const stranger = vitrine.connect({ ...where, token: 'wrong-token-0000' })
-    const nowhere = vitrine.connect({ ...where, url: 'http://127.0.0.1:1' })
+    const stranger = vitrine.connect({ url: where.url, token: 'wrong-token-0000' })
+    const nowhere = vitrine.connect({ url: 'http://127.0.0.1:1', token: where.token })
     const failures = [
       await failure(sandbox.files.read('not-there')),
       await failure(client.attach('no-such-sandbox')),

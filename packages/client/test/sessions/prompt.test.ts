@@ -201,6 +201,6 @@ it('says that a turn has not begun when a daemon knows nothing of one that was t
   })
   await expect(session.prompt('hello')).rejects.toMatchObject({
     code: 'interrupted',
-    message: expect.stringContaining('had begun; nothing of it was done') as string,
+    message: expect.stringContaining('started; none of its work was done') as string,
   })
 })

@@ -101,7 +101,7 @@ it('tells an agent that takes no files their text, and refuses a picture that it
   const session = await sandbox.openSession({ agent: 'plain' })
   const picture = await failure(session.prompt([{ type: 'image', mimeType: 'image/png', data: base64(3) }]))
   expect(picture.code).toBe('unsupported')
-  expect(picture.message).toContain('plain takes no image')
+  expect(picture.message).toContain('plain does not accept image content')
   const { turn } = await session.prompt([
     { type: 'resource', resource: { uri: 'file:///b.txt', text: 'inside' } },
   ])

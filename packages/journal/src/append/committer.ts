@@ -7,25 +7,25 @@ import {
 } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 import type { JournalHead, StoreConnection } from '../stores/contract.ts'
-import { type CommitRequest, Plan, workKey } from './plan.ts'
+import { CommitPlan, type CommitRequest, workKey } from './plan.ts'
 
 const maxBatchEvents = 1_024
 const maxBatchBytes = 4 * 1024 * 1024
 const firstRetryMs = 50
 const lastRetryMs = 5_000
 
-/** A journal's head as memory has it: what the next event is chained to. */
+/** A journal's head in memory: the next event is chained to it. */
 export interface JournalState {
   head: JournalHead
 }
 
 interface PendingCommit {
   readonly journal: JournalState
-  readonly wish: CommitRequest
+  readonly request: CommitRequest
   readonly size: number
-  /** Endings wait out a failing disk; everything else is told at once. */
+  /** End events stay queued while the disk fails; all others are rejected at once. */
   readonly ending: boolean
-  /** Counts up: who came first. */
+  /** Increases with each append. */
   readonly ticket: number
   resolve(events: readonly JournalEvent[]): void
   reject(error: unknown): void
@@ -49,17 +49,17 @@ export type Health =
     }
   | { readonly status: 'failing'; readonly error: VitrineError }
 
-/** The one writer: takes what was appended in a tick into one transaction, and shows it once it is committed. */
+/** The only writer: commits all appends of one tick in one transaction and publishes them afterwards. */
 export class Committer {
   readonly #options: CommitterOptions
   readonly #openWork: Map<string, OpenWork>
-  #idle: { readonly ticket: number; resolve(): void }[] = []
+  #idleWaiters: { readonly ticket: number; resolve(): void }[] = []
   #tickets = 0
   #queue: PendingCommit[] = []
   #pendingBytes = 0
   #position: number
   #running = false
-  #turn: Promise<unknown> = Promise.resolve()
+  #lock: Promise<unknown> = Promise.resolve()
   #failing:
     | { since: number; retryMs: number; error: VitrineError; timer: NodeJS.Timeout | undefined }
     | undefined
@@ -79,21 +79,21 @@ export class Committer {
     return this.#position
   }
 
-  /** Throws once nothing more is committed. */
-  mustBeOpen(): void {
+  /** Throws once the committer has ended. */
+  assertOpen(): void {
     if (this.#ended) throw this.#ended
   }
 
   append(
     journal: JournalState,
-    wish: CommitRequest,
+    request: CommitRequest,
     { size, ending }: { size: number; ending: boolean },
   ): Promise<readonly JournalEvent[]> {
     const refusal = this.#refusal(size, ending)
     if (refusal) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
       this.#tickets += 1
-      this.#queue.push({ journal, wish, size, ending, ticket: this.#tickets, resolve, reject })
+      this.#queue.push({ journal, request, size, ending, ticket: this.#tickets, resolve, reject })
       this.#pendingBytes += size
       if (!this.#failing) this.#start()
     })
@@ -106,7 +106,7 @@ export class Committer {
     if (this.#pendingBytes > 0 && this.#pendingBytes + size > maxPendingBytes && !ending) {
       return new VitrineError(
         'journal_overloaded',
-        `More than ${maxPendingBytes} bytes of events wait to be committed.`,
+        `More than maxPendingBytes (${maxPendingBytes}) bytes of events are waiting to be committed.`,
         {
           details: { limit: maxPendingBytes },
         },
@@ -115,42 +115,42 @@ export class Committer {
     return undefined
   }
 
-  /** Runs a change of the store that is not an append, between two commits. */
+  /** Runs a change of the store that is not an append between two commits. */
   exclusively<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#turn.then(() => {
+    const result = this.#lock.then(() => {
       if (this.#ended) throw this.#ended
       return task()
     })
-    this.#turn = result.catch(() => undefined)
+    this.#lock = result.catch(() => undefined)
     return result
   }
 
-  /** Once everything appended so far is committed or refused. */
+  /** Resolves once everything appended so far is committed or rejected. */
   idle(signal?: AbortSignal): Promise<void> {
     if (this.#queue.length === 0 && !this.#running) return Promise.resolve()
     if (signal?.aborted) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
-      const waiter = { ticket: this.#tickets, resolve: () => settle(resolve) }
-      const giveUp = () => {
-        this.#idle = this.#idle.filter((other) => other !== waiter)
-        settle(() => reject(signal?.reason))
+      const waiter = { ticket: this.#tickets, resolve: () => settleWith(resolve) }
+      const onAbort = () => {
+        this.#idleWaiters = this.#idleWaiters.filter((other) => other !== waiter)
+        settleWith(() => reject(signal?.reason))
       }
-      const settle = (how: () => void) => {
-        signal?.removeEventListener('abort', giveUp)
-        how()
+      const settleWith = (settlePromise: () => void) => {
+        signal?.removeEventListener('abort', onAbort)
+        settlePromise()
       }
-      this.#idle.push(waiter)
-      signal?.addEventListener('abort', giveUp, { once: true })
+      this.#idleWaiters.push(waiter)
+      signal?.addEventListener('abort', onAbort, { once: true })
     })
   }
 
-  /** Nothing is committed from here on; what waits is told why. */
+  /** Stops committing and rejects pending appends with this error. */
   end(error: VitrineError): void {
     this.#ended ??= error
     clearTimeout(this.#failing?.timer)
-    for (const waiting of this.#queue.splice(0)) waiting.reject(error)
+    for (const pending of this.#queue.splice(0)) pending.reject(error)
     this.#pendingBytes = 0
-    this.#settleIdle()
+    this.#resolveIdle()
   }
 
   #start(): void {
@@ -161,72 +161,75 @@ export class Committer {
 
   async #run(): Promise<void> {
     while (this.#queue.length > 0 && !this.#ended) {
-      const plan = new Plan(this.#openWork, this.#position)
+      const plan = new CommitPlan(this.#openWork, this.#position)
       const taken = this.#take(plan)
       if (taken.length === 0) continue
       try {
         await this.exclusively(() => this.#options.connection.commit(plan.batch()))
       } catch (error) {
-        if (!this.#recoverable(error, taken)) continue
+        if (!this.#handleCommitError(error, taken)) continue
         break
       }
-      this.#committed(plan, taken)
-      this.#settleIdle()
-      // Readers and I/O get their turn between two transactions.
+      this.#onCommitted(plan, taken)
+      this.#resolveIdle()
+      // Yield to readers and I/O between two transactions.
       if (this.#queue.length > 0) await new Promise(setImmediate)
     }
     this.#running = false
-    this.#settleIdle()
+    this.#resolveIdle()
     if (this.#queue.length > 0) return
-    // That endings went through, or had nothing to end, does not say that there is room for more.
+    // Committed end events do not prove that the disk has space for more: probe it.
     if (this.#failing) void this.#retry()
   }
 
-  #take(plan: Plan): { waiting: PendingCommit; entries: readonly Entry[] }[] {
-    const taken: { waiting: PendingCommit; entries: readonly Entry[] }[] = []
+  #take(plan: CommitPlan): { pending: PendingCommit; entries: readonly Entry[] }[] {
+    const taken: { pending: PendingCommit; entries: readonly Entry[] }[] = []
     let next = 0
     for (; next < this.#queue.length; next += 1) {
       if (plan.entries.length >= maxBatchEvents || plan.bytes >= maxBatchBytes) break
-      const waiting = this.#queue[next]!
+      const pending = this.#queue[next]!
       try {
-        taken.push({ waiting, entries: plan.add(waiting.journal.head, waiting.wish) })
+        taken.push({ pending, entries: plan.add(pending.journal.head, pending.request) })
       } catch (error) {
-        this.#pendingBytes -= waiting.size
-        waiting.reject(error)
+        this.#pendingBytes -= pending.size
+        pending.reject(error)
       }
     }
     this.#queue = next === this.#queue.length ? [] : this.#queue.slice(next)
     return taken
   }
 
-  #committed(plan: Plan, taken: readonly { waiting: PendingCommit; entries: readonly Entry[] }[]): void {
+  #onCommitted(
+    plan: CommitPlan,
+    taken: readonly { pending: PendingCommit; entries: readonly Entry[] }[],
+  ): void {
     this.#position = plan.position
     for (const [key, work] of plan.changes) {
       if (work) this.#openWork.set(key, work)
       else this.#openWork.delete(key)
     }
-    for (const { waiting, entries } of taken) {
-      const head = plan.heads.get(waiting.journal.head.id)
-      if (head) waiting.journal.head = head
-      this.#pendingBytes -= waiting.size
-      waiting.resolve(entries.map(({ event }) => event))
+    for (const { pending, entries } of taken) {
+      const head = plan.heads.get(pending.journal.head.id)
+      if (head) pending.journal.head = head
+      this.#pendingBytes -= pending.size
+      pending.resolve(entries.map(({ event }) => event))
     }
     this.#options.onCommitted(plan.entries, plan.heads.keys())
   }
 
-  /** Whether to try again later. Otherwise what was taken has been refused, and the next may go. */
-  #recoverable(error: unknown, taken: readonly { waiting: PendingCommit }[]): boolean {
+  /** Whether the commit is retried later. Otherwise the taken appends are rejected and the next batch may run. */
+  #handleCommitError(error: unknown, taken: readonly { pending: PendingCommit }[]): boolean {
     const code = isVitrineError(error) ? error.code : undefined
     if (code === 'store_failing' || code === 'store_busy') {
       this.#fail(
         error as VitrineError,
-        taken.map(({ waiting }) => waiting),
+        taken.map(({ pending }) => pending),
       )
       return true
     }
-    for (const { waiting } of taken) {
-      this.#pendingBytes -= waiting.size
-      waiting.reject(error)
+    for (const { pending } of taken) {
+      this.#pendingBytes -= pending.size
+      pending.reject(error)
     }
     if (isLoss(error)) this.#options.onLost(error)
     return false
@@ -234,11 +237,11 @@ export class Committer {
 
   #fail(error: VitrineError, taken: readonly PendingCommit[]): void {
     const all = [...taken, ...this.#queue]
-    this.#queue = all.filter((waiting) => waiting.ending)
-    for (const waiting of all) {
-      if (waiting.ending) continue
-      this.#pendingBytes -= waiting.size
-      waiting.reject(error)
+    this.#queue = all.filter((pending) => pending.ending)
+    for (const pending of all) {
+      if (pending.ending) continue
+      this.#pendingBytes -= pending.size
+      pending.reject(error)
     }
     const first = this.#failing === undefined
     const retryMs = this.#failing ? Math.min(this.#failing.retryMs * 2, lastRetryMs) : firstRetryMs
@@ -267,17 +270,17 @@ export class Committer {
     if (this.#queue.length > 0) this.#start()
   }
 
-  /** Those who wait for nothing that is still in the queue: what is taken from it has been settled. */
-  #settleIdle(): void {
+  /** Resolves `idle()` callers whose appends have all left the queue. */
+  #resolveIdle(): void {
     const first = this.#queue[0]?.ticket ?? Number.POSITIVE_INFINITY
-    const settled = this.#idle.filter(({ ticket }) => ticket < first)
+    const settled = this.#idleWaiters.filter(({ ticket }) => ticket < first)
     if (settled.length === 0) return
-    this.#idle = this.#idle.filter(({ ticket }) => ticket >= first)
+    this.#idleWaiters = this.#idleWaiters.filter(({ ticket }) => ticket >= first)
     for (const { resolve } of settled) resolve()
   }
 }
 
-/** Nothing will ever be committed here again. */
+/** Whether the error is permanent: this connection can never commit again. */
 function isLoss(error: unknown): error is VitrineError {
   return isVitrineError(error) && (error.code === 'store_fenced' || error.code === 'store_corrupt')
 }

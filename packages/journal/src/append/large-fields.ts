@@ -3,9 +3,9 @@ import type { BlobRef, JsonObject, JsonValue } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import type { NewBlob } from '../stores/contract.ts'
 
-/** A text longer than this leaves the event and becomes a blob. */
+/** A text longer than this is stored as a blob instead of in the event. */
 export const maxFieldBytes = 64 * 1024
-/** An event longer than this, even so, has its largest fields taken out whole. */
+/** If the event is still longer than this, its large fields are stored as blobs as a whole. */
 const maxEventBytes = 1024 * 1024
 
 interface Offloaded {
@@ -14,17 +14,21 @@ interface Offloaded {
   readonly blobs: readonly NewBlob[]
 }
 
-/** Whether a blob of this size may still be stored, or is stored already. */
-export type BlobRoom = (bytes: number, hash: string) => boolean
+/** Reserves space for a blob; false if the limits do not allow it. A blob that is already counted is free. */
+export type ReserveBlobSpace = (bytes: number, hash: string) => boolean
 
-/** Moves what is too large for an event into blobs, or cuts it where there is no room for one. */
-export function offloadLargeFields(data: JsonObject, dataJson: string, hasRoom: BlobRoom): Offloaded {
+/** Moves fields that are too large for an event into blobs, or truncates them if there is no space for a blob. */
+export function offloadLargeFields(
+  data: JsonObject,
+  dataJson: string,
+  reserveSpace: ReserveBlobSpace,
+): Offloaded {
   const blobs: NewBlob[] = []
   let changed = false
   const store = (text: string, mediaType: string): JsonValue => {
     changed = true
     const blob = toBlob(Buffer.from(text), mediaType)
-    if (!hasRoom(blob.bytes.byteLength, blob.hash)) return cut(text)
+    if (!reserveSpace(blob.bytes.byteLength, blob.hash)) return truncate(text)
     blobs.push(blob)
     return refTo(blob)
   }
@@ -37,7 +41,7 @@ export function offloadLargeFields(data: JsonObject, dataJson: string, hasRoom: 
     return value
   }
   let result = mapFields(data, offload)
-  // Writing it is what costs: a text of many short lines is as long as that without any field being too large.
+  // Serialise only if something changed, because that is expensive: many small fields can make a large event too.
   let json = changed ? JSON.stringify(result) : dataJson
   if (json.length > maxEventBytes) {
     result = mapFields(result, (field) => {
@@ -55,7 +59,7 @@ export function offloadLargeFields(data: JsonObject, dataJson: string, hasRoom: 
   return { data: changed ? result : data, dataJson: json, blobs }
 }
 
-/** Counted in bytes, of which a letter has three at most. */
+/** Counts bytes; a UTF-16 code unit has at most three in UTF-8, so short texts need no count. */
 export function isTooLarge(text: string): boolean {
   return text.length * 3 > maxFieldBytes && Buffer.byteLength(text) > maxFieldBytes
 }
@@ -74,15 +78,15 @@ export function blobReferences(dataJson: string): readonly string[] {
   return [...new Set(dataJson.match(/(?<=")sha256:[0-9a-f]{64}(?=")/g))]
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   const kept = maxFieldBytes / 4
   const omitted = text.length - 2 * kept
-  const [head, tail] = [text.slice(0, kept), text.slice(-kept)].map(withoutHalves)
+  const [head, tail] = [text.slice(0, kept), text.slice(-kept)].map(trimLoneSurrogates)
   return `${head}…[${omitted} characters left out: no room for blobs]…${tail}`
 }
 
-/** A cut may go through a character of two units. */
-function withoutHalves(text: string): string {
+/** Truncation may split a surrogate pair. */
+function trimLoneSurrogates(text: string): string {
   return text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
 }
 

@@ -2,29 +2,29 @@ import { type OpenWork, openWork, VitrineError, workId, workMark } from '@vitrin
 import type { Entry } from '../entry.ts'
 import type { CommitBatch, Hole, JournalHead, NewBlob, Removal, WorkKey } from '../stores/contract.ts'
 
-/** What one append, or one import, wants committed. */
+/** The changes of one append or one import. */
 export interface CommitRequest {
   readonly blobs: readonly NewBlob[]
-  /** Taken out in the same transaction that says so. */
+  /** Events to remove in the same transaction that appends `journal.trimmed`. */
   readonly removal?: Removal & { readonly bytes: number }
-  /** A mirror repeats another host's record: what is open there is not open here. */
+  /** A mirror repeats another host's events: work that is open there is not open here. */
   readonly mirror?: true
-  /** The ids of what ends, by the place of the event in the wish, as they were before redaction. */
+  /** The ids of ended work as they were before redaction, by the index of the end event. */
   readonly endedIds?: ReadonlyMap<number, string> | undefined
-  /** Gives the events their places after the head. Throws when they cannot follow it. */
+  /** Assigns `seq`, position and hash to the events. Throws if they cannot follow the head. */
   place(head: JournalHead, position: number): Placement
 }
 
 export interface Placement {
   readonly entries: readonly Entry[]
   readonly references: readonly BlobReference[]
-  /** Where the journal ends with them. */
+  /** The journal's new head: `seq`, hash and time. */
   readonly seq: number
   readonly hash: string
   readonly time: number
-  /** The last commit position that they take. */
+  /** The last commit position that the events use. */
   readonly position: number
-  /** Holes that come along from a mirrored journal. */
+  /** Holes imported from a mirrored journal. */
   readonly holes?: readonly Hole[]
 }
 
@@ -35,8 +35,8 @@ export interface BlobReference {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** Gathers wishes into one transaction and keeps law 1: a start is open once, an end closes it once. */
-export class Plan {
+/** Collects commit requests into one transaction and enforces law 1: work starts once and ends once. */
+export class CommitPlan {
   readonly #openWork: ReadonlyMap<string, OpenWork>
   readonly #changes = new Map<string, OpenWork | undefined>()
   readonly #heads = new Map<string, Mutable<JournalHead>>()
@@ -68,26 +68,26 @@ export class Plan {
     return this.#bytes
   }
 
-  /** The last commit position, with this plan. */
+  /** The last commit position once this plan is committed. */
   get position(): number {
     return this.#position
   }
 
-  /** All of a wish, or, with an error, nothing of it. */
-  add(current: JournalHead, wish: CommitRequest): readonly Entry[] {
+  /** Adds all events of a request, or throws and adds none. */
+  add(current: JournalHead, request: CommitRequest): readonly Entry[] {
     const head = this.#heads.get(current.id) ?? { ...current }
-    const { entries, references, seq, hash, time, position, holes = [] } = wish.place(head, this.#position)
-    // A journal comes to be with its first event.
-    if (entries.length === 0 && holes.length === 0 && !wish.removal) return entries
-    checkWriter(head, wish, entries)
-    if (!wish.mirror) this.#trackWork(entries, wish.endedIds)
+    const { entries, references, seq, hash, time, position, holes = [] } = request.place(head, this.#position)
+    // A journal is created by its first event.
+    if (entries.length === 0 && holes.length === 0 && !request.removal) return entries
+    checkWriter(head, request, entries)
+    if (!request.mirror) this.#trackWork(entries, request.endedIds)
     let bytes = 0
     for (const entry of entries) {
       this.#entries.push(entry)
       bytes += entry.body.length
     }
     for (const reference of references) this.#references.push({ journal: head.id, ...reference })
-    for (const blob of wish.blobs) this.#blobs.push(blob)
+    for (const blob of request.blobs) this.#blobs.push(blob)
     this.#bytes += bytes
     this.#position = position
     head.seq = seq
@@ -95,11 +95,11 @@ export class Plan {
     head.time = time
     head.events += entries.length
     head.bytes += bytes
-    if (wish.mirror) head.mirror = true
-    if (wish.removal) {
-      this.#removals.push(wish.removal)
-      head.events -= wish.removal.seqs.length
-      head.bytes -= wish.removal.bytes
+    if (request.mirror) head.mirror = true
+    if (request.removal) {
+      this.#removals.push(request.removal)
+      head.events -= request.removal.seqs.length
+      head.bytes -= request.removal.bytes
     }
     if (holes.length > 0) this.#removals.push({ journal: head.id, seqs: [], droppedHoles: [], holes })
     this.#heads.set(head.id, head)
@@ -121,7 +121,7 @@ export class Plan {
       if (id === undefined || !id.isWellFormed()) {
         throw new VitrineError(
           'event_invalid',
-          `${entry.event.type}: expected the id of the ${mark.kind}, got ${id === undefined ? 'nothing' : 'half a character'}.`,
+          `${entry.event.type}: expected the id of the ${mark.kind}, got ${id === undefined ? 'none' : 'text with a lone surrogate'}.`,
         )
       }
       const key = workKey({ journal: entry.journal, kind: mark.kind, id })
@@ -131,13 +131,13 @@ export class Plan {
           throw new VitrineError('work_already_open', `The ${mark.kind} ${id} has already started.`)
         changes.set(key, openWork(mark.kind, id, entry.event))
       } else {
-        // A secret that was registered since the start may have masked the id: it is the same work all the same.
+        // A secret registered since the start may have masked the id, so look up the original id too.
         const given = workKey({ journal: entry.journal, kind: mark.kind, id: endedIds?.get(index) ?? id })
         const ended = [key, given].find(isOpen)
         if (ended === undefined)
           throw new VitrineError(
             'work_not_open',
-            `The ${mark.kind} ${id} is not open: it has ended, or never began.`,
+            `The ${mark.kind} ${id} is not open: it has already ended or never started.`,
           )
         changes.set(ended, undefined)
       }
@@ -165,9 +165,9 @@ export class Plan {
   }
 }
 
-/** A mirror that anyone else wrote to could not follow its origin any more, nor could a journal of ours become one. */
-function checkWriter(head: JournalHead, wish: CommitRequest, entries: readonly Entry[]): void {
-  const fits = wish.mirror ? head.mirror || head.seq === 0 : !head.mirror || entries.length === 0
+/** A mirror takes only imports, and a journal with its own events takes none: otherwise it would diverge from its origin. */
+function checkWriter(head: JournalHead, request: CommitRequest, entries: readonly Entry[]): void {
+  const fits = request.mirror ? head.mirror || head.seq === 0 : !head.mirror || entries.length === 0
   if (fits) return
   const why = head.mirror ? 'it mirrors another store and takes only imports' : 'it has events of its own'
   throw new VitrineError('journal_diverged', `The journal ${head.id} cannot take these events: ${why}.`)

@@ -13,27 +13,28 @@ import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
 import type { Redactor } from '../redact/redactor.ts'
 import type { JournalHead, NewBlob } from '../stores/contract.ts'
-import { type Draft, encode, type WrittenContext, writeContext } from './encode.ts'
-import { type BlobRoom, blobReferences, isTooLarge, offloadLargeFields } from './large-fields.ts'
+import { type EncodedContext, type EventDraft, encode, encodeContext } from './encode.ts'
+import { blobReferences, isTooLarge, offloadLargeFields, type ReserveBlobSpace } from './large-fields.ts'
 import type { BlobReference, CommitRequest, Placement } from './plan.ts'
 
-/** What a journal handle adds to every event it writes. */
-export interface Writer {
+/** The source and context that a journal handle adds to every event it appends. */
+export interface EventWriter {
   readonly source: EventSource
   readonly context: EventContext
 }
 
+/** The steps that every append passes before it is committed. */
 export interface AppendStages {
   readonly redactor: Redactor
   readonly policy: PolicyRules
-  readonly hasRoomForBlob: BlobRoom
+  readonly reserveBlobSpace: ReserveBlobSpace
 }
 
-/** Checks all, then redacts all: a malformed event lets nothing of its batch through. */
+/** Checks all events before it redacts any: a malformed event rejects its whole batch. */
 export function prepare(
   inputs: readonly EventInput[],
-  writer: Writer,
-  workshop: AppendStages,
+  writer: EventWriter,
+  stages: AppendStages,
 ): PreparedAppend {
   if (!Array.isArray(inputs)) {
     throw new VitrineError('argument_invalid', 'append: expected a list of events, such as [{ type, data }].')
@@ -41,46 +42,46 @@ export function prepare(
   for (let index = 0; index < inputs.length; index += 1) checkEventInput(inputs[index]!, index)
   const append = new PreparedAppend()
   for (const input of inputs) {
-    // The copy of an object is an object: the check above has seen that it is one.
-    const data = workshop.redactor.redactValue(input.data ?? {}) as JsonObject
-    append.add(input, data, writer, workshop)
+    // The check above made sure that `data` is an object, and the copy of an object is an object.
+    const data = stages.redactor.redactValue(input.data ?? {}) as JsonObject
+    append.add(input, data, writer, stages)
   }
   return append
 }
 
-/** The same for events whose data the redactor has already been over. */
+/** Like `prepare`, for events whose data is already checked and redacted. */
 export function prepareRedacted(
   inputs: readonly EventInput[],
-  writer: Writer,
-  workshop: AppendStages,
+  writer: EventWriter,
+  stages: AppendStages,
 ): PreparedAppend {
   const append = new PreparedAppend()
-  for (const input of inputs) append.add(input, (input.data ?? {}) as JsonObject, writer, workshop)
+  for (const input of inputs) append.add(input, (input.data ?? {}) as JsonObject, writer, stages)
   return append
 }
 
 const noBlobs: readonly NewBlob[] = []
 const noReferences: readonly BlobReference[] = []
 
-/** Events that are ready to be given their places. */
+/** Events that are ready to get their `seq`, position and hash. */
 export class PreparedAppend implements CommitRequest {
-  readonly drafts: Draft[] = []
+  readonly drafts: EventDraft[] = []
   readonly time = Date.now()
   blobs: readonly NewBlob[] = noBlobs
-  /** About how much memory they take while they wait. */
+  /** The approximate memory they use while they wait. */
   size = 0
-  /** Every event ends some work. */
+  /** Whether every event ends some work. */
   ending = true
   endedIds: Map<number, string> | undefined
   #last:
-    | { readonly writer: EventContext; readonly input: EventContext; readonly context: WrittenContext }
+    | { readonly writer: EventContext; readonly input: EventContext; readonly context: EncodedContext }
     | undefined
 
-  add(input: EventInput, redacted: JsonObject, writer: Writer, workshop: AppendStages): void {
-    let data = applyPolicy(input.type, redacted, workshop.policy)
+  add(input: EventInput, redacted: JsonObject, writer: EventWriter, stages: AppendStages): void {
+    let data = applyPolicy(input.type, redacted, stages.policy)
     let dataJson = JSON.stringify(data)
     if (isTooLarge(dataJson)) {
-      const offloaded = offloadLargeFields(data, dataJson, workshop.hasRoomForBlob)
+      const offloaded = offloadLargeFields(data, dataJson, stages.reserveBlobSpace)
       data = offloaded.data
       dataJson = offloaded.dataJson
       this.attachBlobs(offloaded.blobs)
@@ -89,20 +90,20 @@ export class PreparedAppend implements CommitRequest {
     const mark = workMark(input.type)
     if (mark?.edge !== 'end') this.ending = false
     else this.#rememberEnd(workId(mark.kind, { ...writer.context, ...input }))
-    const context = this.#contextOf(writer.context, input, workshop.redactor)
+    const context = this.#contextOf(writer.context, input, stages.redactor)
     const derived = input.derived === true
     this.drafts.push({ type: input.type, source: writer.source, context, derived, data, dataJson })
   }
 
-  #contextOf(writer: EventContext, input: EventContext, redactor: Redactor): WrittenContext {
+  #contextOf(writer: EventContext, input: EventContext, redactor: Redactor): EncodedContext {
     const last = this.#last
     if (last !== undefined && last.writer === writer && isSameContext(last.input, input)) return last.context
-    const context = writeContext(mergeContext(writer, input, redactor))
+    const context = encodeContext(mergeContext(writer, input, redactor))
     this.#last = { writer, input, context }
     return context
   }
 
-  /** Stored together with the events. */
+  /** Adds blobs that are stored in the same transaction as the events. */
   attachBlobs(blobs: readonly NewBlob[]): void {
     if (blobs.length === 0) return
     this.blobs = [...this.blobs, ...blobs]
@@ -153,7 +154,7 @@ function isSameContext(a: EventContext, b: EventContext): boolean {
   )
 }
 
-/** In a fixed order, the event's own words before the writer's. Spelt out: this runs for every event. */
+/** Merges in a fixed order; the event's own fields win. Written without a loop because it runs for every event. */
 function mergeContext(writer: EventContext, input: EventContext, redactor: Redactor): EventContext {
   const context: { -readonly [K in keyof EventContext]: EventContext[K] } = {}
   const actor = input.actor ?? writer.actor

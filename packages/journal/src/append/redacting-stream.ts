@@ -2,25 +2,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type EventContext, type EventInput, isVitrineError, type JournalEvent } from '@vitrine/protocol'
 import type { Redactor } from '../redact/redactor.ts'
 
-/** How long an event may wait for the rest of what might be a secret. */
+/** How long an event is held back because its end may be the beginning of a secret. */
 const holdMs = 200
 const retryMs = 100
 
 export interface StreamOptions {
-  /** What a failing or overloaded store refuses is tried again, in order, until it is committed. */
+  /** Retry appends that a failing or overloaded store rejects, in order, until they are committed. */
   readonly retryWhileFailing?: boolean
 }
 
-/** A run of events that continue each other: the output of a process, the messages of an agent. */
+/** Events that continue each other: the output of a process, the messages of an agent. */
 export interface JournalStream {
-  /** Like `append`. An event whose end might be the beginning of a secret waits for the next, 200 ms at most. */
+  /** Like `append`. An event whose end may be the beginning of a secret is held until the next one, 200 ms at most. */
   append(events: readonly EventInput[]): Promise<readonly JournalEvent[]>
-  /** Nothing follows: what is held back is committed. Call it before what must come after, such as an exit. */
+  /** Commits the events held back. Call it before appending an event that must come after them, such as an exit. */
   end(): Promise<void>
 }
 
-/** The events of one call that are ready at once are committed together, or refused together. */
-interface Call {
+/** One call of `append`. Its events that become ready together are committed or rejected together. */
+interface AppendCall {
   readonly context: EventContext
   readonly since: number
   readonly committed: JournalEvent[]
@@ -31,29 +31,29 @@ interface Call {
 
 interface HeldEvent {
   readonly event: EventInput
-  readonly call: Call
+  readonly call: AppendCall
 }
 
-export interface HeldStreamHost {
+export interface RedactingStreamHost {
   readonly redactor: Redactor
   readonly retryWhileFailing: boolean
   check(events: readonly EventInput[]): void
-  /** Whom and what an event that is appended now belongs to. */
+  /** The context of an event that is appended now. */
   context(): EventContext
   /** Appends events whose data is already redacted and whose context is complete. */
   append(events: readonly EventInput[]): Promise<readonly JournalEvent[]>
 }
 
-/** Secrets that are split over events are masked because whole events wait until their end is known to be harmless. */
+/** Masks secrets that are split over events: holds an event back until its end cannot be the beginning of a secret. */
 export class RedactingStream implements JournalStream {
-  readonly #host: HeldStreamHost
+  readonly #host: RedactingStreamHost
   readonly #mask: ReturnType<Redactor['stream']>
-  readonly #waiting: HeldEvent[] = []
+  readonly #held: HeldEvent[] = []
   #timer: NodeJS.Timeout | undefined
-  #sent: Promise<void> = Promise.resolve()
+  #lastSend: Promise<void> = Promise.resolve()
   #outbox: { readonly batch: readonly HeldEvent[]; readonly events: readonly EventInput[] }[] = []
 
-  constructor(host: HeldStreamHost) {
+  constructor(host: RedactingStreamHost) {
     this.#host = host
     this.#mask = host.redactor.stream()
   }
@@ -62,7 +62,7 @@ export class RedactingStream implements JournalStream {
     this.#host.check(events)
     if (events.length === 0) return []
     const { promise, resolve, reject } = Promise.withResolvers<readonly JournalEvent[]>()
-    const call: Call = {
+    const call: AppendCall = {
       context: this.#host.context(),
       since: performance.now(),
       committed: [],
@@ -72,7 +72,7 @@ export class RedactingStream implements JournalStream {
     }
     const ready = []
     for (const event of events) {
-      this.#waiting.push({ event, call })
+      this.#held.push({ event, call })
       for (const data of this.#mask.push(event.data ?? {}).ready) ready.push(data)
     }
     void this.#commit(ready)
@@ -84,8 +84,8 @@ export class RedactingStream implements JournalStream {
   }
 
   async #commit(ready: readonly unknown[]): Promise<void> {
-    const batch = this.#waiting.splice(0, ready.length)
-    this.#watchFirst()
+    const batch = this.#held.splice(0, ready.length)
+    this.#scheduleRelease()
     const sent: Promise<void>[] = []
     for (let from = 0; from < batch.length; ) {
       let to = from + 1
@@ -96,10 +96,10 @@ export class RedactingStream implements JournalStream {
     await Promise.all(sent)
   }
 
-  /** The one that waits longest decides when waiting is given up. */
-  #watchFirst(): void {
+  /** Starts the timer that releases the events held back; the oldest one decides when. */
+  #scheduleRelease(): void {
     clearTimeout(this.#timer)
-    const [first] = this.#waiting
+    const [first] = this.#held
     if (first === undefined) return
     const left = Math.max(0, first.call.since + holdMs - performance.now())
     this.#timer = setTimeout(() => void this.#commit(this.#mask.release()), left)
@@ -111,28 +111,28 @@ export class RedactingStream implements JournalStream {
       ...event,
       data: data[index] as NonNullable<EventInput['data']>,
     }))
-    if (!this.#host.retryWhileFailing) return settle(batch, this.#host.append(events))
+    if (!this.#host.retryWhileFailing) return settleCalls(batch, this.#host.append(events))
     this.#outbox.push({ batch, events })
-    this.#sent = this.#sent.then(() => this.#sendAll())
-    return this.#sent
+    this.#lastSend = this.#lastSend.then(() => this.#sendOutbox())
+    return this.#lastSend
   }
 
   /**
-   * What waits is masked already, so it must be these very events that are tried again. Nothing that follows them is
-   * sent before they are settled; then all of it at once.
+   * The queued events are already masked, so a retry must send exactly these. Later events wait until they are
+   * committed or rejected, and are then sent in one append.
    */
-  async #sendAll(): Promise<void> {
+  async #sendOutbox(): Promise<void> {
     const sending = this.#outbox
     this.#outbox = []
     if (sending.length === 0) return
     const all = sending.flatMap(({ events }) => events)
-    await settle(
+    await settleCalls(
       sending.flatMap(({ batch }) => batch),
-      this.#persist(all),
+      this.#appendWithRetries(all),
     )
   }
 
-  async #persist(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
+  async #appendWithRetries(events: readonly EventInput[]): Promise<readonly JournalEvent[]> {
     for (;;) {
       try {
         return await this.#host.append(events)
@@ -144,7 +144,7 @@ export class RedactingStream implements JournalStream {
   }
 }
 
-function settle(batch: readonly HeldEvent[], appended: Promise<readonly JournalEvent[]>): Promise<void> {
+function settleCalls(batch: readonly HeldEvent[], appended: Promise<readonly JournalEvent[]>): Promise<void> {
   return appended.then(
     (committed) => {
       for (const [index, { call }] of batch.entries()) {

@@ -5,9 +5,9 @@ import type { Redactor } from '../redact/redactor.ts'
 import type { NewBlob, StoreConnection } from '../stores/contract.ts'
 
 export interface BlobLimits {
-  /** Of one blob. */
+  /** The largest size of one blob. */
   readonly maxBytes: number
-  /** Of all blobs of the store. */
+  /** The largest total size of all blobs of the store. */
   readonly maxTotalBytes: number
 }
 
@@ -16,13 +16,13 @@ export const defaultBlobLimits: BlobLimits = {
   maxTotalBytes: 4 * 1024 * 1024 * 1024,
 }
 
-/** A blob that nothing refers to yet is given this long. */
+/** A blob that no event refers to is kept for this long. */
 const graceMs = 10 * 60_000
 const partBytes = 64 * 1024
 
 export type BlobContent = Uint8Array | string | AsyncIterable<Uint8Array>
 
-/** Bytes that are redacted and hashed, and not stored yet. */
+/** Bytes that are redacted and hashed but not stored yet. */
 export interface PreparedBlob {
   readonly ref: BlobRef
   readonly blob: NewBlob
@@ -31,18 +31,18 @@ export interface PreparedBlob {
 export interface StoredBlob {
   readonly bytes: number
   readonly mediaType: string | undefined
-  /** The part that was asked for; read as it is consumed. */
+  /** The requested range, read from the store as it is consumed. */
   readonly stream: ReadableStream<Uint8Array>
 }
 
-/** Content-addressed bytes of a store, redacted like events, freed with the last event that refers to them. */
+/** Content-addressed bytes of a store, redacted like events, and freed after the last event that refers to them. */
 export class Blobs {
   readonly #connection: StoreConnection
   readonly #committer: Committer
   readonly #redactor: Redactor
   readonly #limits: BlobLimits
-  /** What was counted since the last sweep, which counts anew. */
-  readonly #counted = new Set<string>()
+  /** Hashes added to `#total` since the last sweep, which recounts it. */
+  readonly #countedHashes = new Set<string>()
   #total: number
 
   constructor(
@@ -59,20 +59,20 @@ export class Blobs {
     this.#total = total
   }
 
-  /** Whether one more of this size fits; if so it is counted. The same content is counted once. */
-  readonly takeRoom = (bytes: number, hash?: string): boolean => {
-    if (hash !== undefined && this.#counted.has(hash)) return true
+  /** Reserves space for one more blob, or returns false if it does not fit. The same content is counted once. */
+  readonly reserveSpace = (bytes: number, hash?: string): boolean => {
+    if (hash !== undefined && this.#countedHashes.has(hash)) return true
     if (bytes > this.#limits.maxBytes || this.#total + bytes > this.#limits.maxTotalBytes) return false
     this.#total += bytes
-    if (hash !== undefined) this.#counted.add(hash)
+    if (hash !== undefined) this.#countedHashes.add(hash)
     return true
   }
 
-  /** Ready to be committed together with the events that refer to it; its room is taken. */
+  /** Prepares a blob to be committed together with the events that refer to it, and reserves its space. */
   prepare(content: Uint8Array): PreparedBlob {
     const { bytes, redacted } = this.#redactor.redactBytes(new Uint8Array(content))
     const blob = toBlob(bytes, null)
-    if (!this.takeRoom(bytes.byteLength, blob.hash)) throw this.#full(bytes.byteLength)
+    if (!this.reserveSpace(bytes.byteLength, blob.hash)) throw this.#limitError(bytes.byteLength)
     return { blob, ref: { ...refTo(blob), ...(redacted && { redacted: true as const }) } }
   }
 
@@ -80,18 +80,18 @@ export class Blobs {
     const raw = await collect(content, this.#limits.maxBytes)
     const { bytes, redacted } = this.#redactor.redactBytes(raw)
     const blob = toBlob(bytes, mediaType === undefined ? null : this.#redactor.redactText(mediaType))
-    // Within one turn: the same content put twice at once takes its room once.
+    // Inside the lock, so that the same content put twice concurrently is counted once.
     await this.#committer.exclusively(async () => {
       const known = await this.#connection.blob(blob.hash)
-      if (!known && !this.takeRoom(bytes.byteLength, blob.hash)) throw this.#full(bytes.byteLength)
+      if (!known && !this.reserveSpace(bytes.byteLength, blob.hash)) throw this.#limitError(bytes.byteLength)
       await this.#connection.putBlob(blob)
     })
     return { ...refTo(blob), ...(redacted && { redacted: true as const }) }
   }
 
-  #full(bytes: number): VitrineError {
+  #limitError(bytes: number): VitrineError {
     const { maxBytes, maxTotalBytes } = this.#limits
-    if (bytes > maxBytes) return tooLarge(maxBytes)
+    if (bytes > maxBytes) return tooLargeError(maxBytes)
     return new VitrineError('blob_limit', `The blobs of this store would exceed ${maxTotalBytes} bytes.`, {
       details: { limit: maxTotalBytes },
     })
@@ -146,37 +146,37 @@ export class Blobs {
     )
   }
 
-  /** Frees what nothing refers to any more. */
+  /** Frees blobs that no event refers to any more. */
   async sweep(grace = graceMs): Promise<void> {
     while ((await this.#committer.exclusively(() => this.#connection.freeBlobs(Date.now() - grace))) > 0) {
       await new Promise(setImmediate)
     }
-    this.#counted.clear()
+    this.#countedHashes.clear()
     this.#total = await this.#connection.blobBytes()
   }
 }
 
-/** The content as it is now: whoever gave it may use its memory again, as streams do. */
+/** Copies the content, because the caller may reuse its buffers, as streams do. */
 async function collect(content: BlobContent, maxBytes: number): Promise<Uint8Array> {
   if (typeof content === 'string') {
-    if (content.length > maxBytes || Buffer.byteLength(content) > maxBytes) throw tooLarge(maxBytes)
+    if (content.length > maxBytes || Buffer.byteLength(content) > maxBytes) throw tooLargeError(maxBytes)
     return Buffer.from(content)
   }
   if (content instanceof Uint8Array) {
-    if (content.byteLength > maxBytes) throw tooLarge(maxBytes)
+    if (content.byteLength > maxBytes) throw tooLargeError(maxBytes)
     return Uint8Array.from(content)
   }
   const parts: Uint8Array[] = []
   let total = 0
   for await (const part of content) {
     total += part.byteLength
-    if (total > maxBytes) throw tooLarge(maxBytes)
+    if (total > maxBytes) throw tooLargeError(maxBytes)
     parts.push(Uint8Array.from(part))
   }
   return Buffer.concat(parts)
 }
 
-function tooLarge(maxBytes: number): VitrineError {
+function tooLargeError(maxBytes: number): VitrineError {
   return new VitrineError('blob_too_large', `A blob may have at most ${maxBytes} bytes.`, {
     details: { limit: maxBytes },
   })

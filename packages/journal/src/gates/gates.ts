@@ -1,7 +1,7 @@
 import { type JournalEvent, VitrineError } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 
-/** `deny` may say why. Anything else than an answer, an error and silence count as a refusal. */
+/** `deny` may give a reason. An invalid answer, an error and a timeout count as `deny`. */
 export type GateAnswer = 'allow' | 'deny' | { readonly answer: 'allow' | 'deny'; readonly reason?: string }
 
 export type Gate = (
@@ -10,81 +10,81 @@ export type Gate = (
 ) => GateAnswer | Promise<GateAnswer>
 
 export interface GateOptions {
-  /** Asked for these operations only; for all without it. */
+  /** Only called for these operations; default all. */
   readonly ops?: readonly string[]
-  /** How long it may take to answer; default 30 s. */
+  /** How long the gate may take to answer; default 30 s. */
   readonly timeoutMs?: number
 }
 
-export interface Judgement {
+export interface GateDecision {
   readonly gate: string
   readonly answer: 'allow' | 'deny'
   readonly reason?: string
   readonly durationMs: number
 }
 
-interface Posted {
+interface RegisteredGate {
   readonly name: string
   readonly gate: Gate
   readonly ops: readonly string[] | undefined
   readonly timeoutMs: number
 }
 
-/** The gates of one journal, asked in the order they were posted. */
+/** The gates of one journal, called in the order they were added. */
 export class Gates {
-  readonly #posted: Posted[] = []
+  readonly #registered: RegisteredGate[] = []
 
   get size(): number {
-    return this.#posted.length
+    return this.#registered.length
   }
 
   add(name: string, gate: Gate, options: GateOptions = {}): () => void {
     if (typeof name !== 'string' || name === '')
-      throw new VitrineError('argument_invalid', 'gate: expected a name.')
+      throw new VitrineError('argument_invalid', 'gate: expected a name that is not empty.')
     if (typeof gate !== 'function')
       throw new VitrineError('argument_invalid', `gate "${name}": expected a function.`)
     checkOptions('gate', journalOptions.gate, options)
     const { ops, timeoutMs = 30_000 } = options
-    const posted = { name, gate, ops, timeoutMs: Math.ceil(timeoutMs) }
-    this.#posted.push(posted)
+    const registered = { name, gate, ops, timeoutMs: Math.ceil(timeoutMs) }
+    this.#registered.push(registered)
     return () => {
-      const index = this.#posted.indexOf(posted)
-      if (index >= 0) this.#posted.splice(index, 1)
+      const index = this.#registered.indexOf(registered)
+      if (index >= 0) this.#registered.splice(index, 1)
     }
   }
 
-  /** Asks each gate, until one refuses. */
-  async *ask(start: JournalEvent, signal?: AbortSignal): AsyncGenerator<Judgement> {
-    for (const posted of [...this.#posted]) {
-      if (posted.ops && !posted.ops.includes(String(start.data.op))) continue
-      const judgement = await judge(posted, start, signal)
-      yield judgement
-      if (judgement.answer === 'deny') return
+  /** Calls each gate until one denies. */
+  async *decisions(start: JournalEvent, signal?: AbortSignal): AsyncGenerator<GateDecision> {
+    for (const registered of [...this.#registered]) {
+      if (registered.ops && !registered.ops.includes(String(start.data.op))) continue
+      const decision = await callGate(registered, start, signal)
+      yield decision
+      if (decision.answer === 'deny') return
     }
   }
 }
 
-async function judge(
-  { name, gate, timeoutMs }: Posted,
+async function callGate(
+  { name, gate, timeoutMs }: RegisteredGate,
   start: JournalEvent,
   signal?: AbortSignal,
-): Promise<Judgement> {
-  const began = performance.now()
+): Promise<GateDecision> {
+  const startedAt = performance.now()
   const timeout = AbortSignal.timeout(timeoutMs)
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout
   const verdict = await Promise.race([
     Promise.resolve()
       .then(() => gate(start, { signal: either }))
-      .then(readAnswer)
+      .then(parseAnswer)
       .catch((error: unknown) => deny(`it failed: ${textOf(error)}`)),
     aborted(either).then(() =>
       deny(timeout.aborted ? `it did not answer within ${timeoutMs} ms` : 'the call was cancelled'),
     ),
   ])
-  return { gate: name, ...verdict, durationMs: Math.round((performance.now() - began) * 1_000) / 1_000 }
+  return { gate: name, ...verdict, durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000 }
 }
 
-function readAnswer(answer: GateAnswer): Omit<Judgement, 'gate' | 'durationMs'> {
+function parseAnswer(answer: GateAnswer): Omit<GateDecision, 'gate' | 'durationMs'> {
   if (answer === 'allow' || answer === 'deny') return { answer }
   if (
     typeof answer === 'object' &&
@@ -94,14 +94,14 @@ function readAnswer(answer: GateAnswer): Omit<Judgement, 'gate' | 'durationMs'> 
     const { reason } = answer
     return { answer: answer.answer, ...(typeof reason === 'string' && { reason }) }
   }
-  return deny("it answered neither 'allow' nor 'deny'")
+  return deny("it returned neither 'allow' nor 'deny'")
 }
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : typeof error === 'string' ? error : typeof error
 }
 
-function deny(reason: string): Omit<Judgement, 'gate' | 'durationMs'> {
+function deny(reason: string): Omit<GateDecision, 'gate' | 'durationMs'> {
   return { answer: 'deny', reason }
 }
 

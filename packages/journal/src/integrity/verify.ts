@@ -4,10 +4,10 @@ import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { chain, genesis } from './chain.ts'
 
 const pageRows = 1_000
-/** A journal can change between two looks: what seems wrong is looked at again. */
-const looks = 3
+/** A journal can be trimmed between two queries, so a failed page is checked again. */
+const maxAttempts = 3
 
-/** A head that someone remembered elsewhere. */
+/** A journal head that the caller stored outside this store. */
 export interface RememberedHead {
   readonly seq: number
   readonly hash: string
@@ -18,8 +18,8 @@ export type Verification =
   | { readonly ok: false; readonly seq: number; readonly reason: string }
 
 /**
- * Follows the chain from the first event to the last and names the first `seq` that does not hold. What is appended
- * meanwhile is not waited for.
+ * Checks the chain from the first event to the last and returns the first `seq` that fails. Events appended meanwhile
+ * are not checked.
  */
 export async function verifyJournal(
   connection: StoreConnection,
@@ -28,25 +28,25 @@ export async function verifyJournal(
   signal?: AbortSignal,
 ): Promise<Verification> {
   const goal = Math.max((await connection.head(journal))?.seq ?? 0, remembered?.seq ?? 0)
-  let walk = new Walk(journal, remembered)
-  for (let look = 1; ; look += 1) {
+  let walk = new ChainWalk(journal, remembered)
+  for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted()
     const next = walk.copy()
-    const verdict = await walkOn(connection, journal, next, goal)
-    if (verdict?.ok || (verdict && look === looks)) return verdict
+    const verdict = await verifyPage(connection, journal, next, goal)
+    if (verdict?.ok || (verdict && attempt === maxAttempts)) return verdict
     if (!verdict) {
       walk = next
-      look = 0
+      attempt = 0
     }
     await new Promise(setImmediate)
   }
 }
 
-/** One page further. Nothing to say means that there is more. */
-async function walkOn(
+/** Verifies one page; undefined means that there are more. */
+async function verifyPage(
   connection: StoreConnection,
   journal: string,
-  walk: Walk,
+  walk: ChainWalk,
   goal: number,
 ): Promise<Verification | undefined> {
   const after = walk.seq
@@ -55,15 +55,15 @@ async function walkOn(
   const last = entries.length < pageRows ? to : entries.at(-1)!.seq
   const holes = await connection.holes(journal, after + 1, last)
   const misfiled = await connection.misfiled(journal, after, last)
-  const bad = walk.step(entries, holes, misfiled)
+  const failure = walk.step(entries, holes, misfiled)
   const more = last !== to
-  if (bad || (more && walk.seq < goal)) return bad
+  if (failure || (more && walk.seq < goal)) return failure
   const verdict = walk.end(await connection.head(journal), goal)
-  // What does not hold yet may hold with what follows: a trimming is accounted for later than what it took.
+  // A failure here may be resolved by a later page: `journal.trimmed` comes after the range that it covers.
   return more && !verdict.ok ? undefined : verdict
 }
 
-class Walk {
+class ChainWalk {
   readonly #journal: string
   readonly #remembered: RememberedHead | undefined
   #unclaimed: { from: number; to: number }[] = []
@@ -81,8 +81,8 @@ class Walk {
     this.#hash = genesis(journal)
   }
 
-  copy(): Walk {
-    const copy = new Walk(this.#journal, this.#remembered)
+  copy(): ChainWalk {
+    const copy = new ChainWalk(this.#journal, this.#remembered)
     copy.#unclaimed = [...this.#unclaimed]
     copy.#hash = this.#hash
     copy.#seq = this.#seq
@@ -94,7 +94,7 @@ class Walk {
     return copy
   }
 
-  /** All is well up to here. */
+  /** The last `seq` verified. */
   get seq(): number {
     return this.#seq
   }
@@ -108,34 +108,36 @@ class Walk {
     let hole = 0
     for (const entry of entries) {
       for (; hole < holes.length && Math.max(holes[hole]!.from, start) < entry.seq; hole += 1) {
-        const bad = this.#pass(holes[hole]!, start)
-        if (bad) return bad
+        const failure = this.#skipHole(holes[hole]!, start)
+        if (failure) return failure
       }
-      const bad = this.#check(entry, entry.seq === misfiled)
-      if (bad) return bad
+      const failure = this.#check(entry, entry.seq === misfiled)
+      if (failure) return failure
     }
     for (; hole < holes.length; hole += 1) {
-      const bad = this.#pass(holes[hole]!, start)
-      if (bad) return bad
+      const failure = this.#skipHole(holes[hole]!, start)
+      if (failure) return failure
     }
     return undefined
   }
 
-  /** The verdict, if this is the end; beyond the goal a journal may have grown since. */
+  /** The result at the end of the journal; it may have grown beyond `goal` meanwhile. */
   end(head: JournalHead | undefined, goal: number): Verification {
     const seq = this.#seq
     if ((head?.seq ?? 0) > seq && seq < goal)
-      return wrong(seq + 1, 'it is missing: the journal ends before its recorded head')
-    if ((head?.seq ?? 0) < seq) return wrong((head?.seq ?? 0) + 1, 'it lies beyond the recorded head')
-    if (head?.seq === seq && head.hash !== this.#hash) return wrong(seq, 'the recorded head has another hash')
+      return failedAt(seq + 1, 'it is missing: the journal ends before its recorded head')
+    if ((head?.seq ?? 0) < seq) return failedAt((head?.seq ?? 0) + 1, 'it is after the recorded head')
+    if (head?.seq === seq && head.hash !== this.#hash)
+      return failedAt(seq, 'the recorded head has another hash')
     if (this.#remembered && this.#remembered.seq > seq) {
-      return wrong(seq + 1, `it is missing: the remembered head is ${this.#remembered.seq}`)
+      return failedAt(seq + 1, `it is missing: the remembered head is ${this.#remembered.seq}`)
     }
-    // A mirror may have been trimmed here, of which its origin's record knows nothing.
+    // A mirror may be trimmed locally, and its origin has no record of that.
     const unclaimed = head?.mirror ? undefined : this.#unclaimed[0]
-    if (unclaimed) return wrong(unclaimed.from, 'it is missing, and no journal.trimmed event accounts for it')
+    if (unclaimed)
+      return failedAt(unclaimed.from, 'it is missing, and no journal.trimmed event accounts for it')
     if (this.#missing > this.#trimmed && !head?.mirror) {
-      return wrong(
+      return failedAt(
         this.#firstHole,
         `from here on ${this.#missing} are missing, but ${this.#trimmed} were trimmed`,
       )
@@ -143,14 +145,15 @@ class Walk {
     return { ok: true, head: { seq, hash: this.#hash }, events: this.#events, missing: this.#missing }
   }
 
-  /** What was trimmed while we walked may begin before `start`, where all was well. */
-  #pass(hole: Hole, start: number): Verification | undefined {
+  /** A hole trimmed during the verification may begin before `start`, in the range already verified. */
+  #skipHole(hole: Hole, start: number): Verification | undefined {
     const { to, hash } = hole
     const from = Math.max(hole.from, start)
-    if (from !== this.#seq + 1) return wrong(this.#seq + 1, 'a hole is recorded where it should not be')
+    if (from !== this.#seq + 1)
+      return failedAt(this.#seq + 1, 'a recorded hole does not continue the sequence')
     const remembered = this.#remembered
     if (remembered && remembered.seq === to && remembered.hash !== hash)
-      return wrong(to, 'the remembered head has another hash')
+      return failedAt(to, 'the remembered head has another hash')
     this.#hash = hash
     this.#seq = to
     this.#missing += to - from + 1
@@ -161,19 +164,19 @@ class Walk {
 
   #check(entry: Entry, misfiled: boolean): Verification | undefined {
     const expected = this.#seq + 1
-    if (entry.seq !== expected) return wrong(expected, 'it is missing')
+    if (entry.seq !== expected) return failedAt(expected, 'it is missing')
     if (chain(this.#hash, entry.body) !== entry.hash)
-      return wrong(expected, 'its content or its order was changed')
-    const event = readable(entry)
-    if (event === undefined) return wrong(expected, 'what is stored is no event')
-    if (entry.position <= this.#position) return wrong(expected, 'its place in the commit order was changed')
+      return failedAt(expected, 'its content or its order was changed')
+    const event = parseOrUndefined(entry)
+    if (event === undefined) return failedAt(expected, 'its stored body is not an event')
+    if (entry.position <= this.#position) return failedAt(expected, 'its commit position was changed')
     if (misfiled || event.journal !== this.#journal || event.seq !== expected) {
-      return wrong(expected, 'what it is found by was changed')
+      return failedAt(expected, 'its indexed columns do not match its body')
     }
     if (this.#remembered?.seq === expected && this.#remembered.hash !== entry.hash) {
-      return wrong(expected, 'the remembered head has another hash')
+      return failedAt(expected, 'the remembered head has another hash')
     }
-    // The host's journal also tells of the trimming of mirrors.
+    // The host's journal also records the trimming of mirrors.
     if (isEvent(event, 'journal.trimmed') && event.data.journal === undefined) {
       this.#claim(event.data.from, event.data.to)
       this.#trimmed += event.data.events
@@ -185,7 +188,7 @@ class Walk {
     return undefined
   }
 
-  /** A trimming accounts for the holes it speaks of, or for a part of them. */
+  /** A `journal.trimmed` event accounts for the holes in its range, or for parts of them. */
   #claim(from: number, to: number): void {
     this.#unclaimed = this.#unclaimed.flatMap((hole) => {
       if (hole.to < from || hole.from > to) return [hole]
@@ -197,7 +200,7 @@ class Walk {
   }
 }
 
-function readable(entry: Entry): JournalEvent | undefined {
+function parseOrUndefined(entry: Entry): JournalEvent | undefined {
   try {
     return entry.event
   } catch {
@@ -205,6 +208,6 @@ function readable(entry: Entry): JournalEvent | undefined {
   }
 }
 
-function wrong(seq: number, reason: string): Verification {
+function failedAt(seq: number, reason: string): Verification {
   return { ok: false, seq, reason }
 }

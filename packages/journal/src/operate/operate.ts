@@ -8,28 +8,28 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import type { Gates } from '../gates/gates.ts'
-import { ambient } from './ambient.ts'
+import { currentOperation } from './current-operation.ts'
 import { endingOfError, endingOfResult, type FinishData, type OperationEnd, spanFacts } from './outcome.ts'
 import { endSpan, inSpan, type OpenSpan, openSpan } from './trace.ts'
 
-/** The running operation, as its own code sees it. */
+/** The running operation, as passed to its function. */
 export interface Operation {
   readonly id: string
   /** The started event, as it was committed. */
   readonly start: JournalEvent
-  /** Says how far it is. Resolves once committed. */
+  /** Appends `operation.progress`. Resolves once it is committed. */
   progress(data: { readonly [key: string]: unknown }): Promise<void>
 }
 
 export interface OperateOptions<T> {
-  /** What the result says about the end: exit code, bytes, outcome. */
+  /** Derives the data of `operation.finished` from the result: exit code, bytes, outcome. */
   readonly finish?: (result: T) => FinishData
   readonly signal?: AbortSignal
-  /** Joins the caller's trace: the W3C header. */
+  /** A W3C traceparent header: the operation joins the caller's trace. */
   readonly traceparent?: string
 }
 
-/** What `operate` needs of a journal. */
+/** The parts of a journal that `operate` uses. */
 export interface OperationHost {
   readonly journal: string
   readonly backend: string
@@ -39,8 +39,8 @@ export interface OperationHost {
 }
 
 /**
- * The one function that writes `operation.started` and `operation.finished`. It asks the gates, opens the span,
- * and settles only after the finish is committed. Calls made inside `run` become child operations.
+ * The only function that writes `operation.started` and `operation.finished`. It asks the gates, opens the span,
+ * and settles only after the finish is committed. Operations started inside `run` become children.
  */
 export async function operate<T>(
   host: OperationHost,
@@ -56,7 +56,7 @@ export async function operate<T>(
     const [event] = await host.append([started])
     start = event!
   } catch (error) {
-    endSpan(span, spanFacts(op, endingOfError(error, undefined), {}), true)
+    endSpan(span, spanFacts(op, endingOfError(error, undefined), {}), 'failed')
     throw error
   }
   const finish = (ending: OperationEnd, facts: FinishData) => finishOperation(host, opened, ending, facts)
@@ -71,10 +71,10 @@ export async function operate<T>(
     options.signal?.throwIfAborted()
     if (host.gates.size > 0) await passGates(host.gates, start, progress, options.signal)
     options.signal?.throwIfAborted()
-    result = await ambient.run({ journal: host.journal, operation: id, context, span }, () =>
+    result = await currentOperation.run({ journal: host.journal, operation: id, context, span }, () =>
       inSpan(span, () => run({ id, start, progress })),
     )
-    // Read once, here: what is read again later may answer with an error.
+    // Copied once, because a getter could throw when it is read again.
     facts = { ...options.finish?.(result) }
     ending = endingOfResult(facts)
   } catch (error) {
@@ -86,8 +86,8 @@ export async function operate<T>(
 }
 
 /**
- * The same for what changes nothing and is done at once, such as a look: its start and its end are one commit, and
- * nobody has its result before. Where gates are asked, it is `operate`.
+ * Like `operate` for a synchronous, read-only call: its start and its end are one commit, and it returns its result
+ * after that. If there are gates, it is `operate`.
  */
 export async function operateAtOnce<T>(
   host: OperationHost,
@@ -114,13 +114,13 @@ export async function operateAtOnce<T>(
   return result
 }
 
-interface Opened {
+interface OpenedOperation {
   readonly op: string
   readonly id: string
   readonly span: OpenSpan
   readonly context: EventContext
   readonly started: EventInput
-  readonly began: number
+  readonly startedAt: number
 }
 
 function openOperation(
@@ -129,14 +129,14 @@ function openOperation(
   data: { readonly [key: string]: unknown },
   run: unknown,
   traceparent: string | undefined,
-): Opened {
+): OpenedOperation {
   if (typeof run !== 'function')
     throw new VitrineError('argument_invalid', `operate "${op}": expected a function to run.`)
-  const outer = ambient.getStore()
+  const outer = currentOperation.getStore()
   const parent = outer?.journal === host.journal ? outer : undefined
   const id = newId('operation')
   const facts = { ...data, op, ...(parent && { parent: parent.operation }) }
-  // Before the span is opened: what is refused must not be in a trace either.
+  // Checked before the span is opened: a rejected event must not appear in a trace either.
   checkEventInput({ ...host.context, type: 'operation.started', data: facts })
   const sandbox = host.context.sandbox ?? host.journal
   const attributes = {
@@ -148,16 +148,16 @@ function openOperation(
   const span = openSpan(`sandbox.${op}`, attributes, outer?.span, traceparent)
   const context: EventContext = { ...parent?.context, ...host.context, operation: id, trace: span.ids }
   const started = { ...context, type: 'operation.started', data: facts }
-  return { op, id, span, context, started, began: performance.now() }
+  return { op, id, span, context, started, startedAt: performance.now() }
 }
 
 /**
- * Writes the end, after what comes with it, and closes the span. What the operation says about its end may be
- * malformed: it ends even so.
+ * Appends the end, after the events in `before`, and closes the span. If the finish data is malformed, the end is
+ * written without it.
  */
 async function finishOperation(
   host: OperationHost,
-  { op, span, context, began }: Opened,
+  { op, span, context, startedAt: began }: OpenedOperation,
   ending: OperationEnd,
   facts: FinishData,
   before: readonly EventInput[] = [],
@@ -176,24 +176,24 @@ async function finishOperation(
     await write(written.ending, {})
     throw error
   } finally {
-    endSpan(span, spanFacts(op, written.ending, written.facts), !written.ending.ok)
+    endSpan(span, spanFacts(op, written.ending, written.facts), written.ending.ok ? 'ok' : 'failed')
   }
 }
 
-/** Every answer is on record before the operation runs. */
+/** Records each gate's answer before the operation runs. */
 async function passGates(
   gates: Gates,
   start: JournalEvent,
   progress: (data: { readonly [key: string]: unknown }) => Promise<void>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  for await (const judgement of gates.ask(start, signal)) {
-    await progress({ ...judgement })
-    if (judgement.answer === 'allow') continue
+  for await (const decision of gates.decisions(start, signal)) {
+    await progress({ ...decision })
+    if (decision.answer === 'allow') continue
     signal?.throwIfAborted()
-    const why = judgement.reason === undefined ? '' : `: ${judgement.reason}`
-    throw new VitrineError('gate_refused', `The gate "${judgement.gate}" refused${why}.`, {
-      details: { gate: judgement.gate, ...(judgement.reason !== undefined && { reason: judgement.reason }) },
+    const why = decision.reason === undefined ? '' : `: ${decision.reason}`
+    throw new VitrineError('gate_refused', `The gate "${decision.gate}" refused the operation${why}.`, {
+      details: { gate: decision.gate, ...(decision.reason !== undefined && { reason: decision.reason }) },
     })
   }
 }

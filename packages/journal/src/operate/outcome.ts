@@ -1,7 +1,7 @@
 import { isVitrineError, type Outcome, type Retryable } from '@vitrine/protocol'
 import type { SpanAttributes } from './trace.ts'
 
-/** What an operation reports about its end, beside how it ended. */
+/** Data that an operation adds to its `operation.finished` event. */
 export interface FinishData {
   readonly outcome?: Outcome
   readonly exitCode?: number | null
@@ -18,14 +18,14 @@ export interface OperationEnd {
   readonly retryable?: Retryable
 }
 
-/** How a call that returned has ended: as it says itself, or by its exit code, or well; never well against its exit. */
+/** The end of a call that returned: its own outcome, else from its exit code. A bad exit code overrides `ok`. */
 export function endingOfResult(data: FinishData): OperationEnd {
-  const seen = outcomeOfExit(data)
-  const outcome = data.outcome === undefined || data.outcome === 'ok' ? seen : data.outcome
+  const observed = outcomeOfExit(data)
+  const outcome = data.outcome === undefined || data.outcome === 'ok' ? observed : data.outcome
   return { outcome, ok: outcome === 'ok' }
 }
 
-/** An exit code of null was not observed: without a signal nobody knows how it ended. */
+/** An exit code of null was not observed: without a signal, the outcome is unknown. */
 function outcomeOfExit({ exitCode = 0, signal = null }: FinishData): Outcome {
   if (signal !== null) return 'failed'
   if (exitCode === null) return 'interrupted'
@@ -56,7 +56,7 @@ function systemCode(error: unknown): { errorCode?: string } {
   return code === undefined ? {} : { errorCode: code }
 }
 
-/** A text that an error carries. Anything can be thrown, and an end must be written for all of it. */
+/** A text field of a thrown value. Any value can be thrown, and each needs an end event. */
 function textIn(error: unknown, field: string): string | undefined {
   try {
     const text: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, field) : undefined
@@ -70,11 +70,11 @@ function textOf(error: unknown): string {
   try {
     return String(error)
   } catch {
-    return 'something without a text was thrown'
+    return 'a value that cannot be converted to a string was thrown'
   }
 }
 
-/** The few facts of an end that a span may carry. */
+/** The facts of an end that are allowed in a span. */
 export function spanFacts(op: string, ending: OperationEnd, data: FinishData): SpanAttributes {
   const facts: SpanAttributes = {}
   if (typeof data.alive === 'boolean') facts.alive = data.alive
@@ -85,17 +85,17 @@ export function spanFacts(op: string, ending: OperationEnd, data: FinishData): S
   if (typeof data.port === 'number') facts['server.port'] = data.port
   if (typeof data.address === 'string' && isLoopback(data.address)) facts['server.address'] = data.address
   if (!ending.ok) facts['error.type'] = spanErrorType(op, ending, data)
-  if (ending.errorCode !== undefined && isWord(ending.errorCode)) facts.error_code = ending.errorCode
+  if (ending.errorCode !== undefined && isIdentifier(ending.errorCode)) facts.error_code = ending.errorCode
   return facts
 }
 
 function spanErrorType(op: string, { errorType, outcome }: OperationEnd, { exitCode }: FinishData): string {
-  if (errorType !== undefined) return isWord(errorType) ? errorType : 'Error'
+  if (errorType !== undefined) return isIdentifier(errorType) ? errorType : 'Error'
   return op === 'exec' && outcome === 'failed' && typeof exitCode === 'number' ? 'ExecNonZeroError' : outcome
 }
 
-/** Names and codes go into spans, sentences do not: spans are not redacted. */
-function isWord(text: string): boolean {
+/** Only names and codes go into spans, not sentences, because spans are not redacted. */
+function isIdentifier(text: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_.]{0,63}$/.test(text)
 }
 

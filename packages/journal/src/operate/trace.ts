@@ -17,12 +17,12 @@ export interface OpenSpan {
   readonly ids: TraceIds
 }
 
-/** What a span may say about an operation. Never argv, paths, output or error text. */
+/** Span attributes of an operation. They never contain argv, paths, output or error text. */
 export type SpanAttributes = Record<string, string | number | boolean>
 
 /**
- * Opens the span of an operation inside the one around it. Where nobody traces, the ids are made here, so that
- * operations still join and nest by them.
+ * Opens the span of an operation inside the one around it. Without a tracer, it generates ids, so that operations
+ * can still be joined and nested by them.
  */
 export function openSpan(
   name: string,
@@ -32,7 +32,7 @@ export function openSpan(
 ): OpenSpan {
   const remote = traceparent === undefined ? undefined : parseTraceparent(traceparent)
   const current = otelContext.active()
-  // Without a context manager nothing is ever active, but we know what runs around us.
+  // Without a context manager no context is ever active, but the outer operation is known.
   const active = current === ROOT_CONTEXT ? (outer?.context ?? current) : current
   const base = remote
     ? trace.setSpanContext(active, { ...remote, traceFlags: remote.flags, isRemote: true })
@@ -51,7 +51,7 @@ export function openSpan(
   return { span, context: trace.setSpan(base, span), ids }
 }
 
-/** A tracer watches, and watching fails nothing: one that throws is as good as none. */
+/** A tracer that throws must not fail the operation: it is treated as absent. */
 function startSpan(name: string, attributes: SpanAttributes, parent: Context): Span {
   try {
     return trace.getTracer('vitrine').startSpan(name, { attributes }, parent)
@@ -65,17 +65,17 @@ export function inSpan<T>({ context }: OpenSpan, run: () => T): T {
   return otelContext.with(context, run)
 }
 
-export function endSpan({ span }: OpenSpan, attributes: SpanAttributes, failed: boolean): void {
+export function endSpan({ span }: OpenSpan, attributes: SpanAttributes, status: 'ok' | 'failed'): void {
   try {
     span.setAttributes(attributes)
-    if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
+    if (status === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })
     span.end()
   } catch {
-    // As above: what was observed is not the observer's to fail.
+    // A tracer that throws must not fail the operation.
   }
 }
 
-/** W3C trace context: version 00 exactly, and of a newer one the part that we know. */
+/** Parses a W3C traceparent: version 00 exactly, and the known fields of a newer version. */
 export function parseTraceparent(value: string): { traceId: string; spanId: string; flags: TraceFlags } {
   const match = /^(?!ff)(?!00.{54})[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/s.exec(
     value,

@@ -16,8 +16,8 @@ const pathFields = new Set([
   'uncovered',
 ])
 
-/** Words and names that events are joined and read by: a limit on texts is not meant for them. */
-const wordFields = new Set([
+/** Ids and enum values by which events are joined: the text limit does not apply to them. */
+const identifierFields = new Set([
   ...['op', 'parent', 'gate', 'answer', 'outcome', 'errorType', 'errorCode', 'retryable', 'signal'],
   ...[
     'process',
@@ -46,13 +46,13 @@ const wordFields = new Set([
   ],
 ])
 
-/** What was cut or left out of a field, so that the reader knows and can compare. */
+/** The size and hash of a truncated or omitted field, so that a reader can compare it. */
 interface Omission {
   readonly bytes: number
   readonly sha256: string
 }
 
-/** The payload as a policy wants it. The same object comes back when nothing had to change. */
+/** Applies a policy to a payload. Returns the same object if nothing changes. */
 export function applyPolicy(type: string, data: JsonObject, rules: PolicyRules): JsonObject {
   const policy = policyOf(data.op, rules)
   let result: Record<string, JsonValue | undefined> | undefined
@@ -71,7 +71,7 @@ export function applyPolicy(type: string, data: JsonObject, rules: PolicyRules):
   }
   if (result === undefined) return data
   return omitted
-    ? // What the journal has cut before a sink cuts it again is still measured as it was.
+    ? // If the journal truncated a field before a sink does, the original size and hash stay.
       { ...result, omitted: { ...omitted, ...(data.omitted as JsonObject | undefined) } }
     : result
 }
@@ -80,8 +80,8 @@ function policyOf(op: JsonValue | undefined, { base, byOp }: PolicyRules): FullP
   return (typeof op === 'string' && Object.hasOwn(byOp, op) && byOp[op]) || base
 }
 
-interface Change {
-  /** Absent: the field is left out. */
+interface FieldChange {
+  /** Absent if the field is omitted. */
   readonly value?: JsonValue
   readonly omission?: Omission
 }
@@ -92,50 +92,52 @@ function changeField(
   value: JsonValue | undefined,
   policy: FullPolicy,
   binary: boolean,
-): Change | undefined {
+): FieldChange | undefined {
   if (value === undefined) return undefined
   if (outputFields.has(key) || (key === 'data' && type === 'process.output')) {
-    if (!policy.output) return leaveOut(key, value)
-    return binary ? keepWhole(key, value, policy.maxOutputBytes) : cutText(value, policy.maxOutputBytes)
+    if (!policy.output) return omit(key, value)
+    return binary
+      ? omitIfTooLarge(key, value, policy.maxOutputBytes)
+      : truncateText(value, policy.maxOutputBytes)
   }
   if (argvFields.has(key)) return policy.argv ? undefined : {}
-  if (pathFields.has(key)) return policy.paths ? undefined : leavePathOut(type, key)
+  if (pathFields.has(key)) return policy.paths ? undefined : omitPath(type, key)
   if (key === 'env') return changeEnv(value, policy.env)
   if (key === 'errorMessage' && !policy.errorText) return {}
-  if (wordFields.has(key) || type === 'journal.trimmed') return undefined
-  if (key === 'data' && binary) return keepWhole(key, value, policy.maxTextBytes)
-  return cutText(value, policy.maxTextBytes)
+  if (identifierFields.has(key) || type === 'journal.trimmed') return undefined
+  if (key === 'data' && binary) return omitIfTooLarge(key, value, policy.maxTextBytes)
+  return truncateText(value, policy.maxTextBytes)
 }
 
-/** Half of a base64 text is no base64 text. What is limited are the bytes it stands for. */
-function keepWhole(key: string, value: JsonValue, maxBytes: number): Change | undefined {
+/** Truncated base64 is invalid, so it is omitted as a whole. The limit applies to the decoded bytes. */
+function omitIfTooLarge(key: string, value: JsonValue, maxBytes: number): FieldChange | undefined {
   if (typeof value !== 'string' || Buffer.byteLength(value, 'base64') <= maxBytes) return undefined
-  return leaveOut(key, value)
+  return omit(key, value)
 }
 
-/** Output without its data would not be one: the field stays, empty. */
-function leaveOut(key: string, value: JsonValue): Change {
+/** `data` stays as an empty text, because output events require it. */
+function omit(key: string, value: JsonValue): FieldChange {
   const omission = typeof value === 'string' ? omissionOf(value) : undefined
   return { ...(key === 'data' && { value: '' }), ...(omission && { omission }) }
 }
 
-/** The same for an event that is about a path. */
-function leavePathOut(type: string, key: string): Change {
+/** A path that an event requires stays as an empty text. */
+function omitPath(type: string, key: string): FieldChange {
   const isSubject =
     (type.startsWith('file.') && (key === 'path' || key === 'previousPath')) ||
     (type === 'watch.ready' && key === 'root')
   return isSubject ? { value: '' } : {}
 }
 
-function changeEnv(value: JsonValue, rule: FullPolicy['env']): Change | undefined {
+function changeEnv(value: JsonValue, rule: FullPolicy['env']): FieldChange | undefined {
   if (rule === true) return undefined
   if (rule === false) return {}
   if (Array.isArray(value) || typeof value !== 'object' || value === null) return undefined
   return { value: Object.keys(value) }
 }
 
-/** Head and tail with a note in between, together no longer than the limit; where no note fits, the head alone. */
-function cutText(value: JsonValue, maxBytes: number): Change | undefined {
+/** Head and tail with a note in between, within the limit; the head alone if the note does not fit. */
+function truncateText(value: JsonValue, maxBytes: number): FieldChange | undefined {
   if (typeof value !== 'string' || value.length * 3 <= maxBytes) return undefined
   const bytes = Buffer.from(value)
   if (bytes.byteLength <= maxBytes) return undefined

@@ -1,12 +1,12 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** What of an event's payload is kept. Every field is optional: only what is set overrides. */
+/** Which parts of an event's payload are stored. Only the fields that are set override the defaults. */
 export interface PayloadPolicy {
   /** Output of commands: `stdout`, `stderr`, and the data of `process.output`. */
   readonly output?: boolean
-  /** Of each output field: head and tail are kept, the length and hash of the whole are noted. */
+  /** Limit of each output field: head and tail stay, and the event records the full length and hash. */
   readonly maxOutputBytes?: number
-  /** Of every other text. */
+  /** Limit of every other text. */
   readonly maxTextBytes?: number
   readonly argv?: boolean
   readonly paths?: boolean
@@ -17,7 +17,7 @@ export interface PayloadPolicy {
 
 export type FullPolicy = Required<PayloadPolicy>
 
-/** A policy for all operations, and what differs for some. */
+/** A policy for all operations, with overrides for some. */
 export interface PolicyRules {
   readonly base: FullPolicy
   readonly byOp: Readonly<Record<string, FullPolicy>>
@@ -33,7 +33,7 @@ export const defaultPolicy: FullPolicy = {
   errorText: true,
 }
 
-/** Default → base → per operation; a field that is not set leaves what was there. */
+/** Merges default → base → per operation; fields that are not set are inherited. */
 export function policyRules(
   base: PayloadPolicy = {},
   byOp: Readonly<Record<string, PayloadPolicy>> = {},
@@ -45,7 +45,7 @@ export function policyRules(
   }
 }
 
-/** A sink's rules only narrow what the journal holds: where nothing is said, everything in the journal passes. */
+/** A sink's rules only narrow the journal's events: fields that are not set let everything pass. */
 export function sinkRules(policy: PayloadPolicy = {}): PolicyRules {
   const everything: FullPolicy = {
     output: true,

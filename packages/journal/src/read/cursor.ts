@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { VitrineError } from '@vitrine/protocol'
 
-/** Where a reader is: in one journal by `seq`, or in the whole store by commit position. */
+/** A reader's position: in one journal by `seq`, or in the whole store by commit position. */
 export type CursorPosition =
   | {
       readonly scope: 'journal'
@@ -11,18 +11,18 @@ export type CursorPosition =
     }
   | { readonly scope: 'store'; readonly store: string; readonly position: number }
 
-/** Opaque to everyone else: only this file knows what is in a cursor. */
-export function encodeCursor(place: CursorPosition): string {
+/** Cursors are opaque: only this file knows their format. */
+export function encodeCursor(decoded: CursorPosition): string {
   const text =
-    place.scope === 'journal'
-      ? `j.${place.incarnation}.${place.seq.toString(36)}.${place.journal}`
-      : `s.${place.store}.${place.position.toString(36)}`
+    decoded.scope === 'journal'
+      ? `j.${decoded.incarnation}.${decoded.seq.toString(36)}.${decoded.journal}`
+      : `s.${decoded.store}.${decoded.position.toString(36)}`
   return Buffer.from(text + checksum(text)).toString('base64url')
 }
 
 const checksumLength = 6
 
-/** Against slips, not against malice: a cursor that was cut or changed is refused instead of leading elsewhere. */
+/** Detects truncated or edited cursors, which would point elsewhere. It is no protection against forgery. */
 function checksum(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, checksumLength)
 }
@@ -33,26 +33,26 @@ export function decodeCursor(cursor: string): CursorPosition {
     const journal = /^j\.([A-Za-z0-9_-]+)\.([0-9a-z]{1,11})\.(.+)$/.exec(text)
     if (journal) {
       const [, incarnation = '', seq = '', id = ''] = journal
-      const place = { scope: 'journal', journal: id, incarnation, seq: number(seq, cursor) } as const
-      if (encodeCursor(place) === cursor) return place
+      const decoded = { scope: 'journal', journal: id, incarnation, seq: number(seq, cursor) } as const
+      if (encodeCursor(decoded) === cursor) return decoded
     }
     const store = /^s\.([A-Za-z0-9_]+)\.([0-9a-z]{1,11})$/.exec(text)
     if (store) {
       const [, id = '', position = ''] = store
-      const place = { scope: 'store', store: id, position: number(position, cursor) } as const
-      if (encodeCursor(place) === cursor) return place
+      const decoded = { scope: 'store', store: id, position: number(position, cursor) } as const
+      if (encodeCursor(decoded) === cursor) return decoded
     }
   }
-  throw notACursor(cursor)
+  throw invalidCursorError(cursor)
 }
 
 function number(text: string, cursor: string): number {
   const value = Number.parseInt(text, 36)
-  if (!Number.isSafeInteger(value)) throw notACursor(cursor)
+  if (!Number.isSafeInteger(value)) throw invalidCursorError(cursor)
   return value
 }
 
-function notACursor(cursor: unknown): VitrineError {
+function invalidCursorError(cursor: unknown): VitrineError {
   const got = typeof cursor === 'string' ? JSON.stringify(cursor.slice(0, 40)) : typeof cursor
   return new VitrineError('cursor_invalid', `Expected a cursor of this store, got ${got}.`)
 }

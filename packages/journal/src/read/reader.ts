@@ -7,36 +7,23 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
-import type { RecentEvents } from '../recent-events.ts'
-import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
-import type { Wakeup } from '../wakeup.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import type { Hole, StoreConnection } from '../stores/contract.ts'
+import { entryMatcher } from '../stores/filter.ts'
 import { EncodedEvent, type TailEncodedOptions } from './encoded-event.ts'
-import { entryMatcher } from './filter.ts'
 import { seqAtTime } from './locate.ts'
+import type { ReadScope } from './read-scope.ts'
+import type { RecentEvents } from './recent-events.ts'
 import { keyOf, type ScannedItem, scan, toItem } from './scan.ts'
 import { Tail } from './tail.ts'
 
 const pageItems = 1_000
 
-/** What is read: one journal by `seq`, or the whole store by commit position. */
-export interface ReadScope {
-  /** Null for the whole store. */
-  readonly journal: string | null
-  readonly wakeup: Wakeup
-  /** The newest key. */
-  end(): Promise<number>
-  cursor(key: number): string
-  /** The key in a cursor of this subject, and of no other. */
-  key(cursor: string): Promise<number>
-}
-
-/** A page whose events are JSON already. */
+/** A page whose events are JSON texts. */
 export interface EncodedPage extends Omit<Page, 'events'> {
   readonly events: readonly string[]
 }
 
-/** Reads for everyone: pages, tails and sinks go through here. */
+/** Reads pages; tails and sinks use it too. */
 export class Reader {
   readonly #connection: StoreConnection
   readonly #recent: RecentEvents
@@ -48,133 +35,136 @@ export class Reader {
     this.#ended = ended
   }
 
-  /** Once a store has ended, nothing is read from it. */
-  mustBeOpen(): void {
+  /** Throws once the store has ended. */
+  assertOpen(): void {
     const ended = this.#ended()
     if (ended) throw ended
   }
 
-  async page(subject: ReadScope, options?: ReadOptions): Promise<Page> {
+  async page(scope: ReadScope, options?: ReadOptions): Promise<Page> {
     checkOptions('read', journalOptions.read, options)
-    const { found, ...place } = await this.#page(subject, options)
-    const cursorOf = this.#holeCursor(subject)
-    return { events: found.map((one) => toItem(one, cursorOf)), ...place }
+    const { found, ...page } = await this.#page(scope, options)
+    const cursorOf = this.#holeCursor(scope)
+    return { events: found.map((one) => toItem(one, cursorOf)), ...page }
   }
 
-  /** The same as it is stored. */
-  async encodedPage(subject: ReadScope, options?: ReadOptions): Promise<EncodedPage> {
+  /** A page with each item as its stored JSON. */
+  async encodedPage(scope: ReadScope, options?: ReadOptions): Promise<EncodedPage> {
     checkOptions('readEncoded', journalOptions.read, options)
-    const { found, ...place } = await this.#page(subject, options)
-    const cursorOf = this.#holeCursor(subject)
+    const { found, ...page } = await this.#page(scope, options)
+    const cursorOf = this.#holeCursor(scope)
     const textOf = (one: ScannedItem) => ('body' in one ? one.text : JSON.stringify(toItem(one, cursorOf)))
-    return { events: found.map(textOf), ...place }
+    return { events: found.map(textOf), ...page }
   }
 
   async #page(
-    subject: ReadScope,
+    scope: ReadScope,
     options: ReadOptions = {},
   ): Promise<{ readonly found: readonly ScannedItem[]; readonly cursor: string; readonly end: boolean }> {
-    this.mustBeOpen()
+    this.assertOpen()
     const { order = 'asc', limit = pageItems, signal, ...filter } = options
-    const newest = await subject.end()
-    const [low, high] = await this.#bounds(subject, options, newest)
+    const newest = await scope.end()
+    const [low, high] = await this.#bounds(scope, options, newest)
     const range = order === 'asc' ? { from: low, to: high } : { from: high + 1, to: low + 1 }
     const { found, scanned, end } = await scan(this.#connection, {
-      journal: subject.journal,
+      journal: scope.journal,
       ...range,
       order,
       limit,
       filter: eventFilter(filter),
       signal,
     })
-    return { found, cursor: subject.cursor(Math.min(scanned, newest)), end }
+    return { found, cursor: scope.cursor(Math.min(scanned, newest)), end }
   }
 
-  /** The keys that `after`, `before` and `at` leave: above the first, up to and with the second. */
+  /** The range of keys that `after`, `before` and `at` select: exclusive lower bound, inclusive upper bound. */
   async #bounds(
-    subject: ReadScope,
+    scope: ReadScope,
     { after, before, at, order }: ReadOptions,
     newest: number,
   ): Promise<[number, number]> {
-    let low = after === undefined ? 0 : await subject.key(after)
-    let high = before === undefined ? newest : Math.min(newest, (await subject.key(before)) - 1)
+    let low = after === undefined ? 0 : await scope.key(after)
+    let high = before === undefined ? newest : Math.min(newest, (await scope.key(before)) - 1)
     if (at !== undefined) {
-      const key = await this.#keyAt(subject, at, newest)
+      const key = await this.#keyAt(scope, at, newest)
       if (order === 'desc') high = Math.min(high, key)
       else low = Math.max(low, key - 1)
     }
     return [Math.min(low, newest), Math.max(high, 0)]
   }
 
-  async #keyAt(subject: ReadScope, at: number | Date, newest: number): Promise<number> {
+  async #keyAt(scope: ReadScope, at: number | Date, newest: number): Promise<number> {
     if (typeof at === 'number') return at
-    if (subject.journal === null)
-      throw new VitrineError('unsupported', 'at: a time can be looked up in one journal only.')
-    return seqAtTime(this.#connection, subject.journal, newest, at.getTime())
+    if (scope.journal === null)
+      throw new VitrineError(
+        'unsupported',
+        'at: a time is supported for one journal only, not for the whole store.',
+      )
+    return seqAtTime(this.#connection, scope.journal, newest, at.getTime())
   }
 
-  /** Follows from a cursor, from the beginning, or from now. */
-  tail(subject: ReadScope, options: TailOptions = {}): Tail<JournalItem> {
+  /** Follows the scope from a cursor, from its beginning, or from now. */
+  tail(scope: ReadScope, options: TailOptions = {}): Tail<JournalItem> {
     checkOptions('tail', journalOptions.tail, options)
-    const cursorOf = this.#holeCursor(subject)
-    return this.#follow(subject, options, (found) => toItem(found, cursorOf))
+    const cursorOf = this.#holeCursor(scope)
+    return this.#follow(scope, options, (found) => toItem(found, cursorOf))
   }
 
-  /** The same with each item's cursor and stored bytes, a page at a time: what a server hands on. */
-  tailEncoded(subject: ReadScope, given: TailEncodedOptions = {}): Tail<EncodedEvent> {
+  /** A tail that yields items with their cursor and stored bytes, a page at a time, for a server to forward. */
+  tailEncoded(scope: ReadScope, given: TailEncodedOptions = {}): Tail<EncodedEvent> {
     checkOptions('tailEncoded', journalOptions.tailEncoded, given)
     const { page: limit = pageItems, ...options } = given
-    const delivery = (found: ScannedItem) =>
-      'body' in found ? this.#recent.encoded(found, subject) : new EncodedEvent(found, subject)
-    return this.#follow(subject, options, delivery, limit)
+    const toEncodedEvent = (found: ScannedItem) =>
+      'body' in found ? this.#recent.encoded(found, scope) : new EncodedEvent(found, scope)
+    return this.#follow(scope, options, toEncodedEvent, limit)
   }
 
   #follow<Item>(
-    subject: ReadScope,
+    scope: ReadScope,
     { after, signal, ...filter }: TailOptions,
     toItem: (found: ScannedItem) => Item,
     limit = pageItems,
   ): Tail<Item> {
-    const wanted = eventFilter(filter)
-    const matches = entryMatcher(wanted)
+    const wantedEvents = eventFilter(filter)
+    const matches = entryMatcher(wantedEvents)
     const source = {
-      subject,
+      scope,
       toItem,
-      pull: (key: number, until: AbortSignal) => this.#pull(subject, key, wanted, matches, limit, until),
+      pull: (key: number, until: AbortSignal) => this.#pull(scope, key, wantedEvents, matches, limit, until),
       ended: this.#ended,
     }
-    return new Tail(source, startKey(subject, after), signal)
+    return new Tail(source, startKey(scope, after), signal)
   }
 
-  /** One page after a key, from memory where it is still there. */
+  /** One page after a key, from memory if the events are still there. */
   async after(
-    subject: ReadScope,
+    scope: ReadScope,
     key: number,
     filter: EventFilter,
     limit: number,
     signal?: AbortSignal,
   ): Promise<{ found: readonly ScannedItem[]; scanned: number }> {
-    return this.#pull(subject, key, filter, entryMatcher(filter), limit, signal)
+    return this.#pull(scope, key, filter, entryMatcher(filter), limit, signal)
   }
 
   async #pull(
-    subject: ReadScope,
+    scope: ReadScope,
     key: number,
     filter: EventFilter,
     matches: ReturnType<typeof entryMatcher>,
     limit: number,
     signal?: AbortSignal,
   ): Promise<{ found: readonly ScannedItem[]; scanned: number }> {
-    this.mustBeOpen()
-    const recent = this.#recent.after(subject.journal, key, limit)
-    // When memory has nothing new, the store may still have a hole that an import ended with.
+    this.assertOpen()
+    const recent = this.#recent.after(scope.journal, key, limit)
+    // Without new events in memory, the store may still have a hole at the end of an import.
     if (recent !== undefined && recent.length > 0) {
       return { found: matches ? recent.filter(matches) : recent, scanned: key + recent.length }
     }
-    const newest = await subject.end()
+    const newest = await scope.end()
     if (key >= newest) return { found: [], scanned: key }
     const { found, scanned } = await scan(this.#connection, {
-      journal: subject.journal,
+      journal: scope.journal,
       from: key,
       to: newest,
       order: 'asc',
@@ -185,79 +175,23 @@ export class Reader {
     return { found, scanned }
   }
 
-  #holeCursor(subject: ReadScope): (hole: Hole) => string {
-    return (hole) => subject.cursor(keyOf(hole, subject.journal))
+  #holeCursor(scope: ReadScope): (hole: Hole) => string {
+    return (hole) => scope.cursor(keyOf(hole, scope.journal))
   }
 }
 
-function startKey(subject: ReadScope, after: string | undefined): number | (() => Promise<number>) {
+function startKey(scope: ReadScope, after: string | undefined): number | (() => Promise<number>) {
   if (after === undefined) return 0
-  if (after === 'now') return () => subject.end()
-  return () => subject.key(after)
+  if (after === 'now') return () => scope.end()
+  return () => scope.key(after)
 }
 
-/** A filter with nothing but what filters. */
+/** The fields of a filter that are set, without other options. */
 export function eventFilter({ types, session, run, text }: EventFilter): EventFilter {
   return {
     ...(types !== undefined && { types }),
     ...(session !== undefined && { session }),
     ...(run !== undefined && { run }),
     ...(text !== undefined && text !== '' && { text }),
-  }
-}
-
-/** One journal as something to read. */
-export function journalSubject(id: string, wakeup: Wakeup, head: () => Promise<JournalHead>): ReadScope {
-  let incarnation = ''
-  const load = async () => {
-    const known = await head()
-    incarnation = known.incarnation
-    return known
-  }
-  return {
-    journal: id,
-    wakeup,
-    async end() {
-      return (await load()).seq
-    },
-    cursor: (seq) => encodeCursor({ scope: 'journal', journal: id, incarnation, seq }),
-    async key(cursor) {
-      const place = decodeCursor(cursor)
-      const { seq, incarnation: mine } = await load()
-      const isMine =
-        place.scope === 'journal' && place.journal === id && (place.incarnation === mine || place.seq === 0)
-      if (!isMine) throw new VitrineError('cursor_foreign', `The cursor is not one of the journal ${id}.`)
-      if (place.seq > seq) {
-        throw new VitrineError(
-          'cursor_ahead',
-          `The cursor is at ${place.seq}, but the journal ${id} ends at ${seq}.`,
-        )
-      }
-      return place.seq
-    },
-  }
-}
-
-/** A whole store as something to read. */
-export function storeSubject(store: string, wakeup: Wakeup, lastPosition: () => Promise<number>): ReadScope {
-  return {
-    journal: null,
-    wakeup,
-    end: lastPosition,
-    cursor: (position) => encodeCursor({ scope: 'store', store, position }),
-    async key(cursor) {
-      const place = decodeCursor(cursor)
-      if (place.scope !== 'store' || place.store !== store) {
-        throw new VitrineError('cursor_foreign', 'The cursor is not one of the whole store.')
-      }
-      const last = await lastPosition()
-      if (place.position > last) {
-        throw new VitrineError(
-          'cursor_ahead',
-          `The cursor is at ${place.position}, but the store ends at ${last}.`,
-        )
-      }
-      return place.position
-    },
   }
 }

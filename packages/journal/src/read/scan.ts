@@ -2,10 +2,12 @@ import { type EventFilter, type JournalGap, type JournalItem, matchTypes } from 
 import type { Entry } from '../entry.ts'
 import type { Hole, ScanRange, StoreConnection } from '../stores/contract.ts'
 
-/** How many keys one statement may look at: a filter that matches nothing must not hold the event loop. */
+/** The most keys that one statement scans, so that a filter without matches does not block the event loop. */
 const windowKeys = 10_000
-/** How much text one page may hold, whatever its limit: a reader costs a page, and a page must not cost a gigabyte. */
+/** The most text in one page, whatever its item limit: it bounds the memory of each reader. */
 const pageBytes = 8 * 1024 * 1024
+
+type ScanOrder = ScanRange['order']
 
 export interface ScanRequest {
   /** One journal by `seq`, or with null the whole store by commit position. */
@@ -25,42 +27,42 @@ export type ScannedItem = Entry | Hole
 
 export interface ScanResult {
   readonly found: readonly ScannedItem[]
-  /** The last key looked at, whether it matched or not. */
+  /** The last key scanned, whether it matched or not. */
   readonly scanned: number
   readonly end: boolean
 }
 
-/** Reads in windows, yielding in between, until the limit or the end. Holes stand where they are. */
+/** Reads window by window, yielding in between, until the limit or the end. Holes appear in order. */
 export async function scan(connection: StoreConnection, request: ScanRequest): Promise<ScanResult> {
   const { journal, to, order, limit, filter, signal } = request
   const forwards = order === 'asc'
   const found: ScannedItem[] = []
   let scanned = request.from
-  let room = pageBytes
+  let bytesLeft = pageBytes
   while (forwards ? scanned < to : scanned > to) {
     signal?.throwIfAborted()
     const edge = forwards ? Math.min(scanned + windowKeys, to) : Math.max(scanned - windowKeys, to)
     const wanted = limit - found.length
-    const range = { ...filter, journal, from: scanned, to: edge, order, limit: wanted, maxBytes: room }
-    const { entries, holes: around } = await readStretch(connection, range)
-    for (const { body } of entries) room -= body.length
-    const last = entries.length < wanted && room > 0 ? undefined : entries.at(-1)
+    const range = { ...filter, journal, from: scanned, to: edge, order, limit: wanted, maxBytes: bytesLeft }
+    const { entries, holes: around } = await readRange(connection, range)
+    for (const { body } of entries) bytesLeft -= body.length
+    const last = entries.length < wanted && bytesLeft > 0 ? undefined : entries.at(-1)
     let reached = last ? keyOf(last, journal) : edge
-    const holes = clip(around.filter(isWithin(journal, reached, forwards)), journal, {
+    const holes = clip(around.filter(isWithin(journal, reached, order)), journal, {
       scanned,
       to,
-      forwards,
+      order,
     })
-    // A hole that reaches over the edge of the window is passed whole: there is nothing in it.
+    // A hole that crosses the edge of the window is skipped as a whole: it contains no entries.
     if (journal !== null) {
       for (const hole of holes) reached = forwards ? Math.max(reached, hole.to) : Math.min(reached, hole.from)
     }
-    merge(found, entries, holes.filter(holeFilter(filter)), journal, forwards)
+    merge(found, entries, holes.filter(holeFilter(filter)), journal, order)
     scanned = reached
     if (found.length > limit) {
-      // Holes are items too: what does not fit comes with the next page.
+      // Holes count as items too; the rest comes with the next page.
       found.length = limit
-      scanned = farKeyOf(found.at(-1)!, journal, forwards)
+      scanned = farKeyOf(found.at(-1)!, journal, order)
     }
     if (last || found.length === limit) break
     if (forwards ? scanned < to : scanned > to) await new Promise(setImmediate)
@@ -68,8 +70,8 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
   return { found, scanned, end: forwards ? scanned >= to : scanned <= to }
 }
 
-/** Entries and holes of one moment: what is trimmed meanwhile is either still there or already a hole. */
-async function readStretch(
+/** Reads entries and holes consistently: retries if trimming changed the holes in between. */
+async function readRange(
   connection: StoreConnection,
   range: ScanRange,
 ): Promise<{ entries: readonly Entry[]; holes: readonly Hole[] }> {
@@ -84,7 +86,7 @@ async function readStretch(
   }
 }
 
-/** Holes only grow, so their edges tell them apart. */
+/** Holes only grow, so comparing their edges is enough. */
 function isSame(holes: readonly Hole[], others: readonly Hole[]): boolean {
   return (
     holes.length === others.length &&
@@ -95,7 +97,8 @@ function isSame(holes: readonly Hole[], others: readonly Hole[]): boolean {
   )
 }
 
-function isWithin(journal: string | null, reached: number, forwards: boolean): (hole: Hole) => boolean {
+function isWithin(journal: string | null, reached: number, order: ScanOrder): (hole: Hole) => boolean {
+  const forwards = order === 'asc'
   return (hole) => {
     if (journal === null) return forwards ? hole.position <= reached : hole.position >= reached
     return forwards ? hole.from <= reached : hole.to >= reached
@@ -119,25 +122,25 @@ export function keyOf(found: ScannedItem, journal: string | null): number {
   return 'body' in found ? found.seq : found.to
 }
 
-/** The last key of something in the direction of the scan. */
-function farKeyOf(found: ScannedItem, journal: string | null, forwards: boolean): number {
-  return journal === null || forwards || 'body' in found ? keyOf(found, journal) : found.from
+/** The last key of an item in the direction of the scan. */
+function farKeyOf(found: ScannedItem, journal: string | null, order: ScanOrder): number {
+  return journal === null || order === 'asc' || 'body' in found ? keyOf(found, journal) : found.from
 }
 
-/** A reader is told of a hole only if something it asked for may have been in it. */
+/** A hole is reported only if it may have contained events that match the filter. */
 function holeFilter({ types }: EventFilter): (hole: Hole) => boolean {
   const matches = matchTypes(types)
   return (hole) => hole.types.some((type) => type === '*' || matches(type))
 }
 
-/** A reader that starts or stops inside a hole misses only that part of it. */
+/** Limits holes to the scanned range: a reader that starts or stops inside a hole misses only a part of it. */
 function clip(
   holes: readonly Hole[],
   journal: string | null,
-  { scanned, to, forwards }: { scanned: number; to: number; forwards: boolean },
+  { scanned, to, order }: { scanned: number; to: number; order: ScanOrder },
 ): readonly Hole[] {
   if (journal === null) return holes
-  const [low, high] = forwards ? [scanned + 1, to] : [to, scanned - 1]
+  const [low, high] = order === 'asc' ? [scanned + 1, to] : [to, scanned - 1]
   return holes.map((hole) => ({ ...hole, from: Math.max(hole.from, low), to: Math.min(hole.to, high) }))
 }
 
@@ -146,11 +149,11 @@ function merge(
   entries: readonly Entry[],
   holes: readonly Hole[],
   journal: string | null,
-  forwards: boolean,
+  order: ScanOrder,
 ): void {
   const both: ScannedItem[] = [...entries, ...holes]
   if (holes.length > 0) {
-    const direction = forwards ? 1 : -1
+    const direction = order === 'asc' ? 1 : -1
     both.sort((a, b) => (keyOf(a, journal) - keyOf(b, journal)) * direction)
   }
   for (const one of both) into.push(one)

@@ -3,7 +3,7 @@ import type { StoreConnection } from '../stores/contract.ts'
 
 const pageRows = 5_000
 
-/** Counts a journal's events by type in slices of equal time. */
+/** Counts a journal's events by type in intervals of equal length. */
 export async function summarize(
   connection: StoreConnection,
   journal: string,

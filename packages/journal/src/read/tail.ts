@@ -1,39 +1,39 @@
 import type { JournalItem } from '@vitrine/protocol'
-import type { ReadScope } from './reader.ts'
+import type { ReadScope } from './read-scope.ts'
 import { keyOf, type ScannedItem } from './scan.ts'
 
 export interface TailSource<Item> {
-  readonly subject: ReadScope
-  /** What comes after a key, and the last key looked at: from memory where it is still there, else from the store. */
+  readonly scope: ReadScope
+  /** The items after a key and the last key scanned, from memory if they are still there, else from the store. */
   pull(
     after: number,
     signal: AbortSignal,
   ): Promise<{ readonly found: readonly ScannedItem[]; readonly scanned: number }>
   toItem(found: ScannedItem): Item
-  /** Set when the store has ended: a tail that is cut says so. */
+  /** The error of an ended store: the tail fails with it. */
   ended(): Error | undefined
 }
 
 /**
- * Follows a journal. It holds a key and at most one page, never a queue: a reader that stops reading costs no
- * more and finds everything in the store when it comes back.
+ * Follows a journal. It holds a key and at most one page, never a queue: a reader that stops reading needs no more
+ * memory, and reads the rest from the store when it continues.
  */
 export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, undefined> {
   readonly #source: TailSource<Item>
   readonly #signal: AbortSignal
   readonly #returned = new AbortController()
   #page: readonly ScannedItem[] = []
-  /** Of the next entry of the page to give. */
+  /** Index in the page of the next item to yield. */
   #index = 0
   /** The last key of the page, and the key before it. */
   #key: number
-  #before = 0
+  #previousKey = 0
   #start: (() => Promise<number>) | undefined
   #filling: Promise<unknown> = Promise.resolve()
-  /** Calls that wait: whoever comes next waits behind them. */
-  #asked = 0
+  /** Pending `next()` calls; later calls queue behind them. */
+  #pendingCalls = 0
 
-  /** `start` is a key, or how to find it: looked up at once, so that `now` means now. */
+  /** `start` is a key or a function that finds it; it is called at once, so that `now` is the time of this call. */
   constructor(source: TailSource<Item>, start: number | (() => Promise<number>), signal?: AbortSignal) {
     this.#source = source
     this.#key = typeof start === 'number' ? start : 0
@@ -46,24 +46,24 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    if (this.#asked === 0 && this.#index < this.#page.length && !this.#signal.aborted) {
+    if (this.#pendingCalls === 0 && this.#index < this.#page.length && !this.#signal.aborted) {
       try {
         return Promise.resolve({ value: this.#take(), done: false })
       } catch (error) {
         return Promise.reject(error)
       }
     }
-    this.#asked += 1
+    this.#pendingCalls += 1
     const filled = this.#filling
       .then(() => this.#fill())
       .finally(() => {
-        this.#asked -= 1
+        this.#pendingCalls -= 1
       })
     this.#filling = filled.catch(() => undefined)
     return filled
   }
 
-  /** All that is at hand: what is left of a page, or the next page once there is one. Nothing when it has ended. */
+  /** The rest of the current page, or the next page once there is one; undefined when the tail has ended. */
   async batch(): Promise<readonly Item[] | undefined> {
     const first = await this.next()
     if (first.done) return undefined
@@ -71,19 +71,19 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
     try {
       while (this.#index < this.#page.length) items.push(this.#take())
     } catch {
-      // A damaged item: what comes before it is given, and the next call fails with it.
+      // A damaged item: yield the items before it; the next call fails with its error.
     }
     return items
   }
 
-  /** Where reading goes on: after everything that was given, and after what did not match. Known once it has begun. */
+  /** The cursor to resume from: after all yielded and all filtered items. Undefined until the start is known. */
   get cursor(): string | undefined {
-    return this.#start === undefined ? this.#source.subject.cursor(this.#reached) : undefined
+    return this.#start === undefined ? this.#source.scope.cursor(this.#lastYieldedKey) : undefined
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {
     this.#returned.abort()
-    this.#key = this.#reached
+    this.#key = this.#lastYieldedKey
     this.#page = []
     return { value: undefined, done: true }
   }
@@ -96,11 +96,11 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
     await this.return()
   }
 
-  /** Once it is known where it begins: what comes from then on is not missed. */
+  /** Resolves once the start key is known: events committed afterwards are not missed. */
   async begin(): Promise<void> {
     if (this.#start === undefined) return
     const key = await this.#start()
-    // Somebody may have begun to read meanwhile.
+    // A concurrent `next()` may have set the start meanwhile.
     if (this.#start === undefined) return
     this.#key = key
     this.#start = undefined
@@ -113,17 +113,17 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
       if (this.#index < this.#page.length) return { value: this.#take(), done: false }
       const ended = this.#source.ended()
       if (ended) throw ended
-      const { wakeup } = this.#source.subject
+      const { wakeup } = this.#source.scope
       const { version } = wakeup
       const pulled = await this.#source.pull(this.#key, this.#signal).catch((error: unknown) => {
-        // A long search that was given up has nothing to say.
+        // Ignore the error of a scan that was aborted.
         if (!this.#signal.aborted) throw error
       })
-      // A page that comes too late was never given: the cursor stays before it.
+      // A page that arrives after the abort is not yielded, so the cursor stays before it.
       if (pulled === undefined || this.#signal.aborted) continue
       const { found, scanned } = pulled
       const moved = scanned > this.#key
-      this.#before = this.#key
+      this.#previousKey = this.#key
       this.#key = scanned
       this.#page = found
       this.#index = 0
@@ -131,17 +131,17 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
     }
   }
 
-  /** Goes on only once the item could be made: damaged ones are an error each time, and never passed over. */
+  /** Advances only after the item was decoded: a damaged item fails every call and is never skipped. */
   #take(): Item {
     const item = this.#source.toItem(this.#page[this.#index]!)
     this.#index += 1
     return item
   }
 
-  /** The key of what was given last; with nothing left to give, the last one looked at. */
-  get #reached(): number {
+  /** The key of the last yielded item or, at the end of the page, the last key scanned. */
+  get #lastYieldedKey(): number {
     if (this.#index >= this.#page.length) return this.#key
     const last = this.#page[this.#index - 1]
-    return last === undefined ? this.#before : keyOf(last, this.#source.subject.journal)
+    return last === undefined ? this.#previousKey : keyOf(last, this.#source.scope.journal)
   }
 }

@@ -1,19 +1,19 @@
-/** JSON data nobody else holds. */
+/** Mutable JSON data that only its owner references. */
 export type JsonCopy = string | number | boolean | null | JsonCopy[] | { [key: string]: JsonCopy }
 
-/** What becomes of the texts on the way. */
+/** How a copy transforms texts, keys and bytes. */
 export interface CopyRules {
   text(text: string): string
   key(key: string): string
-  /** Bytes have no place in JSON: the text that stands for them. */
+  /** Bytes are not JSON: returns the text that represents them. */
   bytes(bytes: Uint8Array): string
 }
 
-const deepest = 100
+const maxDepth = 100
 
 /**
- * A private deep copy of any value as JSON data. It never throws: what JSON cannot carry becomes a text
- * that says what it was.
+ * A private deep copy of any value as JSON data. It never throws: a value that JSON cannot represent becomes a text
+ * that describes it.
  *
  * @example
  * copyJson({ at: new Date(0), big: 1n }, rules) // { at: '1970-01-01T00:00:00.000Z', big: '1' }
@@ -22,7 +22,7 @@ export function copyJson(value: unknown, rules: CopyRules): JsonCopy {
   return copy(value, '', rules, []) ?? null
 }
 
-/** Undefined has no copy. */
+/** Returns undefined for undefined, which JSON omits. */
 function copy(value: unknown, key: string, rules: CopyRules, parents: object[]): JsonCopy | undefined {
   switch (typeof value) {
     case 'string':
@@ -45,7 +45,7 @@ function copy(value: unknown, key: string, rules: CopyRules, parents: object[]):
 }
 
 function copyObject(value: object, key: string, rules: CopyRules, parents: object[]): JsonCopy | undefined {
-  if (parents.length >= deepest) return '[too deep]'
+  if (parents.length >= maxDepth) return '[too deep]'
   if (parents.includes(value)) return '[circular]'
   parents.push(value)
   try {
@@ -59,9 +59,9 @@ function copyObject(value: object, key: string, rules: CopyRules, parents: objec
 
 function copyByKind(value: object, key: string, rules: CopyRules, parents: object[]): JsonCopy | undefined {
   if ('toJSON' in value && typeof value.toJSON === 'function' && !ArrayBuffer.isView(value)) {
-    const given: unknown = value.toJSON(key)
-    if (typeof given !== 'object' || given === null) return copy(given, key, rules, parents)
-    return copyFields(given, rules, parents)
+    const json: unknown = value.toJSON(key)
+    if (typeof json !== 'object' || json === null) return copy(json, key, rules, parents)
+    return copyFields(json, rules, parents)
   }
   return copyFields(value, rules, parents)
 }
@@ -110,7 +110,7 @@ function copyKeys(value: object, rules: CopyRules, parents: object[]): JsonCopy 
   return copied
 }
 
-/** A masked key must not take the place of another one. */
+/** A masked key must not overwrite another one. */
 function freeName(name: string, value: object, copied: object): string {
   let free = name
   for (let count = 2; Object.hasOwn(value, free) || Object.hasOwn(copied, free); count++)
@@ -130,7 +130,7 @@ function functionText(value: object): string {
 
 function read(value: object, key: PropertyKey): unknown {
   try {
-    // Any object may be asked for any key; what comes is unknown.
+    // Any property may be read; its value is unknown.
     return (value as { readonly [key: PropertyKey]: unknown })[key]
   } catch {
     return '[unreadable]'

@@ -1,4 +1,4 @@
-/** Shorter forms would mask ordinary text. */
+/** A shorter form would mask ordinary text. */
 export const shortestForm = 4
 const shortestCore = 6
 const shortestLine = 16
@@ -12,9 +12,9 @@ const shortestLine = 16
  */
 export function secretForms(value: string): string[] {
   const forms = new Set<string>()
-  for (const printing of printings(value)) {
-    for (const form of escapedForms(printing)) forms.add(form)
-    for (const form of base64Forms(printing)) forms.add(form)
+  for (const variant of lineEndVariants(value)) {
+    for (const form of escapedForms(variant)) forms.add(form)
+    for (const form of base64Forms(variant)) forms.add(form)
   }
   for (const line of longLines(value)) {
     for (const form of escapedForms(line)) forms.add(form)
@@ -22,14 +22,14 @@ export function secretForms(value: string): string[] {
   return [...forms].filter((form) => form.length >= shortestForm)
 }
 
-/** As it is, without the line end of the file it was read from, and as a terminal prints its line ends. */
-function printings(value: string): Set<string> {
+/** The value as it is, trimmed, and with the line ends of Unix and of a terminal. */
+function lineEndVariants(value: string): Set<string> {
   const unix = value.replaceAll('\r\n', '\n')
   const texts = [value, value.trim(), unix, unix.replaceAll('\n', '\r\n')]
   return new Set(texts.filter((text) => text.length >= shortestForm))
 }
 
-/** A key printed with indentation has its lines in one piece only. Armour such as `-----BEGIN` is no secret. */
+/** An indented key matches only line by line. Headers such as `-----BEGIN` are not secret. */
 function longLines(value: string): string[] {
   const lines = value.split(/[\r\n]+/)
   if (lines.length < 2) return []
@@ -88,8 +88,8 @@ function base64Forms(text: string): string[] {
 }
 
 /**
- * The characters that come out the same whatever stands around the bytes: a character holds six bits,
- * so that those at both ends may also hold bits of a neighbour.
+ * The base64 characters that do not depend on the bytes around the secret: a character holds six bits, so those at
+ * both ends may also hold bits of a neighbour.
  */
 function base64Cores(bytes: Buffer): string[] {
   return [0, 1, 2]
@@ -100,7 +100,7 @@ function base64Cores(bytes: Buffer): string[] {
     .filter((core) => core.length >= shortestCore)
 }
 
-/** As `base64` and `openssl` print it: in lines of 76 or of 64 characters. */
+/** The lines that `base64` (76 characters) and `openssl` (64 characters) print. */
 function base64Lines(encoded: string): string[] {
   return [76, 64]
     .filter((width) => encoded.length > width)

@@ -1,23 +1,23 @@
-/** How many UTF-16 code units in a row the filter looks at. */
+/** How many consecutive UTF-16 code units the filter hashes. */
 export const gramLength = 4
 
-/** Tells where marked beginnings may stand in a text: it misses none, and errs seldom. */
+/** Finds candidate positions of marked prefixes in a text: no false negatives, few false positives. */
 export interface GramFilter {
   /** Marks the first four code units of a text. */
   mark(text: string): void
-  /** Takes one mark back. */
+  /** Removes one mark. */
   unmark(text: string): void
-  /** The first place from `from` on where a marked beginning may stand, or -1. */
+  /** The first index from `from` on where a marked prefix may start, or -1. */
   next(text: string, from: number): number
 }
 
-// Shifted by five bits at each step, a low byte has left a hash of twenty bits after four.
+// The hash has 20 bits and shifts by five per code unit, so it covers exactly the last four.
 const shift = 5
 const mask = (1 << (shift * gramLength)) - 1
 const full = 255
 
 export function createGramFilter(): GramFilter {
-  // How many marks fell on each hash. A full count stays full: it can no longer be told apart from more.
+  // The number of marks per hash. A saturated count stays at its maximum, because the real count is unknown.
   const counts = new Uint8Array(mask + 1)
 
   return {
@@ -58,13 +58,13 @@ function nextInText(counts: Uint8Array, text: string, from: number): number {
   return -1
 }
 
-// From here on, writing a text's low bytes out and reading them costs half of reading its code units.
+// From this length on, copying a text's low bytes and reading those takes half the time of reading its code units.
 const longText = 192
 const smallestPiece = 256
 const bytes = new Uint8Array(64 * 1024)
 const writer = Buffer.from(bytes.buffer)
 
-/** In pieces that grow, so that a text full of marks is not written out again for each of them. */
+/** Copies growing pieces, so that a text with many matches is not copied as a whole for each of them. */
 function nextInLongText(counts: Uint8Array, text: string, from: number): number {
   let size = smallestPiece
   for (let start = from; text.length - start >= gramLength; start += size - gramLength + 1) {

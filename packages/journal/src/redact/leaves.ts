@@ -1,44 +1,44 @@
 import type { JsonCopy } from './copy.ts'
-import type { SecretPosition } from './secret-positions.ts'
+import type { PathNode } from './path-tree.ts'
 
-/** What has texts in it. */
-export type Holder = JsonCopy[] | { [key: string]: JsonCopy }
+/** An array or object of JSON data. */
+export type JsonContainer = JsonCopy[] | { [key: string]: JsonCopy }
 
-/** A text inside a value. */
+/** A text inside a JSON value. */
 export interface Leaf<State> {
   readonly text: string
-  readonly holder: Holder
+  readonly container: JsonContainer
   readonly key: string
-  /** What is remembered of this path; absent until something is. */
-  readonly place: SecretPosition<State> | undefined
-  /** The keys on the way to it; they change as the visit goes on. */
+  /** The state of this path; absent until there is some. */
+  readonly node: PathNode<State> | undefined
+  /** The keys that lead to it. The array is reused for the next leaf. */
   readonly path: readonly string[]
 }
 
-/** Visits every text inside a holder, in the order of its keys, along what is remembered. */
+/** Visits every text inside a container in key order, together with the state of its path. */
 export function visitLeaves<State>(
-  holder: Holder,
-  place: SecretPosition<State> | undefined,
+  container: JsonContainer,
+  node: PathNode<State> | undefined,
   visit: (leaf: Leaf<State>) => void,
   path: string[] = [],
 ): void {
-  for (const key of Object.keys(holder)) {
-    const item = itemOf(holder, key)
+  for (const key of Object.keys(container)) {
+    const item = itemOf(container, key)
     if (item === null || (typeof item !== 'string' && typeof item !== 'object')) continue
     path.push(key)
-    const inner = place?.inner.get(key)
-    if (typeof item === 'string') visit({ text: item, holder, key, place: inner, path })
+    const inner = node?.inner.get(key)
+    if (typeof item === 'string') visit({ text: item, container, key, node: inner, path })
     else visitLeaves(item, inner, visit, path)
     path.pop()
   }
 }
 
-/** Puts another text where a leaf is. */
-export function putLeaf(holder: Holder, key: string, text: string): void {
-  if (Array.isArray(holder)) holder[Number(key)] = text
-  else holder[key] = text
+/** Replaces the text of a leaf. */
+export function setLeaf(container: JsonContainer, key: string, text: string): void {
+  if (Array.isArray(container)) container[Number(key)] = text
+  else container[key] = text
 }
 
-function itemOf(holder: Holder, key: string): JsonCopy {
-  return (Array.isArray(holder) ? holder[Number(key)] : holder[key]) ?? null
+function itemOf(container: JsonContainer, key: string): JsonCopy {
+  return (Array.isArray(container) ? container[Number(key)] : container[key]) ?? null
 }

@@ -1,86 +1,89 @@
 import type { OpenScan, Scanner } from './scanner.ts'
 import type { Span } from './span.ts'
 
-/** A text of a value that may not be final yet. */
+/** A text whose end may belong to a secret that continues in a later value. */
 export interface TextPart {
   readonly text: string
   readonly spans: Span[]
-  /** What its end may be the beginning of; none when all of it is decided. */
-  carry: PartialMatch | undefined
+  /** The open match at its end; undefined if all spans of the text are final. */
+  partial: PartialMatch | undefined
 }
 
-/** What the texts at one path have ended with so far: the beginning of a form. */
+/** The beginning of a secret's form at the end of the texts of one path. */
 export interface PartialMatch {
   readonly text: string
   readonly scanner: Scanner
-  /** The cells not committed yet that hold parts of it; `at` is where a cell's text begins in the carry's. */
-  parts: readonly { readonly cell: TextPart; readonly at: number }[]
-  /** Whether what was committed of it ends with a marker. */
-  marked: boolean
+  /** The uncommitted texts that contain parts of it; `at` is the offset of a text relative to `text`. */
+  parts: readonly { readonly textPart: TextPart; readonly at: number }[]
+  /** Whether its already committed part ends with a marker. */
+  endsWithMarker: boolean
 }
 
-/** A shorter beginning stands at the end of too many texts to wait for: it is only remembered. */
-export const shortestHeld = 4
+/** A shorter match is too common to hold events back for: it is only remembered. */
+export const minHeldLength = 4
 
 /**
- * Goes on with a cell where the carry stopped, given the scan of both texts together: what it decided
- * becomes spans of the cells, what is still open becomes the new carry.
+ * Continues a partial match with the next text, given the scan of both together: complete matches become spans of
+ * the texts, and an open match becomes the new partial match.
  */
-export function extend(
-  carry: PartialMatch | undefined,
-  cell: TextPart,
+export function extendPartial(
+  partial: PartialMatch | undefined,
+  textPart: TextPart,
   scanner: Scanner,
   { spans, pending }: OpenScan,
 ): PartialMatch | undefined {
-  const before = carry?.text ?? ''
-  const parts = [...(carry?.parts ?? []), { cell, at: before.length }]
-  const marked = carry?.marked ?? false
-  for (const span of spans) cover(parts, marked, span)
-  for (const part of parts) part.cell.carry = undefined
-  const text = (before + cell.text).slice(pending)
-  if (text.length < shortestHeld) return remembered(text, scanner)
+  const before = partial?.text ?? ''
+  const parts = [...(partial?.parts ?? []), { textPart, at: before.length }]
+  const endsWithMarker = partial?.endsWithMarker ?? false
+  for (const span of spans) maskSpan({ parts, endsWithMarker }, span)
+  for (const part of parts) part.textPart.partial = undefined
+  const text = (before + textPart.text).slice(pending)
+  if (text.length < minHeldLength) return committedPartial(text, scanner)
   const open = parts
-    .map((part) => ({ cell: part.cell, at: part.at - pending }))
-    .filter((part) => part.at + part.cell.text.length > 0)
-  const next: PartialMatch = { text, scanner, parts: open, marked }
-  for (const part of open) part.cell.carry = next
+    .map((part) => ({ textPart: part.textPart, at: part.at - pending }))
+    .filter((part) => part.at + part.textPart.text.length > 0)
+  const next: PartialMatch = { text, scanner, parts: open, endsWithMarker }
+  for (const part of open) part.textPart.partial = next
   return next
 }
 
-/** A carry all of which is committed. */
-export function remembered(text: string, scanner: Scanner): PartialMatch | undefined {
-  return text === '' ? undefined : { text, scanner, parts: [], marked: false }
+/** A partial match whose texts are all committed. */
+export function committedPartial(text: string, scanner: Scanner): PartialMatch | undefined {
+  return text === '' ? undefined : { text, scanner, parts: [], endsWithMarker: false }
 }
 
-/** Decides by force what nothing has decided: the cells are about to be committed. */
-export function decide({ text, scanner, parts, marked }: PartialMatch): void {
-  for (const span of scanner.cut(text)) cover(parts, marked, span)
+/** Ends a match that is still open, because its texts are about to be committed: masks it if half of the form is there. */
+export function resolvePartial({ text, scanner, parts, endsWithMarker }: PartialMatch): void {
+  for (const span of scanner.cut(text)) maskSpan({ parts, endsWithMarker }, span)
 }
 
-/** Nothing will go on here: the cells are decided by force. */
-export function close(carry: PartialMatch): void {
-  decide(carry)
-  for (const { cell } of carry.parts) cell.carry = undefined
+/** Ends an open match that no text can continue. */
+export function closePartial(partial: PartialMatch): void {
+  resolvePartial(partial)
+  for (const { textPart } of partial.parts) textPart.partial = undefined
 }
 
-/** A cell is committed: the carry goes on without it. */
-export function commit(cell: TextPart): void {
-  const { carry } = cell
-  if (carry === undefined) return
-  carry.parts = carry.parts.filter((part) => part.cell !== cell)
-  carry.marked = cell.spans.at(-1)?.end === cell.text.length
-  cell.carry = undefined
+/** Removes a committed text from its partial match. */
+export function detachPart(textPart: TextPart): void {
+  const { partial } = textPart
+  if (partial === undefined) return
+  partial.parts = partial.parts.filter((part) => part.textPart !== textPart)
+  partial.endsWithMarker = textPart.spans.at(-1)?.end === textPart.text.length
+  textPart.partial = undefined
 }
 
-/** The marker goes where the secret begins, or as near to it as is still open; the rest is left out. */
-function cover(parts: PartialMatch['parts'], marked: boolean, span: Span): void {
-  const isBegunBefore = span.start < (parts[0]?.at ?? 0)
-  let name = isBegunBefore && marked ? '' : span.name
-  for (const { cell, at } of parts) {
+/** Puts the marker at the first uncommitted part of the secret and removes the rest. */
+function maskSpan(
+  { parts, endsWithMarker }: Pick<PartialMatch, 'parts' | 'endsWithMarker'>,
+  span: Span,
+): void {
+  const startsBeforeParts = span.start < (parts[0]?.at ?? 0)
+  let name = startsBeforeParts && endsWithMarker ? '' : span.name
+  for (const { textPart, at } of parts) {
     const start = Math.max(span.start - at, 0)
-    const end = Math.min(span.end - at, cell.text.length)
+    const end = Math.min(span.end - at, textPart.text.length)
     if (start >= end) continue
-    cell.spans.push({ start, end, name })
+    textPart.spans.push({ start, end, name })
     name = ''
   }
 }

@@ -1,23 +1,23 @@
 import { type GramFilter, gramLength } from './grams.ts'
 import { contextPatterns } from './patterns/in-context.ts'
-import type { Pattern } from './patterns/pattern.ts'
+import type { SecretPattern } from './patterns/pattern.ts'
 import { privateKeyPattern } from './patterns/private-key.ts'
 import { tokenPatterns } from './patterns/tokens.ts'
 import { noSpans, type Span } from './span.ts'
 
-/** Every well-known shape of a secret; where several begin alike, the first that fits gives the name. */
-export const patterns: readonly Pattern[] = [...tokenPatterns, ...contextPatterns, privateKeyPattern]
+/** All well-known shapes of secrets. If several match at one index, the first one gives the name. */
+export const patterns: readonly SecretPattern[] = [...tokenPatterns, ...contextPatterns, privateKeyPattern]
 
 const byGram = Map.groupBy(
   patterns.flatMap((pattern) => pattern.grams.map((gram) => ({ gram, pattern }))),
   ({ gram }) => gram,
 )
-/** What every secret of one of these shapes has in it. */
+/** Every secret of one of these shapes contains one of these grams. */
 export const patternGrams: readonly string[] = [...byGram.keys()]
 
 /**
- * The stretches of a text that look like a secret although nobody registered them. The filter has the
- * patterns' grams marked, and maybe more.
+ * The spans of a text that match a well-known shape. The filter must have the patterns' grams marked, and may have
+ * others.
  *
  * @example
  * findPatterns('Authorization: Bearer abc.def.123456', filter) // [{ start: 22, end: 36, name: 'bearer' }]

@@ -9,20 +9,20 @@ import { maskSpans, mergeSpans, noSpans } from './span.ts'
 import { createStreamRedactor, type StreamRedactor } from './stream.ts'
 
 export interface RedactorOptions {
-  /** Whether well-known token shapes are masked too, without anybody registering them. On by default. */
+  /** Whether to mask unregistered secrets with a well-known token shape too; default true. */
   readonly patterns?: boolean
 }
 
-/** Masks registered secrets, in every form they may take, in all that is about to be committed. */
+/** Masks registered secrets, in all their encodings, in data that is about to be committed. */
 export interface Redactor {
   /** How many secrets are registered. */
   readonly size: number
-  /** Registers a secret; what it returns takes it back. */
+  /** Registers a secret and returns a function that unregisters it. */
   add(name: string, value: string): () => void
   redactText(text: string): string
   /** A private copy of any value as JSON data, with every text and every key redacted. Never throws. */
   redactValue(value: unknown): JsonValue
-  /** The same bytes when nothing had to be masked. */
+  /** Returns the same bytes if nothing is masked. */
   redactBytes(bytes: Uint8Array): RedactedBytes
   /** For values that continue one another, such as the chunks of one process's output. */
   stream(): StreamRedactor
@@ -44,7 +44,7 @@ const maxTotalBytes = 4 * 1024 * 1024
  * redactor.redactText('psql: hunter22') // 'psql: [redacted:DB_PASSWORD]'
  */
 export function createRedactor({ patterns = true }: RedactorOptions = {}): Redactor {
-  // One filter for everything: ordinary text is gone through once.
+  // All scanners share one filter, so that ordinary text is scanned once.
   const filter = createGramFilter()
   const inText = createScanner(filter)
   const inBytes = createScanner(filter)
@@ -117,7 +117,7 @@ function utf8AsLatin1(form: string): string {
   return bytes.length === form.length ? form : bytes.toString('latin1')
 }
 
-/** The marker is committed: a name must not smuggle in what it names. */
+/** The name is committed as part of the marker, so it must not contain the secret itself. */
 function shownName(name: string, forms: readonly string[]): string {
   const clean = name.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 64)
   return clean === '' || forms.some((form) => clean.includes(form)) ? 'secret' : clean

@@ -2,38 +2,38 @@ import { type GramFilter, gramLength } from './grams.ts'
 import { createSortedForms } from './sorted-forms.ts'
 import { noSpans, type Span } from './span.ts'
 
-/** A secret by name and the texts it may appear as. */
+/** A secret's name and the texts it may appear as. */
 export interface NamedForms {
   readonly name: string
   readonly forms: readonly string[]
 }
 
-/** What is certain about a text that goes on. */
+/** The result for a text that may continue. */
 export interface OpenScan {
   readonly spans: readonly Span[]
   /**
-   * From here on the text is the beginning of a form, or may be one when it is shorter than four: what
-   * follows decides. The text's length if there is no such place.
+   * The index where the beginning of a form starts that reaches the end of the text (only possibly, if it is shorter
+   * than four characters), or the text's length if there is none.
    */
   readonly pending: number
 }
 
 /**
- * Finds forms in texts: from left to right, at each place the longest, never overlapping. What it costs
- * hardly depends on how many forms there are.
+ * Finds forms in texts: from left to right, the longest at each index, never overlapping. The time hardly depends on
+ * the number of forms.
  */
 export interface Scanner {
   add(secret: NamedForms): void
   remove(secret: NamedForms): void
-  /** The forms in a text that is complete, from `from` on. */
+  /** The forms in a complete text, from index `from` on. */
   find(text: string, from?: number): readonly Span[]
-  /** The forms in a text that may go on, from `from` on. */
+  /** The forms in a text that may continue, from index `from` on. */
   scan(text: string, from?: number): OpenScan
-  /** The forms in a text cut off by force: a form of which half or more is there counts as found. */
+  /** The forms in a truncated text: at its end, half of a form or more counts as a match. */
   cut(text: string): readonly Span[]
 }
 
-/** The filter may be shared: marks of others cost a look, and change nothing. */
+/** The filter may be shared: marks of other scanners cost some time and do not change the result. */
 export function createScanner(filter: GramFilter): Scanner {
   const names = new Map<string, readonly string[]>()
   const sorted = createSortedForms()
@@ -50,9 +50,9 @@ export function createScanner(filter: GramFilter): Scanner {
     let spans: Span[] | undefined
     let from = first
     for (let at = filter.next(text, from); at !== -1; at = filter.next(text, from)) {
-      if (ending !== 'complete' && length - at < longest && sorted.isBegunAt(text, at)) {
+      if (ending !== 'complete' && length - at < longest && sorted.isPrefixAt(text, at)) {
         if (ending === 'open') return { spans: spans ?? noSpans, pending: at }
-        const form = sorted.begunAt(text, at)
+        const form = sorted.completionAt(text, at)
         if (form !== undefined && (length - at) * 2 >= form.length) {
           return { spans: [...(spans ?? noSpans), span(at, length, form)], pending: length }
         }
@@ -66,10 +66,10 @@ export function createScanner(filter: GramFilter): Scanner {
     return { spans: spans ?? noSpans, pending: ending === 'open' ? shortTail(text, from) : length }
   }
 
-  /** The last few characters are too short for the filter, and too many texts end so to look closer. */
+  /** The last three characters are too short for the filter: only their first bytes are checked. */
   function shortTail(text: string, from: number): number {
     let at = Math.max(from, text.length - gramLength + 1)
-    while (at < text.length && !sorted.mayBegin(text.charCodeAt(at))) at++
+    while (at < text.length && !sorted.mayStartWith(text.charCodeAt(at))) at++
     return at
   }
 

@@ -1,75 +1,75 @@
 import { shortestForm } from './forms.ts'
 
 /**
- * Forms in code-unit order: all forms with one beginning stand together, and what a text begins with is
- * found in as many steps as their number has bits, however many share a prefix.
+ * Forms sorted by code units: forms with a common prefix are adjacent, so a binary search finds the forms that match
+ * at an index.
  */
 export interface SortedForms {
-  /** Takes forms that are not there yet. */
+  /** Adds forms; none of them may be present already. */
   add(added: readonly string[]): void
-  /** Takes forms that are there. */
+  /** Removes forms; all of them must be present. */
   remove(removed: readonly string[]): void
-  /** The longest form that stands in the text at this place. */
+  /** The longest form that the text contains at this index. */
   matchAt(text: string, at: number): string | undefined
-  /** Whether a form may begin with this code unit. */
-  mayBegin(unit: number): boolean
-  /** Whether the rest of the text from this place on is the beginning of a longer form. */
-  isBegunAt(text: string, at: number): boolean
-  /** The shortest of these longer forms. */
-  begunAt(text: string, at: number): string | undefined
+  /** Whether a form may start with this code unit. */
+  mayStartWith(unit: number): boolean
+  /** Whether the rest of the text from this index on is a prefix of a longer form. */
+  isPrefixAt(text: string, at: number): boolean
+  /** The shortest form that starts with the rest of the text from this index on. */
+  completionAt(text: string, at: number): string | undefined
 }
 
-// Up to here, moving up what stands behind each new form costs less than sorting all of them again.
+// Up to this many, inserting each form costs less than sorting all of them again.
 const fewForms = 64
 
 export function createSortedForms(): SortedForms {
   let forms: string[] = []
-  let waiting: string[] = []
-  // How many forms begin with a code unit of this low byte.
+  let unsorted: string[] = []
+  // The number of forms by the low byte of their first code unit.
   const firstBytes = new Uint32Array(256)
 
-  /** New forms wait until they are asked for: thousands that come one by one are sorted once. */
+  /** Sorts new forms lazily, so that thousands added one by one are sorted once. */
   function sort(): void {
-    if (waiting.length > fewForms) forms = forms.concat(waiting).sort()
-    else for (const form of waiting) forms.splice(rank(forms, form, 0, form.length), 0, form)
-    waiting = []
+    if (unsorted.length > fewForms) forms = forms.concat(unsorted).sort()
+    else for (const form of unsorted) forms.splice(rank(forms, form, 0, form.length), 0, form)
+    unsorted = []
   }
 
   return {
     add(added) {
       for (const form of added) {
-        waiting.push(form)
+        unsorted.push(form)
         firstBytes[form.charCodeAt(0) & 255]!++
       }
     },
     remove(removed) {
       sort()
-      const gone = new Set(removed)
-      if (removed.length > fewForms) forms = forms.filter((form) => !gone.has(form))
+      const removedForms = new Set(removed)
+      if (removed.length > fewForms) forms = forms.filter((form) => !removedForms.has(form))
       else for (const form of removed) forms.splice(rank(forms, form, 0, form.length) - 1, 1)
       for (const form of removed) firstBytes[form.charCodeAt(0) & 255]!--
     },
     matchAt(text, at) {
-      if (waiting.length > 0) sort()
+      if (unsorted.length > 0) sort()
       let end = text.length
       while (end - at >= shortestForm) {
         const form = forms[rank(forms, text, at, end) - 1]
         if (form === undefined) return undefined
         const shared = sharedLength(form, text, at, end)
         if (shared === form.length) return form
-        // A shorter form that stands here is also a beginning of this one: it lies within what they share.
+        // A shorter match at this index is also a prefix of this form, so it lies within their common prefix.
         end = at + shared
       }
       return undefined
     },
-    mayBegin: (unit) => firstBytes[unit & 255] !== 0,
-    isBegunAt(text, at) {
-      if (waiting.length > 0) sort()
+    mayStartWith: (unit) => firstBytes[unit & 255] !== 0,
+    isPrefixAt(text, at) {
+      if (unsorted.length > 0) sort()
       const form = forms[rank(forms, text, at, text.length)]
       return form !== undefined && sharedLength(form, text, at, text.length) === text.length - at
     },
-    begunAt(text, at) {
-      if (waiting.length > 0) sort()
+    completionAt(text, at) {
+      if (unsorted.length > 0) sort()
       let shortest: string | undefined
       for (let index = rank(forms, text, at, text.length); index < forms.length; index++) {
         const form = forms[index]!
@@ -81,7 +81,7 @@ export function createSortedForms(): SortedForms {
   }
 }
 
-/** How many of the forms come before `text.slice(at, end)` or are equal to it. */
+/** The number of forms that sort before `text.slice(at, end)` or are equal to it. */
 function rank(forms: readonly string[], text: string, at: number, end: number): number {
   let low = 0
   let high = forms.length

@@ -1,4 +1,4 @@
-/** A stretch of a text to be masked, and the name its marker gives; no name means no marker. */
+/** A range of a text to mask, and the name in its marker; an empty name means no marker. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -25,7 +25,7 @@ export function maskSpans(text: string, spans: readonly Span[]): string {
   return masked + text.slice(from)
 }
 
-/** Both lists as one. Spans that overlap become one, under the name of the known secret where there is one. */
+/** Merges both lists. Overlapping spans become one, with the name of the registered secret if there is one. */
 export function mergeSpans(known: readonly Span[], guessed: readonly Span[]): readonly Span[] {
   if (guessed.length === 0) return known
   if (known.length === 0) return guessed

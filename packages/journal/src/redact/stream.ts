@@ -1,31 +1,31 @@
 import type { JsonValue } from '@vitrine/protocol'
 import { type CopyRules, copyJson, type JsonCopy } from './copy.ts'
 import type { GramFilter } from './grams.ts'
-import { type Leaf, putLeaf, visitLeaves } from './leaves.ts'
+import { type Leaf, setLeaf, visitLeaves } from './leaves.ts'
 import {
-  close,
-  commit,
-  decide,
-  extend,
+  closePartial,
+  committedPartial,
+  detachPart,
+  extendPartial,
+  minHeldLength,
   type PartialMatch,
-  remembered,
-  shortestHeld,
+  resolvePartial,
   type TextPart,
 } from './partial-match.ts'
+import { createPathTree } from './path-tree.ts'
 import type { Scanner } from './scanner.ts'
-import { createPlaces } from './secret-positions.ts'
 import { maskSpans, mergeSpans, type Span } from './span.ts'
 
 /**
- * Masks secrets that are split over consecutive values: a text may go on in the text at the same path of a
- * later value. Use one for each thing that goes on by itself: one process's stdout, one agent's messages.
+ * Masks secrets that are split over consecutive values: a text may continue in the text at the same path of a later
+ * value. Use one per independent stream: one process's stdout, one agent's messages.
  */
 export interface StreamRedactor {
-  /** Takes the next value; gives those that may be committed now, in order, and whether any wait. */
+  /** Adds the next value. Returns the values that may be committed now, in order, and whether any are held back. */
   push(value: unknown): StreamStep
-  /** Gives up waiting; call it 200 ms after `push` said `holding`. What comes later is still masked. */
+  /** Returns all values held back; call it 200 ms after `push` returned `holding`. Later parts are still masked. */
   release(): JsonValue[]
-  /** The stream is over: gives what waits and forgets everything. */
+  /** Ends the stream: returns all values held back and clears the state. */
   end(): JsonValue[]
 }
 
@@ -42,89 +42,89 @@ export interface StreamParts {
   readonly rules: CopyRules
 }
 
-/** A value that may have to wait; `size` is what it counts for while it does. */
-interface Entry {
+/** A value that may be held back; `size` counts towards `maxHeldSize` while it is. */
+interface QueuedValue {
   readonly root: JsonCopy[]
-  readonly texts: EntryText[]
+  readonly texts: QueuedText[]
   size: number
 }
 
-interface EntryText extends Pick<Leaf<PartialMatch>, 'holder' | 'key'> {
-  readonly cell: TextPart
+interface QueuedText extends Pick<Leaf<PartialMatch>, 'container' | 'key'> {
+  readonly textPart: TextPart
   readonly guessed: readonly Span[]
   readonly isBytes: boolean
 }
 
 const maxHeldSize = 64 * 1024
-const maxPlaces = 10_000
+const maxPathNodes = 10_000
 
 export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: StreamParts): StreamRedactor {
   const keysOnly: CopyRules = { ...rules, text: (text) => text }
-  const queue: Entry[] = []
-  let places = createPlaces<PartialMatch>()
+  const queue: QueuedValue[] = []
+  let tree = createPathTree<PartialMatch>()
   let heldSize = 0
 
-  function take(leaf: Leaf<PartialMatch>, entry: Entry): void {
+  function scanLeaf(leaf: Leaf<PartialMatch>, entry: QueuedValue): void {
     const bytes = decoded(leaf)
     const text = bytes ?? leaf.text
     if (text === '') return
     const scanner = bytes === undefined ? inText : inBytes
-    const carry = continued(leaf.place?.state, scanner)
-    const whole = carry === undefined ? text : carry.text + text
+    const partial = continued(leaf.node?.state, scanner)
+    const whole = partial === undefined ? text : partial.text + text
     const first = filter.next(whole, 0)
-    if (first === -1 && (carry === undefined || carry.parts.length === 0)) {
-      const { pending } = scanner.scan(whole, Math.max(0, whole.length - shortestHeld + 1))
-      remember(leaf, pending === whole.length ? undefined : remembered(whole.slice(pending), scanner))
+    if (first === -1 && (partial === undefined || partial.parts.length === 0)) {
+      const { pending } = scanner.scan(whole, Math.max(0, whole.length - minHeldLength + 1))
+      remember(leaf, pending === whole.length ? undefined : committedPartial(whole.slice(pending), scanner))
       return
     }
-    const cell: TextPart = { text, spans: [], carry: undefined }
-    remember(leaf, extend(carry, cell, scanner, scanner.scan(whole, Math.max(first, 0))))
+    const textPart: TextPart = { text, spans: [], partial: undefined }
+    remember(leaf, extendPartial(partial, textPart, scanner, scanner.scan(whole, Math.max(first, 0))))
     entry.texts.push({
-      cell,
+      textPart,
       guessed: guess(text),
       isBytes: bytes !== undefined,
-      holder: leaf.holder,
+      container: leaf.container,
       key: leaf.key,
     })
   }
 
-  function remember({ place, path }: Leaf<PartialMatch>, carry: PartialMatch | undefined): void {
-    if (place !== undefined) place.state = carry
-    else if (carry !== undefined) places.at(path).state = carry
+  function remember({ node, path }: Leaf<PartialMatch>, partial: PartialMatch | undefined): void {
+    if (node !== undefined) node.state = partial
+    else if (partial !== undefined) tree.at(path).state = partial
   }
 
-  function finish({ root, texts, size }: Entry): JsonValue {
-    for (const { cell, guessed, isBytes, holder, key } of texts) {
-      const spans = mergeSpans(cell.spans, guessed)
-      commit(cell)
+  function finish({ root, texts, size }: QueuedValue): JsonValue {
+    for (const { textPart, guessed, isBytes, container, key } of texts) {
+      const spans = mergeSpans(textPart.spans, guessed)
+      detachPart(textPart)
       if (spans.length === 0) continue
-      const masked = maskSpans(cell.text, spans)
-      putLeaf(holder, key, isBytes ? Buffer.from(masked, 'latin1').toString('base64') : masked)
+      const masked = maskSpans(textPart.text, spans)
+      setLeaf(container, key, isBytes ? Buffer.from(masked, 'latin1').toString('base64') : masked)
     }
     heldSize -= size
     return root[0] ?? null
   }
 
-  function openCarries(): Set<PartialMatch> {
-    const cells = queue.flatMap(({ texts }) => texts.map(({ cell }) => cell))
-    return new Set(cells.flatMap(({ carry }) => carry ?? []))
+  function openPartials(): Set<PartialMatch> {
+    const cells = queue.flatMap(({ texts }) => texts.map(({ textPart }) => textPart))
+    return new Set(cells.flatMap(({ partial }) => partial ?? []))
   }
 
   function release(): JsonValue[] {
-    for (const carry of openCarries()) decide(carry)
+    for (const partial of openPartials()) resolvePartial(partial)
     return queue.splice(0).map(finish)
   }
 
   function forget(): void {
-    for (const carry of openCarries()) close(carry)
-    places = createPlaces()
+    for (const partial of openPartials()) closePartial(partial)
+    tree = createPathTree()
   }
 
   return {
     push(value) {
-      if (places.size > maxPlaces) forget()
-      const entry: Entry = { root: [copyJson(value, keysOnly)], texts: [], size: 0 }
-      visitLeaves(entry.root, places.root, (leaf) => take(leaf, entry))
+      if (tree.size > maxPathNodes) forget()
+      const entry: QueuedValue = { root: [copyJson(value, keysOnly)], texts: [], size: 0 }
+      visitLeaves(entry.root, tree.root, (leaf) => scanLeaf(leaf, entry))
       queue.push(entry)
       const blocked = queue.findIndex(isBlocked)
       const ready = queue.splice(0, blocked === -1 ? queue.length : blocked).map(finish)
@@ -138,27 +138,27 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
     release,
     end() {
       const last = release()
-      places = createPlaces()
+      tree = createPathTree()
       return last
     },
   }
 }
 
-function isBlocked({ texts }: Entry): boolean {
-  return texts.some(({ cell }) => cell.carry !== undefined)
+function isBlocked({ texts }: QueuedValue): boolean {
+  return texts.some(({ textPart }) => textPart.partial !== undefined)
 }
 
-/** Text goes on in bytes, and bytes in text, as long as one character is one byte. */
-function continued(carry: PartialMatch | undefined, scanner: Scanner): PartialMatch | undefined {
-  if (carry === undefined || carry.scanner === scanner) return carry
-  if (Buffer.byteLength(carry.text) === carry.text.length) return carry
-  close(carry)
+/** A match can continue from text into bytes and back only while one character is one byte. */
+function continued(partial: PartialMatch | undefined, scanner: Scanner): PartialMatch | undefined {
+  if (partial === undefined || partial.scanner === scanner) return partial
+  if (Buffer.byteLength(partial.text) === partial.text.length) return partial
+  closePartial(partial)
   return undefined
 }
 
-/** The bytes of `data` beside `encoding: 'base64'`, each as one character. */
-function decoded({ text, holder, key }: Leaf<PartialMatch>): string | undefined {
-  if (key !== 'data' || Array.isArray(holder) || holder.encoding !== 'base64') return undefined
+/** The decoded bytes of a `data` field next to `encoding: 'base64'`, one character per byte. */
+function decoded({ text, container, key }: Leaf<PartialMatch>): string | undefined {
+  if (key !== 'data' || Array.isArray(container) || container.encoding !== 'base64') return undefined
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes.toString('latin1') : undefined
 }

@@ -1,10 +1,10 @@
 import type { Hole, IndexRow } from '../stores/contract.ts'
 
-/** A hole with more types than this says `*`. */
+/** A hole with more types than this lists only `*`. */
 const maxTypes = 64
 
-/** The holes after entries were taken out, joined with those that touch them. */
-export function dig(
+/** The holes that removed entries leave, merged with adjacent holes. */
+export function mergeHoles(
   journal: string,
   removed: readonly IndexRow[],
   touching: readonly Hole[],

@@ -3,10 +3,10 @@ import type { Committer, JournalState } from '../append/committer.ts'
 import type { Placement } from '../append/plan.ts'
 import { type AppendStages, prepare } from '../append/prepare.ts'
 import type { IndexRow, JournalHead, StoreConnection } from '../stores/contract.ts'
-import { dig } from './holes.ts'
+import { mergeHoles } from './holes.ts'
 import { rankOf } from './rank.ts'
 
-/** How much of each journal is kept. Absent means without end. */
+/** Limits of each journal. An absent field means no limit. */
 export interface RetentionLimits {
   readonly events?: number
   readonly bytes?: number
@@ -15,28 +15,28 @@ export interface RetentionLimits {
 
 export const defaultRetention: RetentionLimits = { bytes: 1024 * 1024 * 1024 }
 
-type Reason = KnownEvent<'journal.trimmed'>['data']['reason']
+type TrimReason = KnownEvent<'journal.trimmed'>['data']['reason']
 
 interface Excess {
-  readonly reason: Reason
+  readonly reason: TrimReason
   readonly ranks: readonly (0 | 1 | 2)[]
-  /** Whether this one must go, given what has gone already. */
-  wants(row: IndexRow, gone: Gone): boolean
+  /** Whether this event must be removed, given what is removed already. */
+  mustTrim(row: IndexRow, trimmed: TrimResult): boolean
 }
 
-export interface Gone {
+export interface TrimResult {
   readonly events: number
   readonly bytes: number
 }
 
-/** Half of the 10 ms that a slice may take: the machine may be slower than we measured a moment ago. */
+/** Half of the 10 ms that a slice may take, because the machine may be slower than just measured. */
 const sliceMs = 5
 const rowsAtFirst = 200
 const maxRows = 4_000
-/** Trimming goes below the limit, so that it does not begin again with the next event. */
+/** Trimming goes below the limit, so that the next event does not start it again. */
 const slack = 0.9
 
-/** Whether a journal holds more than it may. Age is looked at only when trimming. */
+/** Whether a journal exceeds its size limits. Age is checked only when trimming. */
 export function isOverLimit({ head }: JournalState, { events, bytes }: RetentionLimits): boolean {
   return (events !== undefined && head.events > events) || (bytes !== undefined && head.bytes > bytes)
 }
@@ -44,63 +44,66 @@ export function isOverLimit({ head }: JournalState, { events, bytes }: Retention
 export interface Trimmer {
   readonly connection: StoreConnection
   readonly committer: Committer
-  readonly workshop: AppendStages
+  readonly stages: AppendStages
   readonly signal: AbortSignal
-  /** Into the host's own journal. */
-  note(type: string, data: { readonly [key: string]: unknown }): void
+  recordInHostJournal(type: string, data: { readonly [key: string]: unknown }): void
 }
 
-/** Brings one journal below its limits, in slices, each its own transaction with the event that says so. */
-export async function trim(trimmer: Trimmer, journal: JournalState, limits: RetentionLimits): Promise<Gone> {
+/** Trims one journal below its limits, in slices, each one transaction that also appends `journal.trimmed`. */
+export async function trim(
+  trimmer: Trimmer,
+  journal: JournalState,
+  limits: RetentionLimits,
+): Promise<TrimResult> {
   const total = { events: 0, bytes: 0 }
   for (;;) {
     let events = 0
     let records = 0
-    for (const excess of excesses(journal, limits)) {
-      const gone = { events: 0, bytes: 0 }
-      for (const rank of excess.ranks) records += await trimRank(trimmer, journal, excess, rank, gone)
-      events += gone.events
-      total.events += gone.events
-      total.bytes += gone.bytes
+    for (const excess of findExcesses(journal, limits)) {
+      const trimmed = { events: 0, bytes: 0 }
+      for (const rank of excess.ranks) records += await trimRank(trimmer, journal, excess, rank, trimmed)
+      events += trimmed.events
+      total.events += trimmed.events
+      total.bytes += trimmed.bytes
     }
-    // What came meanwhile, and what was said about the trimming itself, can be too much again.
+    // New events and the `journal.trimmed` records may exceed the limit again.
     if (!isOverLimit(journal, limits) || events <= records || trimmer.signal.aborted) return total
   }
 }
 
-/** What is too much, each worked out against the journal as it is when its turn comes. */
-function* excesses(journal: JournalState, limits: RetentionLimits): Generator<Excess> {
+/** The exceeded limits, each computed against the journal's state when it is reached. */
+function* findExcesses(journal: JournalState, limits: RetentionLimits): Generator<Excess> {
   if (limits.ageMs !== undefined) {
     const oldest = Date.now() - limits.ageMs
-    let young = false
+    let reachedYoung = false
     yield {
       reason: 'age',
       ranks: [2],
-      wants(row) {
-        young ||= row.time >= oldest
-        return !young
+      mustTrim(row) {
+        reachedYoung ||= row.time >= oldest
+        return !reachedYoung
       },
     }
   }
   if (limits.events !== undefined && journal.head.events > limits.events) {
     const surplus = journal.head.events - Math.floor(limits.events * slack)
-    yield { reason: 'events', ranks: [0, 1, 2], wants: (_row, gone) => gone.events < surplus }
+    yield { reason: 'events', ranks: [0, 1, 2], mustTrim: (_row, trimmed) => trimmed.events < surplus }
   }
   if (limits.bytes !== undefined && journal.head.bytes > limits.bytes) {
     const surplus = journal.head.bytes - Math.floor(limits.bytes * slack)
-    yield { reason: 'bytes', ranks: [0, 1, 2], wants: (_row, gone) => gone.bytes < surplus }
+    yield { reason: 'bytes', ranks: [0, 1, 2], mustTrim: (_row, trimmed) => trimmed.bytes < surplus }
   }
 }
 
-/** One pass over the journal for what ranks no higher; adds what it took out to `gone`. Returns how often it said so. */
+/** Removes events up to this rank in one pass and adds them to `trimmed`. Returns the number of `journal.trimmed` events appended. */
 async function trimRank(
   trimmer: Trimmer,
   journal: JournalState,
   excess: Excess,
   rank: number,
-  gone: { events: number; bytes: number },
+  trimmed: { events: number; bytes: number },
 ): Promise<number> {
-  // What this run appends about itself is not its business.
+  // Excludes the records that this run itself appends.
   const last = journal.head.seq - 1
   let rows = rowsAtFirst
   let records = 0
@@ -113,20 +116,20 @@ async function trimRank(
       order: 'asc',
       limit: rows,
     })
-    const victims: IndexRow[] = []
+    const removed: IndexRow[] = []
     let stop = found.length === 0
     for (const row of found) {
       if (rankOf(row.type) > rank) continue
-      if (!excess.wants(row, gone)) {
+      if (!excess.mustTrim(row, trimmed)) {
         stop = true
         break
       }
-      victims.push(row)
-      gone.events += 1
-      gone.bytes += row.bytes
+      removed.push(row)
+      trimmed.events += 1
+      trimmed.bytes += row.bytes
     }
-    if (victims.length > 0) {
-      await removeSlice(trimmer, journal, victims, excess.reason)
+    if (removed.length > 0) {
+      await removeSlice(trimmer, journal, removed, excess.reason)
       records += 1
     }
     if (stop) break
@@ -141,17 +144,17 @@ async function trimRank(
 async function removeSlice(
   trimmer: Trimmer,
   journal: JournalState,
-  victims: readonly IndexRow[],
-  reason: Reason,
+  removed: readonly IndexRow[],
+  reason: TrimReason,
 ): Promise<void> {
-  const { connection, committer, workshop } = trimmer
+  const { connection, committer, stages } = trimmer
   const id = journal.head.id
-  const seqs = victims.map(({ seq }) => seq)
+  const seqs = removed.map(({ seq }) => seq)
   const touching = await connection.holes(id, seqs[0]! - 1, seqs.at(-1)! + 1)
-  const bytes = victims.reduce((sum, row) => sum + row.bytes, 0)
-  // A record of an earlier trimming that goes itself is taken over by this one.
+  const bytes = removed.reduce((sum, row) => sum + row.bytes, 0)
+  // If a removed event is itself a `journal.trimmed` record, this record covers its range too.
   const claims: KnownEvent<'journal.trimmed'>['data'][] = []
-  for (const { seq, type } of victims) {
+  for (const { seq, type } of removed) {
     if (type !== 'journal.trimmed') continue
     const [entry] = await connection.scan({
       journal: id,
@@ -161,7 +164,7 @@ async function removeSlice(
       limit: 1,
     })
     if (!entry || !isEvent(entry.event, 'journal.trimmed')) continue
-    // What the host's journal tells of a mirror accounts for nothing here.
+    // Records in the host's journal about a mirror do not cover events of this journal.
     if (entry.event.data.journal === undefined) claims.push(entry.event.data)
   }
   const data = {
@@ -176,16 +179,16 @@ async function removeSlice(
     seqs,
     bytes,
     droppedHoles: touching,
-    holes: dig(id, victims, touching, reason),
+    holes: mergeHoles(id, removed, touching, reason),
   }
   if (journal.head.mirror) {
-    // What is said in a mirror is its origin's to say, so it is said in the host's own journal.
-    await committer.append(journal, { blobs: [], removal, place: nothing }, { size: 0, ending: false })
-    trimmer.note('journal.trimmed', { ...data, journal: id })
+    // A mirror takes only its origin's events, so the record goes into the host's own journal.
+    await committer.append(journal, { blobs: [], removal, place: placeNothing }, { size: 0, ending: false })
+    trimmer.recordInHostJournal('journal.trimmed', { ...data, journal: id })
     return
   }
   const writer = { source: 'host' as const, context: {} }
-  const record = prepare([{ type: 'journal.trimmed', data, derived: true }], writer, workshop)
+  const record = prepare([{ type: 'journal.trimmed', data, derived: true }], writer, stages)
   await committer.append(
     journal,
     { blobs: [], removal, place: (head, position) => record.place(head, position) },
@@ -193,7 +196,7 @@ async function removeSlice(
   )
 }
 
-/** A removal that adds nothing. */
-function nothing({ seq, hash, time }: JournalHead, position: number): Placement {
+/** The placement of a removal that appends no events. */
+function placeNothing({ seq, hash, time }: JournalHead, position: number): Placement {
   return { entries: [], references: [], seq, hash, time, position }
 }

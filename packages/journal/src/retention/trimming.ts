@@ -1,52 +1,52 @@
 import type { JournalState } from '../append/committer.ts'
 import type { JournalHead } from '../stores/contract.ts'
-import { type Gone, isOverLimit, type RetentionLimits, type Trimmer, trim } from './retention.ts'
+import { isOverLimit, type RetentionLimits, type Trimmer, type TrimResult, trim } from './retention.ts'
 
-/** Keeps the journals of a store within their limits, each by one trimming at a time. */
+/** Trims the journals of a store, at most one run per journal at a time. */
 export class Trimming {
   readonly #trimmer: Trimmer
   readonly #limits: RetentionLimits
-  readonly #underWay = new Map<string, Promise<unknown>>()
+  readonly #running = new Map<string, Promise<unknown>>()
 
   constructor(trimmer: Trimmer, limits: RetentionLimits) {
     this.#trimmer = trimmer
     this.#limits = limits
   }
 
-  /** After a commit: begins in the background if the journal holds too much. */
-  look(journal: JournalState): void {
-    if (!isOverLimit(journal, this.#limits) || this.#underWay.has(journal.head.id)) return
-    // There is no one to tell; a failing store says so by its health.
+  /** Called after a commit: starts trimming in the background if the journal exceeds its size limits. */
+  trimIfOverLimit(journal: JournalState): void {
+    if (!isOverLimit(journal, this.#limits) || this.#running.has(journal.head.id)) return
+    // No caller waits for this; a failing store is reported by its health.
     this.trim(journal, this.#limits).catch(() => undefined)
   }
 
-  /** Whether a journal holds too much, or something too old. */
+  /** Whether a journal exceeds its size limits or has an event that is too old. */
   async isDue(head: JournalHead): Promise<boolean> {
     if (isOverLimit({ head }, this.#limits)) return true
     if (this.#limits.ageMs === undefined) return false
-    // The newest event stays, however old it is.
+    // The newest event is never trimmed.
     const oldest = { journal: head.id, from: 0, to: head.seq - 1, order: 'asc', limit: 1 } as const
     const [row] = await this.#trimmer.connection.index(oldest)
     return row !== undefined && row.time < Date.now() - this.#limits.ageMs
   }
 
-  /** From time to time: what is too much, or has grown old, goes. */
-  async keep(journal: JournalState): Promise<void> {
+  /** Trims to the store's own limits; called periodically. */
+  async trimToDefaults(journal: JournalState): Promise<void> {
     await this.trim(journal, this.#limits)
   }
 
-  /** Waits for a trimming under way, then does what is left to do. */
-  async trim(journal: JournalState, limits: RetentionLimits): Promise<Gone> {
-    this.#trimmer.committer.mustBeOpen()
+  /** Waits for a running trim of this journal, then trims the rest. */
+  async trim(journal: JournalState, limits: RetentionLimits): Promise<TrimResult> {
+    this.#trimmer.committer.assertOpen()
     const { id } = journal.head
-    while (this.#underWay.has(id)) await this.#underWay.get(id)
+    while (this.#running.has(id)) await this.#running.get(id)
     const work = trim(this.#trimmer, journal, limits)
-    const settled = work.catch(() => undefined).finally(() => this.#underWay.delete(id))
-    this.#underWay.set(id, settled)
+    const idle = work.catch(() => undefined).finally(() => this.#running.delete(id))
+    this.#running.set(id, idle)
     return work
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.#underWay.values())
+    await Promise.all(this.#running.values())
   }
 }

@@ -2,8 +2,8 @@ import type { JournalItem } from '@vitrine/protocol'
 import type { Sink } from './sink.ts'
 
 /**
- * Hands each event to a function and waits for it before the next. After a throw the same event comes again;
- * those before it do not, unless the process was restarted in between.
+ * Calls a function with each event and waits for it before the next. After a throw, the same event is delivered
+ * again; earlier events are not, unless the process was restarted in between.
  *
  * @example
  * await store.addSink('metrics', callbackSink((event) => counters.add(event.type)))

@@ -3,13 +3,14 @@ import { type EventFilter, type JournalItem, toVitrineError, type VitrineError }
 import type { Committer } from '../append/committer.ts'
 import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
-import type { Reader, ReadScope } from '../read/reader.ts'
+import type { ReadScope } from '../read/read-scope.ts'
+import type { Reader } from '../read/reader.ts'
 import { type ScannedItem, toItem } from '../read/scan.ts'
 import type { StoreConnection } from '../stores/contract.ts'
 import { Wakeup } from '../wakeup.ts'
 import type { Sink } from './sink.ts'
 
-/** Events that come close together go out together. */
+/** Delay that collects events into one batch. */
 const gatherMs = 25
 const firstRetryMs = 100
 const lastRetryMs = 30_000
@@ -18,18 +19,18 @@ export interface SinkState {
   readonly name: string
   readonly kind: string
   readonly status: 'ok' | 'failing' | 'closed'
-  /** Commits that it has yet to see. */
+  /** The number of commits that the sink has not received yet. */
   readonly lag: number
   readonly error?: VitrineError
 }
 
-/** What every feed of a store draws from. */
+/** The parts of a store that every feed uses. */
 export interface FeedSource {
-  readonly subject: ReadScope
+  readonly scope: ReadScope
   readonly reader: Reader
   readonly connection: StoreConnection
   readonly committer: Committer
-  /** How long closing waits for the write under way, and again for the sink's own `close`. */
+  /** How long closing waits for the current write, and again for the sink's own `close`. */
   readonly closeMs: number
   /** Writes `sink.failed` and `sink.recovered`. */
   onChange(type: 'sink.failed' | 'sink.recovered', data: { readonly [key: string]: unknown }): void
@@ -41,7 +42,7 @@ export interface FeedStart {
   readonly rules: PolicyRules | undefined
 }
 
-/** Brings the journal to one sink: at least once, in order, from where the stored cursor stands. */
+/** Delivers the store's events to one sink: at least once, in order, from the stored cursor. */
 export class SinkFeed {
   readonly name: string
   readonly #source: FeedSource
@@ -49,11 +50,11 @@ export class SinkFeed {
   readonly #filter: EventFilter
   readonly #rules: PolicyRules | undefined
   readonly #closing = new AbortController()
-  /** The write under way when a sink is closed gets a moment to end well. */
+  /** Aborts the current write if it does not finish within `closeMs` after closing. */
   readonly #writing = new AbortController()
   readonly #progress = new Wakeup()
   readonly #loop: Promise<void>
-  /** Where the stored cursor stands, and where reading goes on: the same, while the store takes the cursor. */
+  /** The stored cursor and the read position. They differ only while the store cannot write the cursor. */
   #position: number
   #read: number
   #closed: Promise<void> | undefined
@@ -83,7 +84,7 @@ export class SinkFeed {
     }
   }
 
-  /** Once everything up to a position has arrived. */
+  /** Resolves once everything up to a position is delivered. */
   async caughtUp(position: number, signal: AbortSignal): Promise<void> {
     while (this.#position < position && !this.#closing.signal.aborted) {
       signal.throwIfAborted()
@@ -93,7 +94,7 @@ export class SinkFeed {
     }
   }
 
-  /** Stops after the write under way. Its cursor stays, and the next one of this name goes on from it. */
+  /** Stops after the current write. The cursor stays, and the next sink with this name continues from it. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
@@ -102,23 +103,23 @@ export class SinkFeed {
   async #close(): Promise<void> {
     this.#closing.abort()
     this.#progress.notify()
-    const patience = setTimeout(() => this.#writing.abort(), this.#source.closeMs)
+    const writeTimer = setTimeout(() => this.#writing.abort(), this.#source.closeMs)
     await Promise.race([this.#loop, aborted(this.#writing.signal)])
-    clearTimeout(patience)
+    clearTimeout(writeTimer)
     await waitAtMost(this.#sink.close?.(), this.#source.closeMs)
   }
 
   async #run(): Promise<void> {
-    const { subject, reader } = this.#source
+    const { scope, reader } = this.#source
     const { signal } = this.#closing
     const limit = this.#sink.batchEvents ?? 1_000
     while (!signal.aborted) {
-      const { version } = subject.wakeup
+      const { version } = scope.wakeup
       try {
-        const { found, scanned } = await reader.after(subject, this.#read, this.#filter, limit, signal)
+        const { found, scanned } = await reader.after(scope, this.#read, this.#filter, limit, signal)
         if (scanned === this.#read) {
           if (this.#position < this.#read) await this.#advance(this.#read)
-          else await subject.wakeup.since(version, signal)
+          else await scope.wakeup.since(version, signal)
           continue
         }
         const events = found.flatMap((one) => this.#narrow(one))
@@ -128,14 +129,14 @@ export class SinkFeed {
         await this.#advance(scanned)
         if (found.length < limit) await sleep(gatherMs, undefined, { signal }).catch(() => undefined)
       } catch (error) {
-        // The store is closing or failing: what was not delivered is still there for the next start.
+        // The store is closing or failing: undelivered events are delivered after the next start.
         if (signal.aborted) return
         await this.#pause(firstRetryMs, toVitrineError(error))
       }
     }
   }
 
-  /** What was delivered is not delivered again because a full disk does not take the cursor. */
+  /** Advances the read position first, so that a full disk that rejects the cursor causes no second delivery. */
   async #advance(position: number): Promise<void> {
     const { committer, connection } = this.#source
     this.#read = position
@@ -144,7 +145,7 @@ export class SinkFeed {
     this.#progress.notify()
   }
 
-  /** Tries one batch until the sink takes it or is closed. */
+  /** Retries one batch until the sink accepts it or is closed. */
   async #deliver(events: readonly JournalItem[], scanned: number): Promise<void> {
     const { signal } = this.#closing
     const batch = {
@@ -160,9 +161,9 @@ export class SinkFeed {
         const error = toVitrineError(thrown, 'sink_rejected')
         this.#failed(error)
         if (signal.aborted) return
-        const asked = error.details.retryAfterMs
+        const requestedMs = error.details.retryAfterMs
         await this.#pause(
-          typeof asked === 'number' ? Math.min(Math.max(asked, retryMs), lastRetryMs) : retryMs,
+          typeof requestedMs === 'number' ? Math.min(Math.max(requestedMs, retryMs), lastRetryMs) : retryMs,
           error,
         )
         if (signal.aborted) return
@@ -198,11 +199,11 @@ export class SinkFeed {
     this.#source.onChange('sink.recovered', { sink: this.name, failedForMs })
   }
 
-  /** What this sink may see of it; its own failures are not its business. */
+  /** Applies the sink's policy, and drops events about the sink's own failures. */
   #narrow(found: ScannedItem): readonly JournalItem[] {
-    const { subject } = this.#source
+    const { scope } = this.#source
     const rules = this.#rules
-    const item = toItem(found, (hole) => subject.cursor(hole.position))
+    const item = toItem(found, (hole) => scope.cursor(hole.position))
     if (!('seq' in item)) return [item]
     const ofSink = item.type === 'sink.failed' || item.type === 'sink.recovered'
     if (ofSink && item.data.sink === this.name) return []
@@ -212,14 +213,14 @@ export class SinkFeed {
   }
 }
 
-/** Waits for something, but not for ever. */
+/** Waits for a promise, at most this long. */
 async function waitAtMost(promise: Promise<void> | undefined, milliseconds: number): Promise<void> {
-  const over = new AbortController()
-  const enough = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
-  await Promise.race([promise, enough]).finally(() => over.abort())
+  const stopTimer = new AbortController()
+  const timeLimit = sleep(milliseconds, undefined, { signal: stopTimer.signal }).catch(() => undefined)
+  await Promise.race([promise, timeLimit]).finally(() => stopTimer.abort())
 }
 
-/** A sink that ignores its signal is left behind. */
+/** Resolves 100 ms after the signal: a sink that ignores it is not waited for. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) =>
     signal.addEventListener('abort', () => setTimeout(resolve, 100), { once: true }),

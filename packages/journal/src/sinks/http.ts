@@ -4,15 +4,15 @@ import { type PostTarget, postBatches } from './post.ts'
 import type { Sink } from './sink.ts'
 
 export interface HttpSinkOptions extends PostTarget {
-  /** How many events one batch may hold: 500 without it. */
+  /** The most events in one batch; default 500. */
   readonly batchEvents?: number
-  /** A larger batch becomes several requests, with the keys `<key>.1`, `<key>.2` …: 8 MiB without it. */
+  /** A larger batch becomes several requests with the keys `<key>.1`, `<key>.2` …; default 8 MiB. */
   readonly maxBodyBytes?: number
 }
 
 /**
- * Posts events as `application/x-ndjson`. `Idempotency-Key` is the same for every try of a batch. Any answer
- * but 2xx is a failure; `Retry-After` is on the error as `details.retryAfterMs`.
+ * Posts events as `application/x-ndjson`. `Idempotency-Key` is the same for every attempt of a batch. Any response
+ * but 2xx is a failure; the error has `Retry-After` as `details.retryAfterMs`.
  *
  * @example
  * await store.addSink('siem', httpSink({ url: 'https://siem.example/ingest', headers: { authorization } }))

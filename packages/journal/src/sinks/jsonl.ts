@@ -3,38 +3,46 @@ import { getSystemErrorMessage } from 'node:util'
 import { type JournalItem, VitrineError } from '@vitrine/protocol'
 import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
 import { encodeLine } from './line.ts'
-import { append, cutBack, isAt, type LogFile, openLog, settle, shift } from './log-file.ts'
+import {
+  append,
+  isSameFile,
+  type LogFile,
+  openLog,
+  renumberOldFiles,
+  repairTail,
+  truncateToLastLine,
+} from './log-file.ts'
 import type { Sink } from './sink.ts'
 
 export interface JsonlSinkOptions {
-  /** Where the lines go; this sink alone writes there. A symlink is followed, and old files lie beside its target. */
+  /** The file; only this sink may write to it. A symlink is followed, and rotated files are beside its target. */
   readonly path: string
-  /** A file that would grow beyond this is rotated: 64 MiB without it. A larger event gets a file of its own. */
+  /** The file is rotated before it exceeds this size; default 64 MiB. A larger event gets its own file. */
   readonly maxBytes?: number
-  /** How many old files stay, `<path>.1` being the newest: 5 without it. Older ones are deleted. */
+  /** The number of rotated files, with `<path>.1` the newest; default 5. Older ones are deleted. */
   readonly keep?: number
-  /** Whether a written batch survives power loss, and not only the death of every process. */
+  /** Whether a written batch survives power loss, not only a process crash. */
   readonly fsync?: boolean
 }
 
 const chunkBytes = 1024 * 1024
 
 /**
- * Appends one event per line to a file, readable by its owner only, and rotates it. A line is there whole or
- * not at all: what a crash or a full disk cut off is removed before writing goes on. A crash in the middle of
- * a batch may repeat whole lines; `journal` and `seq` tell them apart.
+ * Appends one event per line to a file, readable by its owner only, and rotates it. Lines are complete: a partial
+ * line left by a crash or a full disk is removed before the next write. A crash in the middle of a batch may repeat
+ * complete lines; `journal` and `seq` identify them.
  *
  * @example
  * await store.addSink('audit', jsonlSink({ path: '/var/log/vitrine/audit.jsonl', fsync: true }))
  */
 export function jsonlSink(options: JsonlSinkOptions): Sink {
-  const { path, maxBytes, keep, fsync } = checked(options)
+  const { path, maxBytes, keep, fsync } = parseOptions(options)
   let file: LogFile | undefined
   let done = { key: '', events: 0 }
 
   async function current(): Promise<LogFile> {
-    if (file && !(await isAt(file, path))) await release()
-    if (file) await settle(file)
+    if (file && !(await isSameFile(file, path))) await release()
+    if (file) await repairTail(file)
     else file = await openLog(path, fsync)
     return file
   }
@@ -44,14 +52,14 @@ export function jsonlSink(options: JsonlSinkOptions): Sink {
     file = undefined
     done = { key: '', events: 0 }
     if (!old) return
-    if (old.torn) await cutBack(old).catch(() => undefined)
+    if (old.torn) await truncateToLastLine(old).catch(() => undefined)
     await old.handle.close()
   }
 
   async function rotate(old: LogFile): Promise<LogFile> {
     file = undefined
     await old.handle.close()
-    await shift(old.realPath, keep)
+    await renumberOldFiles(old.realPath, keep)
     return current()
   }
 
@@ -70,18 +78,18 @@ export function jsonlSink(options: JsonlSinkOptions): Sink {
         }
         done = { key: '', events: 0 }
       } catch (error) {
-        throw unwritable(path, error)
+        throw unwritableError(path, error)
       }
     },
     async close() {
       await release().catch((error) => {
-        throw unwritable(path, error)
+        throw unwritableError(path, error)
       })
     },
   }
 }
 
-function checked(options: JsonlSinkOptions) {
+function parseOptions(options: JsonlSinkOptions) {
   checkOptions('jsonlSink', sinkOptions.jsonl, options ?? {})
   const { path, fsync = false, maxBytes = 64 * 1024 * 1024, keep = 5 } = options
   return { path: resolve(path), maxBytes, keep, fsync }
@@ -90,11 +98,11 @@ function checked(options: JsonlSinkOptions) {
 interface Chunk {
   readonly text: string
   readonly events: number
-  /** It goes into a new file, because the one before is full. */
+  /** Whether it starts a new file, because the one before is full. */
   readonly opensFile: boolean
 }
 
-/** What is written at once: whole lines of one file, encoded only when their turn comes. */
+/** Splits events into writes of complete lines for one file, encoded lazily. */
 function* chunks(events: readonly JournalItem[], length: number, maxBytes: number): Generator<Chunk> {
   let fileBytes = length
   let opensFile = false
@@ -124,8 +132,8 @@ function* chunks(events: readonly JournalItem[], length: number, maxBytes: numbe
   if (count > 0) yield { text, events: count, opensFile }
 }
 
-/** What the system refused, with the path and the system's code; anything else stays as it is. */
-function unwritable(path: string, error: unknown): unknown {
+/** Converts a system error to one with the path and the system's code; returns other errors unchanged. */
+function unwritableError(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('errno' in error) || typeof error.errno !== 'number') return error
   const systemCode = 'code' in error ? String(error.code) : 'unknown'
   return new VitrineError(

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:f
 import { dirname } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 
-/** The file as we know it: `length` ends with the last whole line, `torn` says that more may follow it. */
+/** An open file: `length` is the size up to the last complete line, `torn` whether a partial line may follow it. */
 export interface LogFile {
   readonly handle: FileHandle
   readonly realPath: string
@@ -16,20 +16,26 @@ export interface LogFile {
 const openFlags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT
 const blockBytes = 64 * 1024
 
-/** Opens the file, made if it is not there, cut back to its last whole line. */
+/** Opens or creates the file and truncates it to its last complete line. */
 export async function openLog(path: string, fsync: boolean): Promise<LogFile> {
   const firstMade = await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const handle = await open(path, openFlags, 0o600)
   try {
     const found = await handle.stat({ bigint: true })
     if (!found.isFile()) {
-      throw refused(path, 'to be a regular file, got a device or a pipe. For those, use callbackSink().')
+      throw unwritableError(
+        path,
+        'to be a regular file, got another kind of file. For devices and pipes, use callbackSink().',
+      )
     }
     const size = Number(found.size)
-    const length = await wholeLines(handle, size)
+    const length = await lengthOfWholeLines(handle, size)
     if (length < size) {
-      if (!(await beginsLikeOurs(handle, length))) {
-        throw refused(path, 'to hold lines of JSON, got something else. Give the sink a path of its own.')
+      if (!(await startsLikeOurLine(handle, length))) {
+        throw unwritableError(
+          path,
+          'to contain lines of JSON, got other content. Use a path that no other program writes to.',
+        )
       }
       await handle.truncate(length)
     }
@@ -42,8 +48,8 @@ export async function openLog(path: string, fsync: boolean): Promise<LogFile> {
   }
 }
 
-/** The length up to and with the last newline, found backwards and block by block. */
-async function wholeLines(handle: FileHandle, size: number): Promise<number> {
+/** The length up to and including the last newline, searched backwards block by block. */
+async function lengthOfWholeLines(handle: FileHandle, size: number): Promise<number> {
   const block = Buffer.alloc(Math.min(size, blockBytes))
   let end = size
   while (end > 0) {
@@ -56,14 +62,14 @@ async function wholeLines(handle: FileHandle, size: number): Promise<number> {
   return 0
 }
 
-/** Whether what follows the last newline may be a line of ours; power loss can leave zeros in its place. */
-async function beginsLikeOurs(handle: FileHandle, offset: number): Promise<boolean> {
+/** Whether the text after the last newline may be a partial line of this sink; power loss can leave zeros there. */
+async function startsLikeOurLine(handle: FileHandle, offset: number): Promise<boolean> {
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, offset)
   return buffer[0] === 0x7b || buffer[0] === 0
 }
 
-/** False once the file was removed or replaced, as logrotate does. */
-export async function isAt(file: LogFile, path: string): Promise<boolean> {
+/** False once the file was removed or replaced, for example by logrotate. */
+export async function isSameFile(file: LogFile, path: string): Promise<boolean> {
   const found = await stat(path, { bigint: true }).catch((error) => {
     if (error.code === 'ENOENT') return undefined
     throw error
@@ -71,36 +77,35 @@ export async function isAt(file: LogFile, path: string): Promise<boolean> {
   return found !== undefined && found.ino === file.ino && found.dev === file.dev
 }
 
-/** Removes what a failed write left, and takes over a length that others have cut meanwhile. */
-export async function settle(file: LogFile): Promise<void> {
+/** Removes a partial line left by a failed write, and updates `length` if another program truncated the file. */
+export async function repairTail(file: LogFile): Promise<void> {
   const { size } = await file.handle.stat()
   if (!file.torn || size < file.length) file.length = size
-  if (file.torn) await cutBack(file)
+  if (file.torn) await truncateToLastLine(file)
 }
 
-/** Whole lines, or nothing of them. */
+/** Appends complete lines, or none of them. */
 export async function append(file: LogFile, text: string, fsync: boolean): Promise<void> {
   file.torn = true
   try {
     await file.handle.appendFile(text)
-    // A failed sync says nothing about which pages reached the disk, so it undoes the write as well.
+    // After a failed sync it is unknown which pages reached the disk, so the write is undone too.
     if (fsync) await file.handle.datasync()
   } catch (error) {
-    await cutBack(file).catch(() => undefined)
+    await truncateToLastLine(file).catch(() => undefined)
     throw error
   }
   file.torn = false
   file.length += Buffer.byteLength(text)
 }
 
-/** Back to the last whole line. */
-export async function cutBack(file: LogFile): Promise<void> {
+export async function truncateToLastLine(file: LogFile): Promise<void> {
   await file.handle.truncate(file.length)
   file.torn = false
 }
 
-/** Moves `path` to `path.1` and the older ones on, up to the first free number: a retry loses nothing. */
-export async function shift(path: string, keep: number): Promise<void> {
+/** Renames `path` to `path.1` and increments the older ones up to the first free number, so that a retry loses no file. */
+export async function renumberOldFiles(path: string, keep: number): Promise<void> {
   if (keep === 0) return rm(path)
   let free = 1
   while (free < keep && (await exists(`${path}.${free}`))) free += 1
@@ -117,7 +122,7 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-/** Makes the file's name last, and those of the directories that were made for it. */
+/** Syncs the file's directory and the directories created for it, so that their entries survive power loss. */
 async function syncDirectories(path: string, firstMade: string | undefined): Promise<void> {
   const last = dirname(firstMade ?? path)
   let directory = path
@@ -128,6 +133,6 @@ async function syncDirectories(path: string, firstMade: string | undefined): Pro
   } while (directory !== last && directory !== dirname(directory))
 }
 
-function refused(path: string, expected: string): VitrineError {
+function unwritableError(path: string, expected: string): VitrineError {
   return new VitrineError('sink_unwritable', `Expected ${path} ${expected}`, { details: { path } })
 }

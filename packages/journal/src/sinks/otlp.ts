@@ -4,15 +4,15 @@ import { httpUrl, type PostTarget, postBatches } from './post.ts'
 import type { Sink } from './sink.ts'
 
 export interface OtlpSinkOptions extends PostTarget {
-  /** Describes this host to the collector; `service.name` is `vitrine` unless given. */
+  /** Resource attributes of this host; `service.name` defaults to `vitrine`. */
   readonly resource?: Readonly<Record<string, string | number | boolean>>
-  /** Told when the collector took a batch but not all of it. What it refused is not sent again. */
+  /** Called when the collector rejected a part of a batch. The rejected records are not sent again. */
   readonly onPartial?: (info: OtlpPartial) => void
 }
 
 export interface OtlpPartial {
   readonly rejected: number
-  /** The collector's own words. */
+  /** The collector's error message. */
   readonly message: string
 }
 
@@ -47,9 +47,9 @@ export function otlpSink(options: OtlpSinkOptions): Sink {
       encode: (item) => JSON.stringify(logRecord(item)),
       join: (records) =>
         `{"resourceLogs":[{"resource":${head},"scopeLogs":[{"scope":{"name":"vitrine"},"logRecords":[${records.join(',')}]}]}]}`,
-      answered: (text) => {
+      onResponse: (text) => {
         const partial = partialOf(text)
-        // The batch has arrived: a listener's own error must not send it again.
+        // The batch was accepted: an error of the callback must not cause a retry.
         if (partial) (async () => onPartial?.(partial))().catch(() => undefined)
       },
     }),
@@ -72,19 +72,23 @@ function logRecord(item: JournalItem) {
     ...severities[levelOf(item)],
     eventName: item.type,
     body: { stringValue: JSON.stringify(item.data) },
-    attributes: attributes({ 'event.name': item.type, 'vitrine.journal': item.journal, ...placeOf(event) }),
+    attributes: attributes({
+      'event.name': item.type,
+      'vitrine.journal': item.journal,
+      ...eventAttributes(event),
+    }),
     ...traceOf(event),
   }
 }
 
-function placeOf(event: JournalEvent | undefined): Record<string, string | number> {
+function eventAttributes(event: JournalEvent | undefined): Record<string, string | number> {
   if (!event) return {}
-  const place: Record<string, string | number> = { 'vitrine.seq': event.seq, 'vitrine.source': event.source }
+  const values: Record<string, string | number> = { 'vitrine.seq': event.seq, 'vitrine.source': event.source }
   for (const key of contextKeys) {
     const value = event[key]
-    if (value !== undefined) place[`vitrine.${key}`] = value
+    if (value !== undefined) values[`vitrine.${key}`] = value
   }
-  return place
+  return values
 }
 
 function traceOf(event: JournalEvent | undefined) {
@@ -93,14 +97,14 @@ function traceOf(event: JournalEvent | undefined) {
   return { traceId, ...(isHexId(spanId, 16) && { spanId }) }
 }
 
-/** All zeros mean "none" to OpenTelemetry. */
+/** In OpenTelemetry, an id of all zeros is invalid. */
 function isHexId(text: string, length: number): boolean {
   return text.length === length && /^[0-9a-f]+$/i.test(text) && /[^0]/.test(text)
 }
 
 function levelOf({ type, data }: JournalItem): Level {
   if (type === 'log.message' && 'level' in data && isLevel(data.level)) return data.level
-  if (type.endsWith('.failed') || ('outcome' in data && endedBadly(data.outcome))) return 'error'
+  if (type.endsWith('.failed') || ('outcome' in data && isFailure(data.outcome))) return 'error'
   if (type.endsWith('.degraded') || type === 'limit.reached' || type === 'journal.gap') return 'warn'
   return 'info'
 }
@@ -109,8 +113,8 @@ function isLevel(value: unknown): value is Level {
   return typeof value === 'string' && Object.hasOwn(severities, value)
 }
 
-/** A cancellation is no failure: someone asked for it. */
-function endedBadly(outcome: unknown): boolean {
+/** A cancellation is not a failure, because it was requested. */
+function isFailure(outcome: unknown): boolean {
   return outcome === 'failed' || outcome === 'timeout' || outcome === 'interrupted'
 }
 
@@ -118,7 +122,7 @@ function attributes(values: Readonly<Record<string, string | number | boolean>>)
   return Object.entries(values).map(([key, value]) => ({ key, value: anyValue(value) }))
 }
 
-/** JSON numbers lose precision beyond 2^53, so OTLP writes 64-bit integers as strings. */
+/** OTLP encodes 64-bit integers as strings, because JSON numbers lose precision beyond 2^53. */
 function anyValue(value: string | number | boolean) {
   if (typeof value === 'string') return { stringValue: value }
   if (typeof value === 'boolean') return { boolValue: value }
@@ -134,7 +138,7 @@ function nanos(ms: number): string {
   return String(BigInt(ms) * 1_000_000n)
 }
 
-/** The collector's answer is a courtesy: one that cannot be read says nothing. */
+/** The rejected records in the collector's response, if any. A response that cannot be parsed is ignored. */
 function partialOf(text: string): OtlpPartial | undefined {
   try {
     const { rejectedLogRecords, errorMessage } = JSON.parse(text).partialSuccess

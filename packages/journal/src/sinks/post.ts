@@ -1,25 +1,25 @@
 import { isVitrineError, type JournalItem, VitrineError } from '@vitrine/protocol'
 import type { Sink } from './sink.ts'
 
-/** Whom to post to. Nothing of it but the origin appears in an error. */
+/** The receiver of requests. Errors name only its origin, because the rest may contain secrets. */
 export interface PostTarget {
-  /** An `http:` or `https:` address; a name and password in it become an `authorization` header. */
+  /** An `http:` or `https:` URL; a username and password in it become an `authorization` header. */
   readonly url: string | URL
   readonly headers?: Readonly<Record<string, string>>
-  /** For one request with its answer: 10 s without it. */
+  /** Time limit of one request with its response; default 10 s. */
   readonly timeoutMs?: number
   readonly fetch?: typeof globalThis.fetch
 }
 
-/** How events become bodies. */
-export interface PostForm {
+/** How events are encoded as request bodies. */
+export interface PostFormat {
   readonly contentType: string
-  /** A batch beyond this becomes several requests; an event beyond it a request of its own. */
+  /** A larger batch becomes several requests; a larger event becomes its own request. */
   readonly maxBodyBytes: number
   encode(item: JournalItem): string
   join(encoded: readonly string[]): string
-  /** Gets the text of each 2xx answer, up to 64 KiB of it. */
-  answered?(text: string): void
+  /** Called with the text of each 2xx response, up to 64 KiB. */
+  onResponse?(text: string): void
 }
 
 interface Receiver {
@@ -30,36 +30,36 @@ interface Receiver {
   readonly fetch: typeof globalThis.fetch
 }
 
-const answerBytes = 64 * 1024
+const maxResponseBytes = 64 * 1024
 const dayMs = 24 * 60 * 60 * 1000
 
-/** The `write` of a sink that posts: in order, and on a retry not again what the receiver has accepted. */
-export function postBatches(sink: string, target: PostTarget, form: PostForm): Sink['write'] {
+/** The `write` of a sink that posts in order. A retry skips the requests that the receiver has accepted. */
+export function postBatches(sink: string, target: PostTarget, format: PostFormat): Sink['write'] {
   const receiver = receiverOf(sink, target)
   let done = { key: '', requests: 0 }
   return async ({ events, key }, { signal }) => {
     if (done.key !== key) done = { key, requests: 0 }
-    const parts = split(events.map(form.encode), form.maxBodyBytes)
+    const parts = split(events.map(format.encode), format.maxBodyBytes)
     for (const [index, part] of parts.entries()) {
       if (index < done.requests) continue
       const headers = new Headers(receiver.headers)
-      headers.set('content-type', form.contentType)
+      headers.set('content-type', format.contentType)
       headers.set('idempotency-key', headerText(parts.length === 1 ? key : `${key}.${index + 1}`))
-      const answer = await post(receiver, headers, form.join(part), signal)
-      form.answered?.(answer)
+      const response = await post(receiver, headers, format.join(part), signal)
+      format.onResponse?.(response)
       done.requests = index + 1
     }
     done = { key: '', requests: 0 }
   }
 }
 
-/** The address as a `URL`; its text may hold a secret, so an error never repeats it. */
+/** Parses the URL. It may contain a secret, so an error never repeats it. */
 export function httpUrl(sink: string, text: string | URL): URL {
   const url = URL.parse(String(text))
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
   throw new VitrineError(
     'argument_invalid',
-    `${sink}: expected \`url\` to be an http: or https: address, got ${url ? `one of ${url.protocol}` : 'no address'}.`,
+    `${sink}: expected \`url\` to be an http: or https: URL, got ${url ? `the protocol ${url.protocol}` : 'an invalid URL'}.`,
   )
 }
 
@@ -68,8 +68,8 @@ function receiverOf(sink: string, target: PostTarget): Receiver {
   const url = httpUrl(sink, target.url)
   const headers = new Headers()
   if (url.username !== '' || url.password !== '') {
-    headers.set('authorization', basicLogin(url))
-    // fetch() refuses an address with a login in it.
+    headers.set('authorization', basicCredentials(url))
+    // fetch() rejects a URL with credentials.
     url.username = ''
     url.password = ''
   }
@@ -77,19 +77,22 @@ function receiverOf(sink: string, target: PostTarget): Receiver {
     try {
       headers.set(name, value)
     } catch {
-      // The platform's own error repeats the value.
-      throw new VitrineError('argument_invalid', `${sink}: expected the header ${name} to be valid in HTTP.`)
+      // The platform's own error would repeat the value, which may be a secret.
+      throw new VitrineError(
+        'argument_invalid',
+        `${sink}: expected a valid name and value of the header ${name}.`,
+      )
     }
   }
   return { url: url.href, origin: url.origin, headers, timeoutMs, fetch }
 }
 
-function basicLogin({ username, password }: URL): string {
+function basicCredentials({ username, password }: URL): string {
   const login = `${percentDecoded(username)}:${percentDecoded(password)}`
   return `Basic ${Buffer.from(login, 'latin1').toString('base64')}`
 }
 
-/** One character for each byte; unlike decodeURIComponent it takes any text that a URL does. */
+/** One character per byte; unlike `decodeURIComponent`, it accepts every text that a URL may contain. */
 function percentDecoded(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
@@ -111,7 +114,7 @@ function split(encoded: readonly string[], maxBytes: number): string[][] {
   return parts
 }
 
-/** A key may hold a name in any script; a header holds visible ASCII. */
+/** A header must be visible ASCII, but a sink's name may use any script. */
 function headerText(key: string): string {
   return key.toWellFormed().replace(/[^\x21-\x7e]+/g, encodeURIComponent)
 }
@@ -126,76 +129,80 @@ async function post(
   const { url, origin, timeoutMs, fetch } = receiver
   const stop = new AbortController()
   const cancel = () => stop.abort(signal.reason)
-  const timer = setTimeout(() => stop.abort(late(origin, timeoutMs)), timeoutMs)
+  const timer = setTimeout(() => stop.abort(timeoutError(origin, timeoutMs)), timeoutMs)
   signal.addEventListener('abort', cancel, { once: true })
   try {
-    // 'manual' hands a redirect over like any other answer; 'error' would hide its status.
-    const answer = await fetch(url, {
+    // 'manual' returns a redirect like any other response; 'error' would hide its status.
+    const response = await fetch(url, {
       method: 'POST',
       headers,
       body,
       redirect: 'manual',
       signal: stop.signal,
     })
-    if (!answer.ok) {
-      await answer.body?.cancel().catch(() => undefined)
-      throw rejected(origin, answer)
+    if (!response.ok) {
+      await response.body?.cancel().catch(() => undefined)
+      throw rejectedError(origin, response)
     }
-    return await readAnswer(answer)
+    return await readResponse(response)
   } catch (error) {
     if (isVitrineError(error)) throw error
     if (stop.signal.aborted) throw stop.signal.reason
-    throw unanswered(origin, error)
+    throw connectionError(origin, error)
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', cancel)
   }
 }
 
-/** Reads to the end, so that an answer that was cut is not taken for one, and the connection can be used again. */
-async function readAnswer(answer: Response): Promise<string> {
+/** Reads the whole body, so that a truncated response fails and the connection can be reused. */
+async function readResponse(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of response.body ?? []) {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes > answerBytes) break
+    if (bytes > maxResponseBytes) break
   }
   return Buffer.concat(chunks).toString()
 }
 
-function late(origin: string, timeoutMs: number): VitrineError {
+function timeoutError(origin: string, timeoutMs: number): VitrineError {
   return new VitrineError(
     'timeout',
-    `Expected ${origin} to answer within ${timeoutMs} ms, got no whole answer.`,
+    `Expected a response from ${origin} within ${timeoutMs} ms, got none or an incomplete one.`,
   )
 }
 
-function rejected(origin: string, { status, headers }: Response): VitrineError {
+function rejectedError(origin: string, { status, headers }: Response): VitrineError {
   const retryAfterMs = retryAfter(headers.get('retry-after'))
-  const advice = status >= 300 && status < 400 ? ' Redirects are not followed: give the final address.' : ''
-  return new VitrineError('sink_rejected', `Expected ${origin} to answer 2xx, got ${status}.${advice}`, {
-    details: { status, ...(retryAfterMs !== undefined && { retryAfterMs }) },
-  })
+  const advice = status >= 300 && status < 400 ? ' Redirects are not followed: use the final URL.' : ''
+  return new VitrineError(
+    'sink_rejected',
+    `Expected a 2xx response from ${origin}, got ${status}.${advice}`,
+    {
+      details: { status, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+    },
+  )
 }
 
-function unanswered(origin: string, error: unknown): VitrineError {
+function connectionError(origin: string, error: unknown): VitrineError {
   const systemCode = codeOf(error)
   const details = systemCode === undefined ? {} : { systemCode }
   return new VitrineError(
     'sink_unwritable',
-    `Expected ${origin} to answer, got ${systemCode ?? 'a broken connection'}.`,
+    `Expected a response from ${origin}, got ${systemCode ?? 'a broken connection'}.`,
     { cause: error, details },
   )
 }
 
-/** The system's code is somewhere along the causes; texts are left out, as they may repeat the address. */
+/** The first system code in the chain of causes. Messages are omitted, because they may repeat the URL. */
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)
 }
 
-/** Seconds or a date, as milliseconds from now; at most a day. */
+/** Parses seconds or a date into milliseconds from now, at most a day. */
 function retryAfter(header: string | null): number | undefined {
   if (header === null) return undefined
   const text = header.trim()

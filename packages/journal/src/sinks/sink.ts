@@ -1,9 +1,9 @@
 import type { JournalItem } from '@vitrine/protocol'
 
-/** What a sink is handed: at least once, in order, never two batches at a time. */
+/** Events for a sink: delivered at least once, in order, one batch at a time. */
 export interface SinkBatch {
   readonly events: readonly JournalItem[]
-  /** The same for every try of this batch: what a receiver may recognise a repetition by. */
+  /** The same for every attempt of this batch, so that a receiver can detect repetitions. */
   readonly key: string
 }
 
@@ -12,13 +12,13 @@ export interface SinkWriteOptions {
 }
 
 /**
- * Where events go. A write that resolves means the batch is safe there; one that throws is tried again
- * with the same batch, with growing pauses, for as long as the sink is added.
+ * A destination of events. When `write` resolves, the batch is safely stored there; when it throws, the same batch is
+ * retried with backoff until the sink is closed.
  */
 export interface Sink {
-  /** What it is, for people: `jsonl`, `http`. */
+  /** The kind of sink, for display: `jsonl`, `http`. */
   readonly kind: string
-  /** How many events one batch may hold; 1,000 without it. */
+  /** The most events in one batch; default 1,000. */
   readonly batchEvents?: number
   write(batch: SinkBatch, options: SinkWriteOptions): Promise<void>
   /** Called once, after the last write. */

@@ -6,13 +6,13 @@ import type { Sink } from './sink.ts'
 
 export interface AddSinkOptions {
   readonly types?: readonly string[]
-  /** Narrows what the sink sees; it never widens what the journal holds. */
+  /** Limits the payloads that the sink gets; it cannot add data that the journal omitted. */
   readonly policy?: PayloadPolicy
-  /** Where a sink of a new name begins; default `start`. */
+  /** Where a sink with a new name starts; default `start`. */
   readonly from?: 'start' | 'now'
 }
 
-/** A sink that was added. Closing it keeps its cursor. */
+/** A sink that was added. Its cursor stays stored after closing. */
 export interface AddedSink {
   readonly name: string
   readonly state: SinkState
@@ -23,8 +23,8 @@ export interface AddedSink {
 export class Sinks {
   readonly #source: FeedSource
   readonly #feeds = new Map<string, SinkFeed>()
-  /** Names whose cursor is being looked up: two at once must not both be added. */
-  readonly #joining = new Set<string>()
+  /** Names whose cursor is being looked up, so that two concurrent calls do not both add the name. */
+  readonly #adding = new Set<string>()
 
   constructor(source: FeedSource) {
     this.#source = source
@@ -36,16 +36,16 @@ export class Sinks {
 
   async add(name: string, sink: Sink, options: AddSinkOptions): Promise<AddedSink> {
     if (typeof name !== 'string' || name === '')
-      throw new VitrineError('argument_invalid', 'addSink: expected a name.')
+      throw new VitrineError('argument_invalid', 'addSink: expected a name that is not empty.')
     if (typeof sink?.write !== 'function') {
       throw new VitrineError(
         'argument_invalid',
         `addSink "${name}": expected a sink, such as jsonlSink({ path }), or an object with \`write\`.`,
       )
     }
-    if (this.#feeds.has(name) || this.#joining.has(name))
+    if (this.#feeds.has(name) || this.#adding.has(name))
       throw new VitrineError('sink_exists', `There is already a sink "${name}".`)
-    this.#joining.add(name)
+    this.#adding.add(name)
     try {
       const { types, policy, from } = options
       const filter = eventFilter(types === undefined ? {} : { types })
@@ -55,7 +55,7 @@ export class Sinks {
       this.#feeds.set(name, feed)
       return this.#added(feed)
     } finally {
-      this.#joining.delete(name)
+      this.#adding.delete(name)
     }
   }
 
@@ -81,13 +81,13 @@ export class Sinks {
     }
   }
 
-  /** Once every sink has everything up to a position. */
+  /** Resolves once every sink has received everything up to a position. */
   async caughtUp(position: number, signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#feeds.values()].map((feed) => feed.caughtUp(position, signal)))
   }
 
   async close(): Promise<void> {
-    // A sink that cannot close is its own affair; who closes one sink alone is told.
+    // An error on closing is ignored here; the `close()` of a single sink reports it.
     await Promise.allSettled([...this.#feeds.values()].map((feed) => feed.close()))
   }
 }

@@ -3,11 +3,11 @@ import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
 import { encodeLine } from './line.ts'
 import type { Sink, SinkWriteOptions } from './sink.ts'
 
-/** Writes into a sandbox without an operation and outside watching, so that the record never records itself. */
+/** Writes into a sandbox without an operation and without the watcher, so that writing the log causes no new events. */
 export interface PrivateWriter {
   /**
-   * Appends whole lines to a file in a sandbox's workspace, all or none of them, making its directories.
-   * Throws a `VitrineError` with the code `not_found` when the sandbox is gone for good.
+   * Appends complete lines to a file in a sandbox's workspace, all or none of them, and creates its directories.
+   * Throws a `VitrineError` with the code `not_found` when the sandbox was deleted.
    */
   append(
     target: { readonly sandbox: string; readonly path: string },
@@ -18,12 +18,12 @@ export interface PrivateWriter {
 
 export interface WorkspaceJsonlSinkOptions {
   readonly writer: PrivateWriter
-  /** Inside the workspace; `{sandbox}` stands for the id: `logs/events-{sandbox}.jsonl` without it. */
+  /** Path inside the workspace; `{sandbox}` is replaced by the id. Default `logs/events-{sandbox}.jsonl`. */
   readonly path?: string
 }
 
 export interface WorkspaceJsonlSink extends Sink {
-  /** How many events were left out because their sandbox was gone. */
+  /** The number of events dropped because their sandbox was deleted. */
   readonly dropped: number
 }
 
@@ -64,7 +64,7 @@ export function workspaceJsonlSink(options: WorkspaceJsonlSinkOptions): Workspac
       }
       if (failures.size > 0) {
         signal.throwIfAborted()
-        throw unwritable(failures)
+        throw unwritableError(failures)
       }
       done = { key: '', sandboxes: new Set() }
     },
@@ -83,7 +83,7 @@ function bySandbox(events: readonly JournalItem[]): Map<string, JournalItem[]> {
   return groups
 }
 
-/** A gap names no sandbox, but the journal of one is called like it. */
+/** A gap has no sandbox field, but the journal of a sandbox has the sandbox's id. */
 function sandboxOf(item: JournalItem): string | undefined {
   if (!isGap(item)) return item.sandbox
   return isId('sandbox', item.journal) ? item.journal : undefined
@@ -103,12 +103,12 @@ function checkTemplate(template: string): void {
   if (['', '.'].includes(segments.at(-1) ?? '')) throw refuse('to end with the name of a file')
 }
 
-/** An id is any text; in a path it is one plain name. Each sandbox has files of its own, so two never meet. */
+/** Replaces special characters in the id. Each sandbox has its own workspace, so equal results do not collide. */
 function pathFor(template: string, sandbox: string): string {
   return template.replaceAll('{sandbox}', sandbox.replace(/[^\w-]/g, '_'))
 }
 
-function unwritable(failures: ReadonlyMap<string, unknown>): VitrineError {
+function unwritableError(failures: ReadonlyMap<string, unknown>): VitrineError {
   const sandboxes = [...failures.keys()]
   const errors = [...failures.values()]
   const [first] = errors

@@ -1,42 +1,42 @@
 import type { OpenWork, WorkKindName } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 
-/** A kind of store: a file, a memory, a database server. */
+/** Opens one kind of store: a file, memory, a database server. */
 export interface StoreDriver {
   readonly kind: string
   open(options: ConnectOptions): Promise<StoreConnection>
 }
 
 export interface ConnectOptions {
-  /** Raise the epoch and fence off an owner that still lives. */
+  /** Raise the epoch and fence off an owner that is still alive. */
   readonly takeover: boolean
   readonly readOnly: boolean
 }
 
-/** Where a journal ends, and what it holds. */
+/** A journal's newest event and its totals. */
 export interface JournalHead {
   readonly id: string
-  /** Random, made with the journal: a cursor of a journal that was lost and made anew is recognised by it. */
+  /** Random, set when the journal is created: it detects cursors of a lost journal with the same id. */
   readonly incarnation: string
   readonly seq: number
   readonly hash: string
   readonly time: number
   readonly events: number
   readonly bytes: number
-  /** It repeats another store's record, and is written by `import` alone. */
+  /** Whether it repeats another store's journal; only `import` writes to it. */
   readonly mirror: boolean
 }
 
-/** Events that were trimmed: a hole in the sequence, with the hash that the chain goes on from. */
+/** A range of trimmed events, with the hash of the last one, from which the chain continues. */
 export interface Hole {
   readonly journal: string
   readonly from: number
   readonly to: number
-  /** Its place in the commit order: that of the last event that was here. */
+  /** The commit position of the last event that was here. */
   readonly position: number
   readonly hash: string
   readonly reason: string
-  /** What was here, or `*` when that was too much to name. */
+  /** The types of the trimmed events, or `*` if there were too many to list. */
   readonly types: readonly string[]
 }
 
@@ -58,7 +58,7 @@ export interface WorkKey {
   readonly id: string
 }
 
-/** All of it is committed, or nothing. */
+/** One atomic transaction. */
 export interface CommitBatch {
   readonly entries: readonly Entry[]
   readonly heads: readonly JournalHead[]
@@ -69,7 +69,7 @@ export interface CommitBatch {
   readonly removals: readonly Removal[]
 }
 
-/** A stretch of one journal by `seq`, or of the whole store by commit position. */
+/** A range of one journal by `seq`, or of the whole store by commit position. */
 export interface ScanRange {
   readonly journal: string | null
   /** Exclusive, in the direction of the scan. */
@@ -78,7 +78,7 @@ export interface ScanRange {
   readonly to: number
   readonly order: 'asc' | 'desc'
   readonly limit: number
-  /** Stops with the entry whose body makes it this many characters. */
+  /** Stops after the entry with which the bodies reach this many characters. */
   readonly maxBytes?: number
   readonly types?: readonly string[]
   readonly session?: string
@@ -86,7 +86,7 @@ export interface ScanRange {
   readonly text?: string
 }
 
-/** What the store knows of an event without opening it. */
+/** The indexed columns of an event, without its body. */
 export interface IndexRow {
   readonly position: number
   readonly seq: number
@@ -96,7 +96,7 @@ export interface IndexRow {
   readonly bytes: number
 }
 
-/** Events taken out of a journal, and the holes they leave. */
+/** Events to remove from a journal, and the holes they leave. */
 export interface Removal {
   readonly journal: string
   /** Sorted. */
@@ -106,9 +106,9 @@ export interface Removal {
 }
 
 /**
- * All that a store must do; everything else is built on it. Calls never overlap a `commit`.
+ * Everything that a store implementation must provide. Calls never overlap a `commit`.
  * Errors are `VitrineError`s: `store_failing` when the medium is full or broken and the same call may succeed
- * later, `store_fenced` when another owner raised the epoch, `store_busy` when a foreign lock is held.
+ * later, `store_fenced` when another owner raised the epoch, `store_busy` when another program holds a lock.
  */
 export interface StoreConnection {
   readonly storeId: string
@@ -120,9 +120,9 @@ export interface StoreConnection {
   /** The newest commit position, of an event or a hole, also when another process committed it. */
   lastPosition(): Promise<number>
   scan(range: ScanRange): Promise<Entry[]>
-  /** The same stretch without the bodies. */
+  /** Like `scan`, without the bodies. */
   index(range: ScanRange): Promise<IndexRow[]>
-  /** The first `seq` after `from` and up to `to` that would be found as something its body does not say. */
+  /** The first `seq` after `from` and up to `to` whose indexed columns differ from its body. */
   misfiled(journal: string, from: number, to: number): Promise<number | undefined>
   holes(journal: string | null, from: number, to: number): Promise<readonly Hole[]>
   openWork(): Promise<readonly OpenWork[]>
@@ -137,9 +137,9 @@ export interface StoreConnection {
   setSinkCursor(name: string, position: number): Promise<void>
   /** Whether this connection may still write. */
   owns(): Promise<boolean>
-  /** Writes something small and lasting, to learn whether the medium takes it again. */
+  /** Makes a small durable write, to test whether the medium works again. */
   probe(): Promise<void>
-  /** Gives up the space kept back for endings, or takes it again. */
+  /** Frees the disk space that is reserved for end events, or reserves it again. */
   reserve(action: 'free' | 'take'): Promise<void>
   close(): Promise<void>
 }

@@ -1,6 +1,5 @@
 import { newId, type OpenWork, VitrineError } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
-import { entryMatcher } from '../read/filter.ts'
 import type {
   BlobInfo,
   CommitBatch,
@@ -14,10 +13,11 @@ import type {
   StoreDriver,
   WorkKey,
 } from './contract.ts'
+import { entryMatcher } from './filter.ts'
 
 /**
- * A store that lives as long as the process: for tests and for sandboxes nobody needs to look back on.
- * Opening the same driver again, after closing, finds what was there.
+ * A store in memory, lost when the process exits: for tests and for sandboxes whose record is not needed later.
+ * Opening the same driver again after closing finds the same contents.
  *
  * @example
  * const store = await openStore(memoryStore())
@@ -43,7 +43,7 @@ class MemoryContents {
   readonly storeId = newId('store')
   epoch = 0
   owned = false
-  /** In commit order; trimmed ones are taken out. */
+  /** In commit order, without trimmed ones. */
   entries: Entry[] = []
   readonly byJournal = new Map<string, Entry[]>()
   readonly heads = new Map<string, JournalHead>()
@@ -68,7 +68,7 @@ class MemoryConnection implements StoreConnection {
   }
 
   async commit(batch: CommitBatch): Promise<void> {
-    this.#mustOwn()
+    this.#assertOwner()
     const { entries, byJournal, heads, work, references } = this.#contents
     for (const head of batch.heads) heads.set(head.id, head)
     for (const entry of batch.entries) {
@@ -159,7 +159,7 @@ class MemoryConnection implements StoreConnection {
   }
 
   async putBlob(blob: NewBlob): Promise<void> {
-    this.#mustOwn()
+    this.#assertOwner()
     this.#store(blob)
   }
 
@@ -184,7 +184,7 @@ class MemoryConnection implements StoreConnection {
   }
 
   async freeBlobs(before: number): Promise<number> {
-    this.#mustOwn()
+    this.#assertOwner()
     const { blobs, references } = this.#contents
     const inUse = new Set([...references.values()].flat())
     let freed = 0
@@ -201,7 +201,7 @@ class MemoryConnection implements StoreConnection {
   }
 
   async setSinkCursor(name: string, position: number): Promise<void> {
-    this.#mustOwn()
+    this.#assertOwner()
     this.#contents.sinks.set(name, position)
   }
 
@@ -210,7 +210,7 @@ class MemoryConnection implements StoreConnection {
   }
 
   async probe(): Promise<void> {
-    this.#mustOwn()
+    this.#assertOwner()
   }
 
   async reserve(): Promise<void> {}
@@ -219,7 +219,7 @@ class MemoryConnection implements StoreConnection {
     if (!this.readOnly && this.#contents.epoch === this.epoch) this.#contents.owned = false
   }
 
-  #mustOwn(): void {
+  #assertOwner(): void {
     if (this.readOnly) throw new VitrineError('store_read_only', 'The memory store was opened read-only.')
     if (this.#contents.epoch !== this.epoch) {
       throw new VitrineError('store_fenced', 'Another host took over the memory store.')

@@ -1,8 +1,8 @@
 import type { JournalEvent } from '@vitrine/protocol'
 
 /**
- * A copy that its receiver may do with as it likes. Events are JSON by the time they are committed, so a plain deep
- * copy is exact, and it is several times quicker than `structuredClone`.
+ * A copy that its receiver may change. Committed events are JSON, so a plain deep copy is exact, and it is several
+ * times faster than `structuredClone`.
  */
 export function copyEvent(event: JournalEvent): JournalEvent {
   return copy(event)

@@ -7,13 +7,13 @@ export type Tap = (event: JournalEvent) => void | PromiseLike<void>
 
 export interface TapOptions {
   readonly types?: readonly string[]
-  /** Wait for each call before the next; what does not fit into `queue` is dropped and counted. */
+  /** Wait for each call before the next one; events that do not fit into `queue` are dropped and counted. */
   readonly ordered?: boolean
-  /** How many events may wait for an ordered tap, or be under way in another: 1,000 and 10,000 without it. */
+  /** Most events queued for an ordered tap (default 1,000) or in flight in an unordered one (default 10,000). */
   readonly queue?: number
 }
 
-/** Takes the tap off. What it counted stays readable. */
+/** Removes the tap. Its counters stay readable. */
 export interface Untap {
   (): void
   readonly delivered: number
@@ -23,9 +23,9 @@ export interface Untap {
 
 export type OnTapError = (error: unknown, event: JournalEvent) => void | PromiseLike<void>
 
-/** The taps of one journal. A tap sees copies, and nothing it does reaches the journal. */
+/** The taps of one journal. A tap gets copies, and its errors and delays do not affect the journal. */
 export class Taps {
-  readonly #attached = new Set<Attached>()
+  readonly #attached = new Set<AttachedTap>()
   readonly #onError: OnTapError
 
   constructor(onError: OnTapError) {
@@ -39,7 +39,7 @@ export class Taps {
   add(tap: Tap, options: TapOptions = {}): Untap {
     if (typeof tap !== 'function') throw new VitrineError('argument_invalid', 'tap: expected a function.')
     checkOptions('tap', journalOptions.tap, options)
-    const attached = new Attached(tap, options, this.#onError)
+    const attached = new AttachedTap(tap, options, this.#onError)
     this.#attached.add(attached)
     const off = () => {
       this.#attached.delete(attached)
@@ -52,26 +52,26 @@ export class Taps {
     }) as Untap
   }
 
-  show(entries: readonly Entry[]): void {
-    // A tap may add taps: they see what is committed from then on.
+  deliver(entries: readonly Entry[]): void {
+    // A tap may add taps: those get only later commits.
     for (const attached of [...this.#attached]) {
-      for (const entry of entries) attached.show(entry)
+      for (const entry of entries) attached.deliver(entry)
     }
   }
 }
 
-class Attached {
+class AttachedTap {
   delivered = 0
   errors = 0
   dropped = 0
   readonly #tap: Tap
   readonly #matches: (type: string) => boolean
   readonly #ordered: boolean
-  readonly #maxWaiting: number
+  readonly #maxQueued: number
   readonly #onError: OnTapError
-  readonly #waiting: Entry[] = []
+  readonly #queue: Entry[] = []
   #busy = false
-  #underWay = 0
+  #inFlight = 0
   #stopped = false
 
   constructor(
@@ -82,28 +82,28 @@ class Attached {
     this.#tap = tap
     this.#matches = matchTypes(types)
     this.#ordered = ordered
-    this.#maxWaiting = queue
+    this.#maxQueued = queue
     this.#onError = onError
   }
 
-  show(entry: Entry): void {
+  deliver(entry: Entry): void {
     if (this.#stopped || !this.#matches(entry.event.type)) return
-    if ((this.#ordered ? this.#waiting.length : this.#underWay) >= this.#maxWaiting) this.dropped += 1
+    if ((this.#ordered ? this.#queue.length : this.#inFlight) >= this.#maxQueued) this.dropped += 1
     else if (!this.#ordered) void this.#call(entry)
     else {
-      this.#waiting.push(entry)
+      this.#queue.push(entry)
       if (!this.#busy) void this.#drain()
     }
   }
 
   stop(): void {
     this.#stopped = true
-    this.#waiting.length = 0
+    this.#queue.length = 0
   }
 
   async #drain(): Promise<void> {
     this.#busy = true
-    for (let entry = this.#waiting.shift(); entry; entry = this.#waiting.shift()) await this.#call(entry)
+    for (let entry = this.#queue.shift(); entry; entry = this.#queue.shift()) await this.#call(entry)
     this.#busy = false
   }
 
@@ -111,12 +111,12 @@ class Attached {
     this.delivered += 1
     const event = copyEvent(entry.event)
     try {
-      const answer = this.#tap(event)
-      // Only who waits for something can pile up.
-      if (answer === undefined) return
-      this.#underWay += 1
-      await Promise.resolve(answer).finally(() => {
-        this.#underWay -= 1
+      const returned = this.#tap(event)
+      // Only asynchronous calls can accumulate.
+      if (returned === undefined) return
+      this.#inFlight += 1
+      await Promise.resolve(returned).finally(() => {
+        this.#inFlight -= 1
       })
     } catch (error) {
       this.errors += 1
@@ -128,7 +128,7 @@ class Attached {
     try {
       await this.#onError(error, event)
     } catch {
-      // The observer of an observer is an observer too: it cannot fail anything.
+      // An error handler that throws must not affect the journal either.
     }
   }
 }

@@ -12,7 +12,7 @@ async function open(): Promise<{ record: Journal; out: JournalStream }> {
   return { record, out: record.stream() }
 }
 
-/** Ends like a secret begins. */
+/** A text that ends with the beginning of a secret. */
 const suspicious = log('it is hunter2')
 const tooLarge: EventInput = {
   type: 'log.message',
@@ -64,7 +64,7 @@ describe('an event whose end might be the beginning of a secret', () => {
       committed = true
     })
     const others: Promise<unknown>[] = []
-    // Faster than it may be held, on another field, so that nothing decides what it is.
+    // Events on another field, faster than the hold time, so that the match stays open.
     for (let count = 0; count < 40 && !committed; count += 1) {
       others.push(out.append([{ type: 'sandbox.stopped', data: { reason: 'r' } }]))
       await sleep(50)

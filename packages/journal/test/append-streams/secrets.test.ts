@@ -21,7 +21,7 @@ async function open(openStore = openMemory): Promise<{ store: Store; record: Jou
   return { store, record: await store.journal('sbx_a') }
 }
 
-/** Up to three letters of a secret are too few to wait for: they may stand before the mark. */
+/** Events are not held for up to three characters of a secret, so these may precede the marker. */
 function masked(whole: string): RegExp {
   const literal = whole.split(secret).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   return new RegExp(`^${literal.join('(?:h|hu|hun)?\\[redacted:TOKEN\\]')}$`)
@@ -86,7 +86,7 @@ describe('a stream', () => {
           chunks.push(whole.slice(at, at + size))
           at += size
         }
-        // What the end cuts off in the middle of a secret may be masked by force; that is another test.
+        // A secret that the end cuts off may be masked or not; another test covers that.
         chunks.push('.')
         const store = await openMemory()
         store.addSecret('TOKEN', secret)
@@ -136,7 +136,7 @@ describe('a stream', () => {
   it('masks the rest of a secret whose beginning was committed because nothing came', async () => {
     const { record } = await open()
     const out = record.stream()
-    // Not a call to end(): the beginning is committed when its time is over.
+    // Without a call to end(), the beginning is committed after the hold time.
     await out.append([output('a hunter2-')])
     const rest = out.append([output('planted b')])
     await out.end()

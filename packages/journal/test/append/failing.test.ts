@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { memoryStore, type OpenStoreOptions, openStore } from '../../src/index.ts'
 import { events, everything, finished, messages, note, started } from '../fixtures/events.ts'
 import { eventually } from '../fixtures/eventually.ts'
-import { type Hooks, watched } from './watched.ts'
+import { type ConnectionHooks, watched } from './watched.ts'
 
 const full = () => new VitrineError('store_failing', 'The disk is full.')
 
@@ -165,14 +165,14 @@ describe('a store that fails', () => {
   })
 })
 
-function onDisk(disk: { full: boolean }): Hooks {
+function onDisk(disk: { full: boolean }): ConnectionHooks {
   const write = () => {
     if (disk.full) throw full()
   }
   return { commit: write, probe: write }
 }
 
-async function host(hooks: Hooks, options?: OpenStoreOptions) {
+async function host(hooks: ConnectionHooks, options?: OpenStoreOptions) {
   const store = await openStore(watched(memoryStore(), hooks), options)
   onTestFinished(() => store.close())
   return { store, journal: await store.journal('sbx_a') }

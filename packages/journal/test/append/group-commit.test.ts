@@ -120,7 +120,7 @@ describe.each([
   })
 })
 
-/** How many events each transaction had. */
+/** The number of events in each transaction. */
 async function counted(driver: StoreDriver, before?: () => unknown) {
   const commits: number[] = []
   const store = await openStore(

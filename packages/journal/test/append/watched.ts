@@ -1,13 +1,13 @@
 import type { CommitBatch, StoreConnection, StoreDriver } from '../../src/index.ts'
 
-/** What a test may put in front of a connection's own methods. */
-export interface Hooks {
+/** Hooks that run before a connection's own methods. */
+export interface ConnectionHooks {
   commit?(batch: CommitBatch): unknown
   probe?(): unknown
 }
 
-/** The same driver, with the hooks called first: what they throw is what the store meets. */
-export function watched(driver: StoreDriver, hooks: Hooks): StoreDriver {
+/** Wraps a driver so that the hooks run first; an error of a hook is the error of the call. */
+export function watched(driver: StoreDriver, hooks: ConnectionHooks): StoreDriver {
   return {
     kind: driver.kind,
     async open(options) {

@@ -5,7 +5,7 @@ export function hashOf(content: Uint8Array | string): string {
   return `sha256:${createHash('sha256').update(content).digest('hex')}`
 }
 
-/** Bytes that differ everywhere: a part in the wrong place would show. */
+/** Bytes without repetition, so that a misplaced part is detected. */
 export function bytesOf(length: number, seed = 1): Uint8Array {
   const bytes = new Uint8Array(length)
   let state = seed

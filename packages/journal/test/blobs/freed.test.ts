@@ -11,7 +11,7 @@ const fileChange = (after: string): EventInput => ({
   data: { path: 'a.txt', kind: 'file', after },
 })
 
-/** Takes everything out of a journal but its newest events. */
+/** Trims everything but the newest events of a journal. */
 async function empty(record: Journal): Promise<void> {
   await record.append([log('the newest event stays')])
   await record.trim({ events: 1 })
@@ -68,7 +68,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     const record = await store.journal('sbx_a')
     const { blob } = await store.putBlob(bytesOf(100))
     const process = { process: 'p', stream: 'stdout', offset: 0, data: blob, encoding: 'utf8' }
-    // Output goes first, and with it one of the two references.
+    // Output is trimmed first, and with it one of the two references.
     await record.append([log('oldest'), { type: 'process.output', data: process }, fileChange(blob)])
     await record.append(Array.from({ length: 8 }, () => log('filler')))
     await record.trim({ events: 10 })
@@ -108,7 +108,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect(await thrownBy(() => store.putBlob(bytesOf(100, 2)))).toMatchObject({ code: 'blob_limit' })
     await sweepLater(clock, store)
     await store.putBlob(bytesOf(100, 2))
-    // And it may come again.
+    // The same content can be stored again.
     await sweepLater(clock, store)
     expect((await store.putBlob(bytesOf(100, 1))).blob).toBe(blob)
   })

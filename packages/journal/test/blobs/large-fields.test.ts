@@ -5,7 +5,7 @@ import { stopClock } from '../read/clock.ts'
 import { contentOf, hashOf } from './content.ts'
 
 const kib = 1024
-/** Short enough to be read when a test fails. */
+/** A summary that is short enough for a failure message. */
 function shown(value: unknown): unknown {
   return typeof value === 'string' ? `a text of ${value.length}: ${value.slice(0, 10)}…` : value
 }

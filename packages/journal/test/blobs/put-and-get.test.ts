@@ -127,7 +127,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     const refs = await Promise.all(Array.from({ length: 5 }, () => store.putBlob(bytes)))
     refs.push(await store.putBlob(bytes))
     expect(new Set(refs.map(({ blob }) => blob)).size).toBe(1)
-    // There is still the room for 500 more that only one copy leaves.
+    // If the content was counted once, 500 more bytes still fit.
     await store.putBlob(bytesOf(500, 2))
     expect(await thrownBy(() => store.putBlob(bytesOf(1, 3)))).toMatchObject({ code: 'blob_limit' })
   })

@@ -9,7 +9,7 @@ async function journal(): Promise<Journal> {
   return (await openMemory()).journal('sbx_a')
 }
 
-/** Runs an operation that a gate must refuse, and gives what was thrown. */
+/** Runs an operation that a gate must refuse, and returns the error. */
 async function refused(record: Journal): Promise<unknown> {
   let ran = false
   const error = await thrownBy(() => record.operate('exec', { argv: ['rm'] }, () => (ran = true)))
@@ -60,15 +60,15 @@ describe('gates', () => {
   it('stand before every operation of their journal, through whatever handle, and of no other', async () => {
     const store = await openMemory()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
-    const asked: unknown[] = []
+    const calledWith: unknown[] = []
     a.gate('policy', (start) => {
-      asked.push(start.data.op)
+      calledWith.push(start.data.op)
       return 'allow'
     })
     await (await store.journal('sbx_a')).operate('one', {}, () => a.operate('two', {}, () => undefined))
     await a.as({ turn: 'turn_1' }).operate('three', {}, () => undefined)
     await b.operate('four', {}, () => undefined)
-    expect(asked).toEqual(['one', 'two', 'three'])
+    expect(calledWith).toEqual(['one', 'two', 'three'])
   })
 
   it('that were taken away are not asked any more', async () => {
@@ -84,18 +84,18 @@ describe('gates', () => {
 
   it('that are posted twice are two, and each is taken away by itself', async () => {
     const record = await journal()
-    let asked = 0
+    let calls = 0
     const gate: Gate = () => {
-      asked += 1
+      calls += 1
       return 'allow'
     }
     const ungate = record.gate('policy', gate)
     record.gate('policy', gate)
     await record.operate('exec', {}, () => undefined)
-    expect(asked).toBe(2)
+    expect(calls).toBe(2)
     ungate()
     await record.operate('exec', {}, () => undefined)
-    expect(asked).toBe(3)
+    expect(calls).toBe(3)
   })
 })
 
@@ -132,17 +132,17 @@ describe('a refusal', () => {
 
   it('of the first to refuse wins, and the others are not asked', async () => {
     const record = await journal()
-    const asked: string[] = []
+    const calledWith: string[] = []
     const post = (name: string, answer: GateAnswer) =>
       record.gate(name, () => {
-        asked.push(name)
+        calledWith.push(name)
         return answer
       })
     post('one', 'allow')
     post('two', { answer: 'deny', reason: 'two says no' })
     post('three', { answer: 'deny', reason: 'three says no' })
     expect(await refused(record)).toMatchObject({ details: { gate: 'two', reason: 'two says no' } })
-    expect(asked).toEqual(['one', 'two'])
+    expect(calledWith).toEqual(['one', 'two'])
     const { progress } = await onlyOperation(record)
     expect(progress.map(({ data }) => [data.gate, data.answer])).toEqual([
       ['one', 'allow'],
@@ -211,11 +211,11 @@ describe('a gate that gives no answer', () => {
 
   it.each([20, 0.5])('within its %d ms refuses, and its signal tells it so', async (timeoutMs) => {
     const record = await journal()
-    let told: AbortSignal | undefined
+    let gateSignal: AbortSignal | undefined
     record.gate(
       'slow',
       (_start, { signal }) => {
-        told = signal
+        gateSignal = signal
         return new Promise<GateAnswer>(() => undefined)
       },
       { timeoutMs },
@@ -223,7 +223,7 @@ describe('a gate that gives no answer', () => {
     const error = await refused(record)
     expect(error).toMatchObject({ code: 'gate_refused', details: { gate: 'slow' } })
     expect((await onlyOperation(record)).finished.data.reason).toMatch(/did not answer within \d+ ms/)
-    expect(told?.aborted).toBe(true)
+    expect(gateSignal?.aborted).toBe(true)
   })
 
   it('in time may answer later without any effect', async () => {
@@ -289,9 +289,9 @@ describe('an operation that is cancelled', () => {
   it('while a gate is asked is cancelled, not refused, and does not run', async () => {
     const record = await journal()
     const controller = new AbortController()
-    let told: AbortSignal | undefined
+    let gateSignal: AbortSignal | undefined
     record.gate('slow', (_start, { signal }) => {
-      told = signal
+      gateSignal = signal
       controller.abort(new Error('changed my mind'))
       return new Promise<GateAnswer>(() => undefined)
     })
@@ -301,7 +301,7 @@ describe('an operation that is cancelled', () => {
     )
     expect(error).toMatchObject({ message: 'changed my mind' })
     expect(ran).toBe(false)
-    expect(told?.aborted).toBe(true)
+    expect(gateSignal?.aborted).toBe(true)
     expect((await onlyOperation(record)).finished.data).toMatchObject({
       outcome: 'cancelled',
       errorCode: 'cancelled',
@@ -310,13 +310,13 @@ describe('an operation that is cancelled', () => {
 
   it('beforehand is not put to any gate', async () => {
     const record = await journal()
-    let asked = false
+    let wasCalled = false
     record.gate('policy', () => {
-      asked = true
+      wasCalled = true
       return 'allow'
     })
     await thrownBy(() => record.operate('exec', {}, () => undefined, { signal: AbortSignal.abort() }))
-    expect(asked).toBe(false)
+    expect(wasCalled).toBe(false)
     expect((await onlyOperation(record)).progress).toEqual([])
   })
 

@@ -39,7 +39,7 @@ describe('a journal that is verified while', () => {
   })
 })
 
-/** Does it again and again for as long as something else takes. */
+/** Repeats a task until another one is finished. */
 async function during(act: () => Promise<unknown>, rest: () => Promise<void>): Promise<void> {
   let going = true
   const acting = (async () => {

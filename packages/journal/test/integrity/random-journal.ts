@@ -2,7 +2,7 @@ import type { EventInput } from '@vitrine/protocol'
 import fc from 'fast-check'
 import type { Journal } from '../../src/index.ts'
 
-/** Events of any kind that leave nothing open. */
+/** Events of any kind that leave no work open. */
 export const anyEvent: fc.Arbitrary<EventInput> = fc.oneof(
   fc
     .record({

@@ -15,7 +15,7 @@ interface Row {
   readonly body: string
 }
 
-/** A journal's rows in the hands of someone who can write the file. */
+/** Write access to a journal's rows, as an attacker with the file has it. */
 class Forger {
   readonly rows: readonly Row[]
   readonly #db: DatabaseSync
@@ -41,7 +41,7 @@ class Forger {
     return this.rows[seq - 1]!
   }
 
-  /** What the chain would say of this body after that event. */
+  /** The valid hash of this body after that event. */
   chain(after: number, body: string): string {
     const previous = after === 0 ? hash('sha256', 'vitrine journal sbx_a', 'hex') : this.row(after).hash
     return hash('sha256', previous + body, 'hex')
@@ -64,7 +64,7 @@ class Forger {
     this.run('UPDATE journals SET seq = ?, hash = ? WHERE id = 1', seq, hashed)
   }
 
-  /** Writes the bodies from here on anew, each with the hash it should have, and the head with them. */
+  /** Rewrites the bodies from here on with valid hashes, and the head. */
   rewrite(from: number, change: (body: string) => string): void {
     let previous = from === 1 ? hash('sha256', 'vitrine journal sbx_a', 'hex') : this.row(from - 1).hash
     for (const { seq, body } of this.rows.slice(from - 1)) {
@@ -76,7 +76,7 @@ class Forger {
   }
 }
 
-/** Changes something at or after `at`, which is not the last, and says what verification must name. */
+/** Changes something at or after `at`, which is not the last event, and returns the `seq` that verification must report. */
 type Forgery = (forger: Forger, at: number, last: number) => number | readonly [number, number]
 
 const found: Record<string, Forgery> = {
@@ -198,7 +198,7 @@ const found: Record<string, Forgery> = {
   },
 }
 
-/** What nobody can find who has nothing but the file. */
+/** Changes that cannot be detected from the file alone. */
 const foundByHead: Record<string, Forgery> = {
   'the last rows, deleted, and the head with them': (forger, at) => {
     forger.run('DELETE FROM events WHERE journal = 1 AND seq > ?', at)
@@ -281,7 +281,7 @@ function expectNamed(verification: Verification, [from, to]: readonly [number, n
   expect(verification.seq).toBeLessThanOrEqual(to)
 }
 
-/** Random journals, forged in the file between two owners. */
+/** Random journals whose file is changed between two owners. */
 async function forged(forgery: Forgery, check: (verdict: Verdict) => void): Promise<void> {
   const journals = fc.array(anyEvent, { minLength: 2, maxLength: 25 })
   await fc.assert(
@@ -315,7 +315,7 @@ async function written(path: string, inputs: Parameters<typeof fill>[1]): Promis
   return journal.head
 }
 
-/** The journal beside it was left alone, and says so. */
+/** Checks that an untouched journal in the same file still verifies. */
 async function verdicts(path: string, head: RememberedHead): Promise<Omit<Verdict, 'expected'>> {
   await using store = await openStore(sqliteStore({ path }))
   const journal = await store.journal('sbx_a')

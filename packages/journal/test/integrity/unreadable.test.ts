@@ -25,7 +25,7 @@ describe.each(['gone', '', 'null', '7'])('an event whose stored text is %j', (bo
     const tail = journal.tail()
     expect(await tail.next()).toMatchObject({ value: { seq: 1 } })
     await expect(tail.next()).rejects.toMatchObject(damage)
-    // It is never passed over.
+    // The damaged event is never skipped.
     await expect(tail.next()).rejects.toMatchObject(damage)
     expect(await journal.append([note('four')])).toMatchObject([{ seq: 4 }])
   })

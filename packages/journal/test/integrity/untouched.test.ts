@@ -78,7 +78,7 @@ describe.each([
       let data: unknown = 'bottom'
       for (let level = 0; level < depth; level += 1) data = [data]
       const event = { type: 'foreign.event', data: { type: 'deep', data } }
-      // Whether it is taken is not the question here.
+      // The append may be accepted or rejected.
       await journal.append([event as EventInput]).catch(() => undefined)
       await expectVerified(journal)
     }
@@ -114,7 +114,7 @@ async function opened(driver: StoreDriver): Promise<Journal> {
   return store.journal('sbx_a')
 }
 
-/** Every `seq` is there or in a hole that is accounted for. */
+/** Checks that every `seq` is stored or in a hole that `journal.trimmed` accounts for. */
 async function expectVerified(journal: Journal): Promise<void> {
   const verification = await journal.verify({ head: journal.head })
   expect(verification).toMatchObject({ ok: true, head: journal.head })

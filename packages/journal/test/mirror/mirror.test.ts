@@ -10,10 +10,10 @@ const ways: readonly [string, Opener, Opener][] = [
   ['SQLite to memory', openSqlite, openMemory],
 ]
 
-/** What was trimmed is still in memory for a while: not here. */
+/** Without a cache, because it would still contain trimmed events. */
 const forgetful = { recent: { maxEntries: 1 } }
 
-/** A journal with operations, context and texts that are easily written otherwise. */
+/** A journal with operations, context and texts that have several JSON encodings. */
 async function filled(store: Store, id = 'sbx_a'): Promise<Journal> {
   const record = await store.journal(id, { source: 'engine' })
   await record.as({ actor: 'ada', session: 'ses_1', run: 'run_1' }).operate('exec', { argv: ['ls'] }, () => 0)
@@ -24,7 +24,7 @@ async function filled(store: Store, id = 'sbx_a'): Promise<Journal> {
   return record
 }
 
-/** Brings over everything, page by page, as it would come over a wire. */
+/** Copies everything page by page through JSON, as over a network. */
 async function copy(from: Journal, to: Journal, limit = 1_000): Promise<void> {
   for (;;) {
     const page = await from.export({ after: to.head.seq, limit })
@@ -112,7 +112,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     ]
     await source.append([...audited, output('gone'), output('gone too'), log('five'), log('six')])
     await source.append(Array.from({ length: 6 }, (_, index) => log(`later ${index}`)))
-    // Output goes first and what an audit needs last: what is left has a hole in the middle.
+    // Output is trimmed first and audit events last, which leaves a hole in the middle.
     await source.trim({ events: 11 })
     const kinds = (items: readonly JournalItem[]) =>
       items.map((item) => ('seq' in item ? item.seq : `${item.data.from}-${item.data.to}`))
@@ -212,7 +212,7 @@ describe.each(ways)('an import from %s that is malformed', (_way, _openFrom, ope
     const [mirror, other] = [await store.journal('sbx_m'), await store.journal('sbx_a')]
     await other.append([{ type: 'run.started', run: 'r', data: {} }])
     const [refused, ended] = await Promise.allSettled([
-      // As it comes over a wire.
+      // As parsed from JSON.
       mirror.import([item as unknown as ExportedItem]),
       other.append([{ type: 'run.finished', run: 'r', data: { outcome: 'ok' } }]),
     ])

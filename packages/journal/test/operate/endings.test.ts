@@ -9,7 +9,7 @@ async function journal() {
   return (await openMemory()).journal('sbx_a')
 }
 
-/** Runs one operation that throws and gives its end. */
+/** Runs one operation that throws and returns its end event. */
 async function endOf(thrown: unknown, signal?: AbortSignal) {
   const record = await journal()
   const caught = await thrownBy(() =>
@@ -103,7 +103,7 @@ describe('an operation that throws', () => {
       'an error that cannot be read',
       new Proxy(new Error('x'), {
         get: (_error, field) => {
-          // A promise asks for it.
+          // Awaiting the value reads `then`.
           if (field === 'then') return undefined
           throw new Error('no')
         },

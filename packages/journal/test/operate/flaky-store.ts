@@ -1,7 +1,7 @@
 import { VitrineError } from '@vitrine/protocol'
 import { type CommitBatch, memoryStore, type StoreConnection, type StoreDriver } from '../../src/index.ts'
 
-/** What a commit runs into, or nothing. */
+/** The error of a commit, or undefined. */
 export type Trouble = (batch: CommitBatch) => Error | undefined | Promise<Error | undefined>
 
 export interface FlakyStore extends StoreDriver {
@@ -11,7 +11,7 @@ export interface FlakyStore extends StoreDriver {
 export const diskFull: Trouble = () => new VitrineError('store_failing', 'The disk is full.')
 export const noTrouble: Trouble = () => undefined
 
-/** A memory store whose commits fail, or wait, when a test says so. */
+/** A memory store whose commits a test can make fail or wait. */
 export function flakyStore(): FlakyStore {
   const memory = memoryStore()
   const driver: FlakyStore = {

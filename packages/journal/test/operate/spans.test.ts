@@ -6,7 +6,7 @@ import { thrownBy } from '../fixtures/until.ts'
 import { onlyOperation } from './operations.ts'
 import { exported, startTracing } from './tracing.ts'
 
-/** In whatever is asked, answered or thrown; never in a span. */
+/** A text in arguments, results and errors that must never appear in a span. */
 const planted = 'planted-7f3a'
 
 async function journal() {

@@ -10,12 +10,12 @@ import {
 import { onTestFinished } from 'vitest'
 
 export interface Tracing {
-  /** The spans that have ended, in that order. */
+  /** The ended spans, in the order they ended. */
   readonly spans: () => readonly ReadableSpan[]
   readonly span: (name: string) => ReadableSpan
 }
 
-/** A real SDK, registered as an application would, until the test ends. */
+/** Registers a real OpenTelemetry SDK until the test ends. */
 export function startTracing({
   contextManager = true,
   processors = [],

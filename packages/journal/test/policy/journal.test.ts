@@ -8,11 +8,11 @@ const facts = {
   stdout: 'o'.repeat(300),
   exitCode: 0,
 }
-const asked = { argv: ['cat', 'notes'], path: 'notes', env: { HOME: '/root' } }
+const startData = { argv: ['cat', 'notes'], path: 'notes', env: { HOME: '/root' } }
 
 async function operateOnce(store: Store): Promise<void> {
   const record = await store.journal('sbx_a')
-  await record.operate('exec', asked, () => undefined, { finish: () => facts })
+  await record.operate('exec', startData, () => undefined, { finish: () => facts })
 }
 
 describe('the policy of a store', () => {
@@ -69,7 +69,7 @@ describe('the policy of a sink', () => {
     const { store, narrow, whole } = await twoSinks(policy)
     const journal = await eventsOf(await store.journal('sbx_a'))
     expect(whole).toEqual(journal)
-    expect(journal[0]?.data).toEqual({ op: 'exec', argv: asked.argv, path: 'notes', env: ['HOME'] })
+    expect(journal[0]?.data).toEqual({ op: 'exec', argv: startData.argv, path: 'notes', env: ['HOME'] })
     expect(journal[1]?.data.stdout).toBe(facts.stdout)
     expect(narrow[0]).toEqual({ ...journal[0], data: { op: 'exec' } })
     expect(narrow[1]?.data.omitted).toMatchObject({ stdout: { bytes: 300 } })

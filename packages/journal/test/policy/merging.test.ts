@@ -21,7 +21,7 @@ describe('a policy', () => {
   })
 
   it('does not take an explicit undefined for something that is set', () => {
-    // As it comes from JavaScript, or from options that were spread.
+    // Plain JavaScript and spread options can contain explicit undefined values.
     const unset = { output: undefined, maxOutputBytes: undefined, env: undefined } as unknown as PayloadPolicy
     const { base, byOp } = policyRules({ output: false, maxOutputBytes: 9, env: false }, { exec: unset })
     expect(byOp.exec).toEqual(base)

@@ -8,7 +8,7 @@ const error = {
   retryable: 'unknown',
 }
 
-/** Events with every field that a policy looks at, and with the words that it must leave alone. */
+/** Events with every field that a policy changes, and with the identifiers that it must not change. */
 export const samples: readonly { readonly type: string; readonly data: JsonObject }[] = [
   { type: 'sandbox.created', data: { provider: 'local', root: '/workspace' } },
   { type: 'sandbox.degraded', data: { what: 'isolation', reason: 'bubblewrap is not installed here' } },

@@ -1,12 +1,12 @@
 import { onTestFinished, vi } from 'vitest'
 
 export interface Clock {
-  /** Moves the time of day; timers go on as they are. */
+  /** Advances the system time; timers are not affected. */
   advance(milliseconds: number): void
   set(time: number): void
 }
 
-/** A time of day that stands still until the test moves it. */
+/** A system time that changes only when the test advances it. */
 export function stopClock(now = Date.parse('2026-01-02T03:04:05.000Z')): Clock {
   vi.useFakeTimers({ toFake: ['Date'], now })
   onTestFinished(() => {

@@ -6,7 +6,7 @@ import { thrownBy } from '../fixtures/until.ts'
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const refusals = ['cursor_invalid', 'cursor_foreign', 'cursor_ahead']
 
-/** Every text that differs from this one in one place. */
+/** Every text that differs from this one in one character. */
 function* altered(cursor: string): Generator<string> {
   for (let place = 0; place < cursor.length; place += 1) {
     for (const letter of letters) {

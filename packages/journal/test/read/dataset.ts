@@ -1,7 +1,7 @@
 import type { EventFilter, EventInput, JournalEvent } from '@vitrine/protocol'
 import fc from 'fast-check'
 
-/** Words that have to be found, or not to be: in either case, with what SQL and JSON treat in their own way. */
+/** Search texts that match or do not match, with characters that SQL and JSON treat specially. */
 const words = [
   ...['needle', 'NEEDLE', 'Needle and thread', '100%', '100', 'under_score', 'underXscore', 'back\\slash'],
   ...[
@@ -80,7 +80,7 @@ export const filters: fc.Arbitrary<EventFilter> = fc.record(
   { requiredKeys: [] },
 )
 
-/** What the filter means, worked out the plain way. */
+/** A simple reference implementation of the filter. */
 export function naiveMatch({ types: wanted, session, run, text }: EventFilter, event: JournalEvent): boolean {
   const isType = (pattern: string) =>
     pattern === '*' ||

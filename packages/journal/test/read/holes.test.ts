@@ -12,7 +12,7 @@ function output(offset: number) {
   return { type: 'process.output', data }
 }
 
-/** Holes and messages in turn, then a stretch that no reader wants and no window covers, then messages, and a hole. */
+/** Alternating holes and messages, a range longer than a scan window that no filter matches, messages, and a hole. */
 async function withHoles(store: Store, holes: number): Promise<Journal> {
   const journal = await store.journal('sbx_a')
   const turns = Array.from({ length: holes }, (_, index) => [output(index), log(`early ${index}`)]).flat()
@@ -22,7 +22,7 @@ async function withHoles(store: Store, holes: number): Promise<Journal> {
   }
   await journal.append(Array.from({ length: 20 }, (_, index) => log(`late ${index}`)))
   await journal.append(Array.from({ length: 1_300 }, (_, index) => output(holes + index)))
-  // A tenth of all goes, output first.
+  // A tenth of the events is trimmed, output first.
   await journal.trim({ events: journal.head.seq - 1 })
   return journal
 }

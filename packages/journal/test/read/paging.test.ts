@@ -6,7 +6,7 @@ import { thrownBy } from '../fixtures/until.ts'
 import { stopClock } from './clock.ts'
 import { mixedEvents } from './dataset.ts'
 
-/** Follows pages to the end and gives everything on them. */
+/** Reads all pages and returns their items. */
 async function allPages(
   read: (options: ReadOptions) => Promise<Page>,
   options: ReadOptions,

@@ -12,7 +12,7 @@ function countTypes(events: readonly JournalEvent[]): Record<string, number> {
   return counts
 }
 
-/** What a summary says, checked against the events one by one. */
+/** Checks a summary against the events one by one. */
 function check(
   summary: Summary,
   matching: readonly JournalEvent[],

@@ -3,7 +3,7 @@ import type { EncodedEvent, Tail } from '../../src/index.ts'
 import { note, output } from '../fixtures/events.ts'
 import { openMemory, openSqlite, stores } from '../fixtures/open.ts'
 
-/** What is there, up to and with the nth. */
+/** The items up to and including the nth. */
 async function take(deliveries: Tail<EncodedEvent>, count: number): Promise<EncodedEvent[]> {
   const taken: EncodedEvent[] = []
   while (taken.length < count) taken.push(...((await deliveries.batch()) ?? []))
@@ -11,7 +11,7 @@ async function take(deliveries: Tail<EncodedEvent>, count: number): Promise<Enco
   return taken
 }
 
-/** Bytes with a number that says how often they were made. */
+/** A framing whose bytes contain the number of its calls. */
 function counted() {
   let made = 0
   return ({ cursor, json }: EncodedEvent) => Buffer.from(`${++made} ${cursor} ${json}`)
@@ -129,7 +129,7 @@ describe.each(stores)('a tail on %s that is aborted while a page comes', (_name,
   it('names a cursor before every event that it has not given', async () => {
     const store = await openStore()
     const journal = await store.journal('sbx_a')
-    // The page may be read at once or some turns later: the abort meets each of these moments.
+    // The page is read after a varying number of event loop turns, so the abort is tried at each of them.
     for (let turns = 0; turns < 12; turns += 1) {
       const before = journal.head.seq
       const caller = new AbortController()

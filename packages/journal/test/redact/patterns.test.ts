@@ -5,7 +5,7 @@ import { createRedactor } from '../../src/redact/redactor.ts'
 
 const { redactText } = createRedactor()
 
-// Put together here, so that no file holds anything that looks like a token.
+// Assembled at run time, so that no file contains text that looks like a token.
 const mixed = (length: number) => 'aB3dE5gH7j'.repeat(20).slice(0, length)
 const upper = (length: number) => 'ABCD2345EFGH67'.repeat(20).slice(0, length)
 const hex = (length: number) => '0123456789abcdef'.repeat(20).slice(0, length)

@@ -14,7 +14,7 @@ function scannerOf(...secrets: NamedForms[]): Scanner {
   return scanner
 }
 
-/** What the scanner promises, said in the simplest way. */
+/** A simple reference implementation of the scanner. */
 function findSlowly(forms: readonly string[], text: string): Span[] {
   const longestFirst = forms.toSorted((a, b) => b.length - a.length)
   const spans: Span[] = []

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Few letters, so that secrets overlap and begin alike; all that the encodings treat in a special way. */
+/** A small alphabet, so that secrets overlap and share prefixes; it includes all characters that encodings escape. */
 const units = [...'abAB0', '"', '\\', '/', '\n', '%', '+', '&', '<', ' ', "'", '~', 'é', '€', '😀']
 
 export const anyText = fc.string({ unit: fc.constantFrom(...units), maxLength: 40 })
@@ -11,7 +11,7 @@ export const anySecret = fc.oneof(
   fc.stringMatching(/^[A-Za-z0-9+/_-]{8,40}$/),
 )
 
-/** What a random text cannot hold, in the place of each marker: a mask must not pass for what it hides. */
+/** Replaces each marker by a character that random texts do not contain, so that a marker cannot look like a secret. */
 export function withoutMarkers(text: string): string {
   return text.replace(/\[redacted:[^\]]*\]/g, '\u{F0000}')
 }

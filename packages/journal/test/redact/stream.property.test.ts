@@ -44,7 +44,7 @@ const withForms = fc
     return { secrets, forms: forms.flat(), text: text.join('') }
   })
 
-/** Sends a text along each path, cut into values, and gives what came out, in order. */
+/** Sends a text along each path, split into values, and returns the output in order. */
 function run(stream: StreamRedactor, texts: { a: string; b: string }, steps: readonly Step[]): JsonValue[] {
   const left = { ...texts }
   const out: JsonValue[] = []
@@ -126,8 +126,8 @@ describe('a stream cut anywhere and released at any time', () => {
         const end = '\u{F0001}'
         const forms = secrets.flatMap(secretForms)
         fc.pre(!forms.some((form) => a.includes(form) || b.includes(form) || form.includes(end)))
-        const patient = steps.map((step) => ({ ...step, release: false }))
-        const out = run(streamOf(secrets), { a: a + end, b: b + end }, patient)
+        const withoutRelease = steps.map((step) => ({ ...step, release: false }))
+        const out = run(streamOf(secrets), { a: a + end, b: b + end }, withoutRelease)
         expect(joined(out, 'a')).toBe(a + end)
         expect(joined(out, 'b')).toBe(b + end)
       }),

@@ -13,7 +13,7 @@ export interface LargeJournal {
   readonly journal: Journal
 }
 
-/** Of ten events six are output, two are notes, two are an operation's. */
+/** Of ten events, six are output, two are notes and two belong to an operation. */
 export function mixed(index: number): EventInput {
   if (index % 10 === 3) return started(`op_${index}`)
   if (index % 10 === 7) return finished(`op_${index - 4}`)
@@ -35,7 +35,7 @@ export async function largeJournal(
   return { path, store, journal }
 }
 
-/** How many events of each family are there, without those that speak of trimming. */
+/** The number of events of each family, without `journal.trimmed`. */
 export async function census(journal: Journal): Promise<{ output: number; notes: number; audit: number }> {
   const types = events(await everything(journal)).map(({ type }) => type)
   const count = (prefix: string) => types.filter((type) => type.startsWith(prefix)).length
@@ -50,7 +50,7 @@ export interface Books {
   readonly rowBytes: number
 }
 
-/** What the store's own tables say of the journal, counted by someone else. */
+/** Counts the journal's rows directly in the store's tables. */
 export function books(path: string): Books {
   const db = new DatabaseSync(path, { readOnly: true })
   try {
@@ -71,7 +71,7 @@ export function books(path: string): Books {
   }
 }
 
-/** The journal is whole but for its holes, every one of them is claimed once, and the counts are right. */
+/** Checks that the journal is complete apart from its holes, each hole is claimed once, and the counts match. */
 export async function expectInOrder({ path, journal }: LargeJournal): Promise<Books> {
   const verification = await journal.verify({ head: journal.head })
   expect(verification).toMatchObject({ ok: true })
@@ -84,7 +84,7 @@ export async function expectInOrder({ path, journal }: LargeJournal): Promise<Bo
   expect(verification.missing).toBe(missing)
   expect(found.rows + missing).toBe(journal.head.seq)
   for (const [index, hole] of found.holes.entries()) {
-    // Holes that touch are one hole.
+    // Adjacent holes must be merged.
     expect(hole.from).toBeGreaterThan((found.holes[index - 1]?.to ?? -1) + 1)
   }
   return found

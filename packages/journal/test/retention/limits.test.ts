@@ -29,10 +29,10 @@ describe('a journal of 20,000 events', () => {
   test('is trimmed to a size', async () => {
     const large = await largeJournal(20_000)
     const before = books(large.path).bytes
-    const gone = await large.journal.trim({ bytes: Math.floor(before / 2) })
+    const removed = await large.journal.trim({ bytes: Math.floor(before / 2) })
     const after = await expectInOrder(large)
     expect(after.bytes).toBeLessThanOrEqual(before / 2)
-    expect(gone.bytes).toBeGreaterThanOrEqual(before / 2)
+    expect(removed.bytes).toBeGreaterThanOrEqual(before / 2)
     expect(await census(large.journal)).toMatchObject({ notes: 4_000, audit: 4_000 })
   })
 
@@ -91,11 +91,11 @@ test('neighbouring holes become one, in one trimming and over several', async ()
 test('every trimming says what it took, and takes over what an earlier one said', async () => {
   const large = await largeJournal(5_000)
   const { journal } = large
-  const gone = await journal.trim({ events: 2_000 })
-  const said = events(await everything(journal)).filter(({ type }) => type === 'journal.trimmed')
-  expect(said.reduce((sum, { data }) => sum + Number(data.events), 0)).toBe(gone.events)
-  expect(said.reduce((sum, { data }) => sum + Number(data.bytes), 0)).toBe(gone.bytes)
-  expect(said.every(({ data, derived }) => data.reason === 'events' && derived === true)).toBe(true)
+  const removed = await journal.trim({ events: 2_000 })
+  const reported = events(await everything(journal)).filter(({ type }) => type === 'journal.trimmed')
+  expect(reported.reduce((sum, { data }) => sum + Number(data.events), 0)).toBe(removed.events)
+  expect(reported.reduce((sum, { data }) => sum + Number(data.bytes), 0)).toBe(removed.bytes)
+  expect(reported.every(({ data, derived }) => data.reason === 'events' && derived === true)).toBe(true)
   await sleep(5)
   await journal.trim({ ageMs: 1 })
   await journal.trim({ events: 1 })

@@ -8,9 +8,9 @@ describe('while a journal is trimmed', () => {
     const large = await largeJournal(20_000)
     const { journal } = large
     let over = false
-    const trimming = journal.trim({ events: 1_000 }).then((gone) => {
+    const trimming = journal.trim({ events: 1_000 }).then((removed) => {
       over = true
-      return gone
+      return removed
     })
     let appended = 0
     let read = 0
@@ -29,10 +29,10 @@ describe('while a journal is trimmed', () => {
   test('it happens in transactions of their own, each with an event that says so', async () => {
     const large = await largeJournal(20_000, (index) => output(index, `${index}`))
     await large.journal.trim({ events: 1_000 })
-    const said = (await large.journal.read({ types: ['journal.trimmed'], limit: 10_000 })).events.filter(
+    const reported = (await large.journal.read({ types: ['journal.trimmed'], limit: 10_000 })).events.filter(
       ({ type }) => type === 'journal.trimmed',
     )
-    expect(said.length).toBeGreaterThan(3)
+    expect(reported.length).toBeGreaterThan(3)
   })
 
   test('another trimming waits, and nothing is trimmed twice', async () => {

@@ -3,17 +3,17 @@ import type { Sink, SinkBatch } from '../../src/index.ts'
 
 export interface Collector {
   readonly sink: Sink
-  /** Every try, also those that failed. */
+  /** Every attempt, including failed ones. */
   readonly tries: SinkBatch[]
-  /** What was taken, in order. */
+  /** The accepted items, in order. */
   readonly items: JournalItem[]
   readonly events: () => readonly JournalEvent[]
-  /** What a write does before it takes the batch; throwing refuses it. */
+  /** Called before a batch is accepted; a throw rejects it. */
   before: (batch: SinkBatch, options: { readonly signal: AbortSignal }) => unknown
   closed: number
 }
 
-/** A sink that keeps what it is given, and does what a test tells it. */
+/** A sink that records its batches and whose behaviour a test controls. */
 export function collector({ batchEvents }: { batchEvents?: number } = {}): Collector {
   const items: JournalItem[] = []
   const tries: SinkBatch[] = []

@@ -102,7 +102,7 @@ describe.each([
     const second = await open(driver)
     await (await second.journal('sbx_a')).append(numbered(6, 8))
     const after = collector()
-    // It is not a new name: `from` does not count.
+    // The name is not new, so `from` is ignored.
     await second.addSink('audit', after.sink, { from: 'now' })
     await second.flush()
     expect(after.items.map(messageOf)).toEqual(names(6, 8))

@@ -11,7 +11,7 @@ const isAbout = (name: string) => (item: JournalItem) => 'seq' in item && item.d
 const about = (items: readonly JournalItem[], name: string) =>
   items.filter(isAbout(name)).map(({ type }) => type)
 
-/** A sink that refuses a number of times, and takes everything after. */
+/** A sink that fails a number of times and then accepts everything. */
 function failing(times: number, what: () => unknown = down): Collector {
   const sink = collector()
   sink.before = () => (sink.tries.length <= times ? what() : undefined)
@@ -172,9 +172,9 @@ describe('closing', () => {
   it('is not held up for ever by a sink that never settles and ignores its signal', async () => {
     const store = await openMemory({ closeMs: 50 })
     const [stuck, fine] = [collector(), collector()]
-    let told: AbortSignal | undefined
+    let writeSignal: AbortSignal | undefined
     stuck.before = (_batch, { signal }) => {
-      told = signal
+      writeSignal = signal
       return endless()
     }
     await store.addSink('stuck', stuck.sink)
@@ -182,7 +182,7 @@ describe('closing', () => {
     await (await store.journal('sbx_a')).append([log('1')])
     await until(() => stuck.tries.length === 1 && fine.items.length === 1)
     expect((await settled(store.close())).status).toBe('fulfilled')
-    expect(told?.aborted).toBe(true)
+    expect(writeSignal?.aborted).toBe(true)
     expect(fine.items.map(messageOf)).toEqual(['1'])
     expect(fine.closed).toBe(1)
   })

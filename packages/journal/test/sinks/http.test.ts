@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { httpSink } from '../../src/sinks/http.ts'
 import { thrownBy } from '../fixtures/until.ts'
 import { batch, event, eventOfBytes, gap, going, numbers } from './events.ts'
-import { type Answer, receiver } from './receiver.ts'
+import { type ReceiverResponse, receiver } from './receiver.ts'
 
 describe('httpSink', () => {
   test('posts the batch as lines of JSON with its key', async () => {
@@ -171,10 +171,10 @@ describe('a receiver that misbehaves', () => {
   })
 
   test('and is not there is an error with the code of the system', async () => {
-    const gone = createServer()
-    await new Promise<void>((listening) => gone.listen(0, '127.0.0.1', listening))
-    const { port } = gone.address() as AddressInfo
-    await new Promise((closed) => gone.close(closed))
+    const closedServer = createServer()
+    await new Promise<void>((listening) => closedServer.listen(0, '127.0.0.1', listening))
+    const { port } = closedServer.address() as AddressInfo
+    await new Promise((closed) => closedServer.close(closed))
     const url = `http://127.0.0.1:${port}`
     const error = await thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
     expect(error).toMatchObject({
@@ -257,8 +257,8 @@ test('httpSink refuses options that make no sense', () => {
   expect(() => httpSink({ url, timeoutMs: 2 ** 31 })).toThrow('timeoutMs: expected a whole number')
 })
 
-/** Answers the first request with the first status, and so on; the last one stays. */
-function statuses(...codes: number[]): Answer {
+/** Responds to the first request with the first status, and so on; the last status repeats. */
+function statuses(...codes: number[]): ReceiverResponse {
   return (response, index) => void response.writeHead(codes[index] ?? codes.at(-1) ?? 200).end()
 }
 

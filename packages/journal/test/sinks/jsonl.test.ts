@@ -137,7 +137,7 @@ describe('a line that a crash cut', () => {
 })
 
 describe('a write that fails half-way', () => {
-  // A limit of the kernel on the size of files: a write that crosses it is cut short, then fails.
+  // A file size limit of the kernel: a write that crosses it is truncated, then fails.
   const limited = existsSync('/usr/bin/prlimit')
 
   test.runIf(limited)('leaves no half line behind, and the retry is whole', async () => {
@@ -428,7 +428,7 @@ function opened(options: JsonlSinkOptions): Sink {
   return sink
 }
 
-/** The `seq` of each line; throws when the file has a line that is not whole. */
+/** The `seq` of each line; throws if a line is incomplete. */
 function seqs(path: string): number[] {
   const text = readFileSync(path, 'utf8')
   if (text !== '' && !text.endsWith('\n')) throw new Error(`${path} ends in the middle of a line.`)
@@ -471,7 +471,7 @@ function canMount(): boolean {
   }
 }
 
-/** Whether files here can be made append-only, which forbids even root to cut them. */
+/** Whether files can be made append-only here, so that even root cannot truncate them. */
 function canForbidCutting(): boolean {
   const path = join(mkdtempSync(join(tmpdir(), 'vitrine-sinks-')), 'probe')
   try {

@@ -9,10 +9,10 @@ export interface ReceivedRequest {
   readonly body: string
 }
 
-export type Answer = (response: ServerResponse, index: number) => void
+export type ReceiverResponse = (response: ServerResponse, index: number) => void
 
-/** A real HTTP server on loopback that keeps what it was sent. It ends with the test. */
-export async function receiver(answer: Answer = (response) => void response.end()) {
+/** An HTTP server on loopback that records its requests. It is closed when the test ends. */
+export async function receiver(answer: ReceiverResponse = (response) => void response.end()) {
   const requests: ReceivedRequest[] = []
   const server = createServer(async (request, response) => {
     let body = ''

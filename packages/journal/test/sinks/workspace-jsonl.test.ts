@@ -165,7 +165,7 @@ function seqs(lines: string): number[] {
     .map((line) => JSON.parse(line).seq)
 }
 
-/** Workspaces in memory; `broken` says which of them fail, and how. */
+/** Workspaces in memory; `broken` holds the error of each one that fails. */
 function memory() {
   const written = new Map<string, string>()
   const appends: string[] = []

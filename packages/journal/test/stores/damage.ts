@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 import { openStore, type Store, sqliteStore } from '../../src/index.ts'
 import { events, everything, messages, note } from '../fixtures/events.ts'
 
-/** A store to take copies of, and what was in it when it was whole. */
+/** A store to copy, and its contents before any damage. */
 export interface Original {
   readonly path: string
   readonly events: readonly JournalEvent[]
@@ -19,16 +19,16 @@ export interface Original {
 
 const sides = ['', '-wal', '-shm', '.owner', '.reserve']
 
-/** Two owners wrote to it, one after the other, and both were killed. */
+/** A store that two successive owners wrote to, both killed. */
 export async function killedStore(): Promise<Original> {
   const path = join(mkdtempSync(join(tmpdir(), 'vitrine-store-')), 'journal.db')
   die(path, 1, 25)
   die(path, 26, 60)
-  // The second owner put the log of the first into the main file.
+  // The second owner checkpointed the WAL of the first into the main file.
   return remembered(path, 25)
 }
 
-/** The same, closed well: all of it is in the main file. */
+/** The same store after a clean close: everything is in the main file. */
 export async function closedStore(): Promise<Original> {
   const original = await killedStore()
   const store = await openStore(sqliteStore({ path: original.path }))
@@ -36,7 +36,7 @@ export async function closedStore(): Promise<Original> {
   return { ...original, settled: original.events.length }
 }
 
-/** A copy in a directory of its own, to be damaged. */
+/** A copy in its own directory, to be damaged. */
 export function copyOf(original: Original): { path: string; remove(): void } {
   const directory = mkdtempSync(join(tmpdir(), 'vitrine-damage-'))
   const path = join(directory, 'journal.db')
@@ -48,8 +48,8 @@ export function copyOf(original: Original): { path: string; remove(): void } {
 export type Honesty = 'refused' | 'found out' | 'prefix'
 
 /**
- * What a damaged store may do: refuse with the file's name, or say on verification where it is damaged, or go on
- * from a state it was once in. Never start anew, never pass off what was not written.
+ * Checks that a damaged store is rejected with the file's name, or fails verification, or continues from an earlier
+ * state. It must not start empty or return data that was never written.
  */
 export async function expectHonest(path: string, original: Original): Promise<Honesty> {
   let store: Store | undefined

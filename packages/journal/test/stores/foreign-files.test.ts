@@ -18,7 +18,7 @@ import { child } from '../fixtures/child.ts'
 import { messages, note } from '../fixtures/events.ts'
 import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
-import type { Owner } from '../fixtures/owner.ts'
+import type { OwnerProcess } from '../fixtures/owner.ts'
 
 describe('a file that is no store is refused by name and left as it is:', () => {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), randomBytes(3_000)])
@@ -138,7 +138,7 @@ describe('a path', () => {
     mkdirSync(directory)
     chmodSync(root, 0o755)
     chmodSync(directory, 0o555)
-    const other = await child<Owner>('./owner.ts')
+    const other = await child<OwnerProcess>('./owner.ts')
     if (process.getuid?.() === 0) await other.call('become', 65_534)
     await expect(other.call('open', path)).rejects.toMatchObject({
       code: 'store_unavailable',
@@ -157,7 +157,7 @@ describe('a path', () => {
     await (await openStore(sqliteStore({ path }))).close()
     for (const name of readdirSync(root)) chmodSync(join(root, name), 0o444)
     chmodSync(root, 0o555)
-    const other = await child<Owner>('./owner.ts')
+    const other = await child<OwnerProcess>('./owner.ts')
     if (process.getuid?.() === 0) await other.call('become', 65_534)
     await expect(other.call('open', path)).rejects.toMatchObject({
       code: expect.stringMatching(/^store_(unavailable|failing)$/),
@@ -189,7 +189,7 @@ describe('a path', () => {
   })
 })
 
-/** Refused with that code and the file's name, and every byte there is as it was. */
+/** Opening is rejected with this code and the file's name, and no byte in the folder changes. */
 async function refused(
   path: string,
   code: string | RegExp,
@@ -208,7 +208,7 @@ async function refused(
   return error
 }
 
-/** The file and what lies beside it; only the index of a log is nobody's content. */
+/** The file and the files beside it, without the `-shm` index, which has no content of its own. */
 function contents(path: string): Record<string, string> {
   const names = readdirSync(join(path, '..')).filter((name) => !name.endsWith('-shm'))
   return Object.fromEntries(names.map((name) => [name, digest(join(path, '..', name))]))
@@ -218,7 +218,7 @@ function digest(file: string): string {
   return hash('sha256', readFileSync(file), 'hex')
 }
 
-/** A program that is killed right after it wrote. */
+/** Another program that is killed right after it wrote. */
 function dieWriting(path: string, sql: string): void {
   const program = `const { DatabaseSync } = require('node:sqlite')
     const db = new DatabaseSync(${JSON.stringify(path)})

@@ -198,17 +198,17 @@ function large(message: string) {
   return note(message.padEnd(20_000, '.'))
 }
 
-/** Operations that have begun, and end when they are told to. */
+/** Running operations that end when `finish` is called. */
 async function running(journal: Journal, count: number) {
-  const { promise: told, resolve: finish } = Promise.withResolvers<void>()
+  const { promise: mayFinish, resolve: finish } = Promise.withResolvers<void>()
   const refused: unknown[] = []
-  let begun = 0
+  let running = 0
   let ended = 0
   const one = async () => {
     try {
       await journal.operate('exec', {}, () => {
-        begun += 1
-        return told
+        running += 1
+        return mayFinish
       })
     } catch (error) {
       refused.push((error as { code?: string }).code)
@@ -217,7 +217,7 @@ async function running(journal: Journal, count: number) {
   }
   const finished = Promise.all(numbers(1, count).map(one))
   onTestFinished(() => finish())
-  await eventually('all operations have begun', () => begun === count)
+  await eventually('all operations have begun', () => running === count)
   return {
     finish,
     finished,
@@ -234,7 +234,7 @@ async function outcomes(journal: Journal): Promise<unknown[]> {
     .map(({ data }) => data.outcome)
 }
 
-/** Recovered by itself, with nothing lost in between. */
+/** Checks that the store recovered by itself and lost nothing. */
 async function expectWell(store: Store, journal: Journal): Promise<void> {
   await eventually('the store is well again', () => store.health.status === 'ok')
   await journal.append([note('after')])

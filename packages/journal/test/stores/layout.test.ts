@@ -82,7 +82,7 @@ describe('a database with our id', () => {
       .get('sqlite_autoindex_journals_1')
     db.close()
     const bytes = readFileSync(path)
-    // How many entries the page of the index has: none any more.
+    // Sets the number of entries on the index page to zero.
     bytes.writeUInt16BE(0, (Number(index?.rootpage) - 1) * 4_096 + 3)
     writeFileSync(path, bytes)
     await refused(path)

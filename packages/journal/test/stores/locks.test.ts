@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Child, child } from '../fixtures/child.ts'
+import { type ChildFixture, child } from '../fixtures/child.ts'
 import { events, everything, finished, messages, note, started } from '../fixtures/events.ts'
 import { eventually } from '../fixtures/eventually.ts'
 import { folder } from '../fixtures/folder.ts'
@@ -87,7 +87,7 @@ describe('a lock that another program holds on the file', () => {
   })
 })
 
-async function locked(path: string): Promise<Child<Rival>> {
+async function locked(path: string): Promise<ChildFixture<Rival>> {
   const rival = await child<Rival>('./rival.ts')
   await rival.call('open', path)
   await rival.call('exec', 'BEGIN IMMEDIATE')

@@ -8,9 +8,9 @@ import { events, everything, messages, note } from '../fixtures/events.ts'
 import { eventually } from '../fixtures/eventually.ts'
 import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
-import type { Owner } from '../fixtures/owner.ts'
+import type { OwnerProcess } from '../fixtures/owner.ts'
 
-const owner = () => child<Owner>('./owner.ts')
+const owner = () => child<OwnerProcess>('./owner.ts')
 
 describe('a store that another process owns', () => {
   test('is refused with who owns it, where and since when', async () => {

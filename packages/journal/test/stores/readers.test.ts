@@ -6,12 +6,12 @@ import { child } from '../fixtures/child.ts'
 import { events, everything, messages, note, numbers } from '../fixtures/events.ts'
 import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
-import type { Owner } from '../fixtures/owner.ts'
+import type { OwnerProcess } from '../fixtures/owner.ts'
 
 describe('a reader in another process than the owner', () => {
   test('sees what is committed, and its tails are live', async () => {
     const path = join(folder(), 'journal.db')
-    const other = await child<Owner>('./owner.ts')
+    const other = await child<OwnerProcess>('./owner.ts')
     await other.call('open', path)
     await other.call('append', 'sbx_a', ['one'])
     const reader = await opened(path, { readOnly: true })
@@ -34,7 +34,7 @@ describe('a reader in another process than the owner', () => {
 
   test('gets every event once and in order while the owner writes as fast as it can', async () => {
     const path = join(folder(), 'journal.db')
-    const other = await child<Owner>('./owner.ts')
+    const other = await child<OwnerProcess>('./owner.ts')
     await other.call('open', path)
     await other.call('append', 'sbx_a', ['0'])
     const reader = await opened(path, { readOnly: true })
@@ -58,7 +58,7 @@ describe('a reader in another process than the owner', () => {
 
   test('reads on after the owner was killed, and follows the next owner', async () => {
     const path = join(folder(), 'journal.db')
-    const other = await child<Owner>('./owner.ts')
+    const other = await child<OwnerProcess>('./owner.ts')
     await other.call('open', path)
     await other.call('append', 'sbx_a', ['one'])
     const reader = await opened(path, { readOnly: true })
@@ -77,7 +77,7 @@ describe('a reader in another process than the owner', () => {
     const path = join(folder(), 'journal.db')
     const first = await openStore(sqliteStore({ path }))
     await (await first.journal('sbx_a')).append([note('one')])
-    const reader = await child<Owner>('./owner.ts')
+    const reader = await child<OwnerProcess>('./owner.ts')
     await reader.call('open', path, { readOnly: true })
     await first.close()
     const second = await opened(path)
@@ -113,7 +113,7 @@ describe('a reader in another process than the owner', () => {
 
   test('does not end what is open in the store', async () => {
     const path = join(folder(), 'journal.db')
-    const other = await child<Owner>('./owner.ts')
+    const other = await child<OwnerProcess>('./owner.ts')
     await other.call('open', path)
     await other.call('start', 'sbx_a', 'op_1')
     const reader = await opened(path, { readOnly: true })

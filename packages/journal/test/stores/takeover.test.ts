@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { openStore, sqliteStore } from '../../src/index.ts'
-import { type Child, child } from '../fixtures/child.ts'
+import { type ChildFixture, child } from '../fixtures/child.ts'
 import { events, everything, messages, note } from '../fixtures/events.ts'
 import { eventually } from '../fixtures/eventually.ts'
 import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
-import type { Owner } from '../fixtures/owner.ts'
+import type { OwnerProcess } from '../fixtures/owner.ts'
 
 describe('a takeover', () => {
   test('ends what the living owner left open, and its next append is refused', async () => {
@@ -125,9 +125,9 @@ describe('a takeover', () => {
 })
 
 /** A store whose living owner is another process, with one event. */
-async function owned(): Promise<{ path: string; other: Child<Owner> }> {
+async function owned(): Promise<{ path: string; other: ChildFixture<OwnerProcess> }> {
   const path = join(folder(), 'journal.db')
-  const other = await child<Owner>('./owner.ts')
+  const other = await child<OwnerProcess>('./owner.ts')
   await other.call('open', path)
   await other.call('append', 'sbx_a', ['theirs'])
   return { path, other }

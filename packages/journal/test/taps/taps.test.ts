@@ -11,7 +11,7 @@ async function journal(options?: OpenStoreOptions): Promise<Journal> {
 const messages = (count: number) => Array.from({ length: count }, (_, index) => log(`m${index}`))
 const names = (count: number) => messages(count).map(({ data }) => data?.message)
 
-/** Lets everything that is ready run. */
+/** Waits until all pending microtasks and immediates have run. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate)
 }
@@ -244,7 +244,7 @@ describe('an ordered tap', () => {
         running += 1
         expect(running).toBe(1)
         order.push(`begin ${messageOf(event)}`)
-        // The first takes longest: without waiting it would end last.
+        // The first call takes longest: without ordering it would end last.
         for (let turn = 5; turn > event.seq; turn -= 1) await new Promise(setImmediate)
         order.push(`end ${messageOf(event)}`)
         running -= 1

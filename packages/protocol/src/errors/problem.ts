@@ -25,7 +25,7 @@ const problemSchema = z.looseObject({
   details: z.optional(z.record(z.string(), z.json())),
 })
 
-/** The wire form. The cause and the stack stay here. */
+/** Converts an error to its wire form, without its cause and stack. */
 export function toProblem(thrown: unknown): Problem {
   const error = toVitrineError(thrown)
   return {
@@ -40,11 +40,11 @@ export function toProblem(thrown: unknown): Problem {
   }
 }
 
-/** The error again; a code of a newer version keeps its name, status and advice. */
+/** Restores the error from its wire form; an unknown code of a newer version keeps its name, status and hint. */
 export function fromProblem(problem: unknown): VitrineError {
   const parsed = problemSchema.safeParse(problem)
   if (!parsed.success) {
-    return new VitrineError('internal', 'Expected problem+json with a code, got something else.', {
+    return new VitrineError('internal', 'Expected an error as application/problem+json with a code.', {
       cause: problem,
     })
   }

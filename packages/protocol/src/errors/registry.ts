@@ -1,5 +1,5 @@
 /**
- * Every error a user can meet: `code → HTTP status → retryable → what to do about it`.
+ * Every error that a user can get: `code → HTTP status → retryable → what to do about it`.
  * `retryable: 'unknown'` means that the same call may or may not have had an effect.
  */
 export const errorRegistry = {
@@ -23,10 +23,10 @@ export const errorRegistry = {
   event_type_unknown: entry(
     422,
     false,
-    'Use a type of the catalogue, or wrap what comes from elsewhere with `foreignEvent()`.',
+    'Use a type of the catalogue, or wrap events of other systems with `foreignEvent()`.',
   ),
-  work_already_open: entry(409, false, 'Give each operation, process, turn and run an id of its own.'),
-  work_not_open: entry(409, false, 'It has ended already, or never began; an end is written once.'),
+  work_already_open: entry(409, false, 'Give each operation, process, turn and run its own id.'),
+  work_not_open: entry(409, false, 'It has already ended or never started; an end is written once.'),
   cursor_invalid: entry(400, false, 'Use a cursor exactly as a page, an event or a heartbeat gave it.'),
   cursor_foreign: entry(
     409,
@@ -36,15 +36,19 @@ export const errorRegistry = {
   cursor_ahead: entry(
     409,
     false,
-    'The store was restored from an older copy: read from the start and compare what you kept.',
+    'The store was restored from an older copy: read from the start and compare with your copy.',
   ),
 
   store_owned: entry(
     409,
     true,
-    'Close the other host, open read-only, or pass `takeover: true` to fence the other one off.',
+    'Close the other host, open read-only, or pass `takeover: true` to fence off the other host.',
   ),
-  store_fenced: entry(409, false, 'Another host took this store over. End what runs here and open again.'),
+  store_fenced: entry(
+    409,
+    false,
+    'Another host took over this store. Stop this host and open the store again.',
+  ),
   store_closed: entry(409, false, 'Open the store again before using it.'),
   store_read_only: entry(409, false, 'Write through the host that owns the store.'),
   store_unavailable: entry(
@@ -63,7 +67,7 @@ export const errorRegistry = {
   store_failing: entry(
     507,
     true,
-    'The disk is full or failing: free space. Work goes on by itself once a commit succeeds.',
+    'The disk is full or failing: free space. Work continues automatically once a commit succeeds.',
   ),
   journal_overloaded: entry(429, true, 'Await `append` before appending more, or append less.'),
   journal_diverged: entry(
@@ -72,24 +76,24 @@ export const errorRegistry = {
     'The imported events do not continue this journal: import into an empty one.',
   ),
 
-  blob_not_found: entry(404, false, 'It was freed with its last event, or never stored here.'),
+  blob_not_found: entry(404, false, 'The blob was removed with its last event, or was never stored here.'),
   blob_too_large: entry(413, false, 'Store a smaller part, or raise `blobs.maxBytes`.'),
   blob_limit: entry(507, true, 'Free blobs by trimming journals, or raise `blobs.maxTotalBytes`.'),
   range_invalid: entry(416, false, 'Ask for a range inside the blob.'),
 
-  sink_exists: entry(409, false, 'Give each sink a name of its own, or close the first one.'),
+  sink_exists: entry(409, false, 'Give each sink its own name, or close the first one.'),
   sink_unwritable: entry(
     500,
     true,
-    'Check that the target exists and can be written; delivery goes on by itself.',
+    'Check that the target exists and can be written; delivery is retried automatically.',
   ),
-  sink_rejected: entry(502, true, 'Look at what the receiver answered; delivery goes on by itself.'),
+  sink_rejected: entry(502, true, 'Look at the response of the receiver; delivery is retried automatically.'),
 
-  gate_refused: entry(403, false, 'The named gate refused it; change the call or the gate.'),
+  gate_refused: entry(403, false, 'The gate that the message names refused it: change the call or the gate.'),
   command_not_found: entry(
     422,
     false,
-    'Check the spelling, install the program in the sandbox, or give its whole path.',
+    'Check the spelling, install the program in the sandbox, or give its full path.',
   ),
   command_not_executable: entry(
     422,
@@ -101,20 +105,24 @@ export const errorRegistry = {
   user_unknown: entry(
     422,
     false,
-    'Use a user that the sandbox has; `capabilities.users` says whether it has others.',
+    'Use a user of the sandbox; `capabilities.users` says whether it supports others.',
   ),
   environment_invalid: entry(422, false, 'Correct the variable that the message names.'),
   process_refused: entry(
     503,
     true,
-    'The machine has no process or memory left for it: end something, or raise the limit that the message names.',
+    'The machine has no process or memory left: end other processes, or raise the limit that the message names.',
   ),
   process_limit: entry(429, true, 'Stop or remove processes of this sandbox, or raise `limits.processes`.'),
   process_exited: entry(409, false, 'The process has ended: start it again.'),
   process_running: entry(409, false, 'Stop or kill the process first.'),
   input_closed: entry(409, false, 'Its input has ended or was never open: start it with input.'),
   input_too_large: entry(413, false, 'Send the input in smaller parts, or raise `limits.inputBytes`.'),
-  terminal_required: entry(409, false, 'Start the process with `tty` to resize it or to type into it.'),
+  terminal_required: entry(
+    409,
+    false,
+    'Start the process with `tty` to resize it or to write to its terminal.',
+  ),
   terminal_unavailable: entry(
     503,
     true,
@@ -123,37 +131,41 @@ export const errorRegistry = {
   view_fell_behind: entry(
     409,
     true,
-    'View it again from its recent output; the journal has what was missed.',
+    'View it again from its recent output; the journal has the missed output.',
   ),
-  file_not_found: entry(404, false, 'Check the path; list its directory to see what is there.'),
-  file_exists: entry(409, false, 'Choose another path, or remove what is there first.'),
+  file_not_found: entry(404, false, 'Check the path; list its directory.'),
+  file_exists: entry(409, false, 'Choose another path, or remove the existing file first.'),
   file_not_regular: entry(
     409,
     false,
-    'Only regular files are read and written; devices, FIFOs and sockets are for processes.',
+    'Only regular files can be read and written; use a process for devices, FIFOs and sockets.',
   ),
   file_is_directory: entry(
     409,
     false,
-    'Name a file, or use what is for directories: list, download, remove.',
+    'Pass a file, or use a method for directories: list, download, remove.',
   ),
   file_not_directory: entry(409, false, 'A part of the path is a file: check the path.'),
   file_denied: entry(403, false, 'Its owner and mode forbid it: change them, or act as another `user`.'),
   file_read_only: entry(
     403,
     false,
-    'It lies in a place that is granted read-only, or on such a file system.',
+    'Its path is granted read-only or its file system is read-only: use another path or a writable grant.',
   ),
-  file_busy: entry(409, true, 'Something holds it: end that, and call again.'),
-  file_failed: entry(500, 'unknown', 'The disk did not do it: look at the message and at the host.'),
-  directory_not_empty: entry(409, false, 'Pass `recursive: true` to remove what is below as well.'),
+  file_busy: entry(409, true, 'Another process uses it: end that process and call again.'),
+  file_failed: entry(
+    500,
+    'unknown',
+    'The file system reported an error: look at the message and at the host.',
+  ),
+  directory_not_empty: entry(409, false, 'Pass `recursive: true` to remove its content as well.'),
   path_outside: entry(
     403,
     false,
-    'Use a path in the workspace, or grant the other place: `grants: [{ path, writable }]`.',
+    'Use a path in the workspace, or grant the other path: `grants: [{ path, writable }]`.',
   ),
   path_too_long: entry(422, false, 'Use a shorter name: 255 bytes for each part, 4,095 in all.'),
-  link_loop: entry(422, false, 'Its links lead in a circle or through more than 40 others: mend them.'),
+  link_loop: entry(422, false, 'The symlinks form a loop or a chain of more than 40: correct them.'),
   disk_full: entry(507, true, 'Free space on the disk of the workspace and call again; nothing was changed.'),
   files_open: entry(503, true, 'Read open streams to their end or cancel them, and call again.'),
   invalid_compression_scheme: entry(
@@ -161,16 +173,20 @@ export const errorRegistry = {
     false,
     'Use tar, tar.gz, tar.zst or zip, as `scheme` or as the end of the name.',
   ),
-  archive_invalid: entry(422, false, 'It is cut off, damaged or not of that scheme: make it again.'),
+  archive_invalid: entry(
+    422,
+    false,
+    'The archive is truncated, damaged or in another format: create it again.',
+  ),
   archive_refused: entry(
     422,
     false,
-    'Take the member that the message names out of it; nothing was written.',
+    'Remove the member that the message names from the archive; nothing was written.',
   ),
   archive_too_large: entry(
     413,
     false,
-    'Split it, or raise the limit that the message names; nothing was written.',
+    'Split the archive, or raise the limit that the message names; nothing was written.',
   ),
   workspace_not_empty: entry(
     409,
@@ -180,12 +196,16 @@ export const errorRegistry = {
   setup_failed: entry(
     422,
     false,
-    'Correct the step that the message names and create the sandbox again; nothing was left behind.',
+    'Correct the step that the message names and create the sandbox again; no files were left behind.',
   ),
-  port_unavailable: entry(404, true, 'Start what should listen there, and wait for it with `ports.waitFor`.'),
+  port_unavailable: entry(
+    404,
+    true,
+    'Start the server that should listen there, and wait for it with `ports.waitFor`.',
+  ),
   sandbox_not_running: entry(409, false, 'Call `lifecycle.start()` first.'),
   sandbox_paused: entry(409, false, 'Call `lifecycle.resume()` first.'),
-  sandbox_destroyed: entry(410, false, 'It is gone for good: create another.'),
+  sandbox_destroyed: entry(410, false, 'The sandbox was removed permanently: create another.'),
   sandbox_start_failed: entry(
     500,
     'unknown',
@@ -199,28 +219,32 @@ export const errorRegistry = {
   before_stop_failed: entry(
     409,
     false,
-    'A hook failed, so the workspace is not persisted from this half state; its last persisted state is unchanged.',
+    'A hook failed, so the workspace was not persisted; its last persisted state is unchanged.',
   ),
-  agent_unknown: entry(404, false, 'Use a name that `listAgents()` has, or open the host with that agent.'),
+  agent_unknown: entry(
+    404,
+    false,
+    'Use a name that `listAgents()` returns, or open the host with that agent.',
+  ),
   agent_not_installed: entry(
     424,
     false,
-    'Install it with `installAgent(name)` where there is a network, or follow what the message says.',
+    'Install it with `installAgent(name)`, which needs network access, or follow the message.',
   ),
   agent_install_failed: entry(
     502,
     'unknown',
-    'Look at the output in the message; nothing was left behind. Try again, or with another version.',
+    'Look at the output in the message; no files were left behind. Try again, or install another version.',
   ),
   agent_exited: entry(
     502,
     'unknown',
-    'The agent ended: look at its last words in `details.stderr`. The next prompt starts it again.',
+    'The agent exited: look at its stderr in `details.stderr`. The next prompt starts it again.',
   ),
   agent_failed: entry(
     502,
     'unknown',
-    'The agent answered with an error: look at `details` and at its credentials and model.',
+    'The agent responded with an error: look at `details` and at its credentials and model.',
   ),
   agent_protocol_error: entry(
     502,
@@ -230,7 +254,7 @@ export const errorRegistry = {
   agent_silent: entry(
     504,
     'unknown',
-    'The agent said nothing in time: raise the limit, or look at what it waits for.',
+    'The agent sent no message in time: raise the limit, or look at what it waits for.',
   ),
   credentials_missing: entry(
     422,
@@ -239,45 +263,45 @@ export const errorRegistry = {
   ),
   session_not_found: entry(404, false, 'List the sessions of the sandbox first; ids are exact.'),
   session_exists: entry(409, false, 'Choose another id, or use `sessions.resumeOrCreate`.'),
-  session_closed: entry(409, false, 'Open another session, or bring this one back with `sessions.resume`.'),
-  session_busy: entry(409, true, 'A turn runs: wait for it, cancel it, or let prompts wait with `queue`.'),
-  session_queue_full: entry(429, true, 'Too many prompts wait already: await them before sending more.'),
-  permission_not_pending: entry(409, false, 'It was answered before, or never asked: look at its events.'),
-  question_not_pending: entry(409, false, 'It was answered before, or never asked: look at its events.'),
+  session_closed: entry(409, false, 'Open another session, or resume this one with `sessions.resume`.'),
+  session_busy: entry(409, true, 'A turn is running: wait for it, cancel it, or queue prompts with `queue`.'),
+  session_queue_full: entry(429, true, 'Too many prompts are queued: await them before sending more.'),
+  permission_not_pending: entry(
+    409,
+    false,
+    'It was already answered or never requested: look at its events.',
+  ),
+  question_not_pending: entry(409, false, 'It was already answered or never requested: look at its events.'),
   option_unknown: entry(422, false, 'Choose one of the values that the message lists.'),
-  sandbox_exists: entry(409, false, 'Choose another id, or attach to the one that is there.'),
+  sandbox_exists: entry(409, false, 'Choose another id, or attach to the existing sandbox.'),
   sandbox_replaced: entry(
     410,
     false,
-    'Its workspace is not the one it had: create another sandbox for what is there now.',
+    'Another folder has replaced its workspace: create a new sandbox for that folder.',
   ),
   token_invalid: entry(
     401,
     false,
-    'Send `Authorization: Bearer <token>`; `vitrine serve` prints the token, and keeps it in its data directory.',
+    'Send `Authorization: Bearer <token>`; `vitrine serve` prints the token and stores it in its data directory.',
   ),
-  access_denied: entry(403, false, 'This token may only look on: use one with full access.'),
+  access_denied: entry(403, false, 'This token has read access only: use one with full access.'),
   host_refused: entry(
     421,
     false,
     'Use the address that the daemon listens on, or allow this name with `--allow-host`.',
   ),
-  origin_refused: entry(403, false, 'Open the daemon to this origin with `--cors <origin>`.'),
-  route_unknown: entry(404, false, 'Look at /openapi.json for every route there is.'),
+  origin_refused: entry(403, false, 'Allow this origin with `--cors <origin>`.'),
+  route_unknown: entry(404, false, 'Look at /openapi.json for the list of routes.'),
   method_unknown: entry(405, false, 'Look at the `allow` header, or at /openapi.json.'),
-  body_invalid: entry(400, false, 'Correct the body: the message says where and what was expected.'),
-  body_too_large: entry(413, false, 'Send less at once; files and archives go as streams of any size.'),
+  body_invalid: entry(400, false, 'Correct the body: the message names the field and the expected value.'),
+  body_too_large: entry(413, false, 'Send a smaller body; files and archives can be streamed at any size.'),
   media_type_unsupported: entry(415, false, 'Send the `content-type` that the message names.'),
-  too_many_connections: entry(
-    503,
-    true,
-    'Close streams that nobody reads, or raise the limit of the daemon.',
-  ),
-  server_closing: entry(503, true, 'The daemon is going down: connect again, with the cursor that you have.'),
+  too_many_connections: entry(503, true, 'Close unused streams, or raise the limit of the daemon.'),
+  server_closing: entry(503, true, 'The daemon is shutting down: connect again with your last cursor.'),
   connection_failed: entry(
     503,
     'unknown',
-    'Check that the daemon runs and can be reached; look at the journal for what came of the call.',
+    'Check that the daemon runs and is reachable; look at the journal for the outcome of the call.',
   ),
   host_closed: entry(409, false, 'Open the host again before using it.'),
   secret_too_short: entry(
@@ -301,7 +325,7 @@ function entry<S extends number, R extends Retryable>(status: S, retryable: R, h
   return { status, retryable, hint } as const
 }
 
-/** The registry's row, also for a code that only a newer version knows. */
+/** The registry's entry; a code that only a newer version knows gets that of `internal`. */
 export function errorEntry(code: string): ErrorEntry {
   return isErrorCode(code) ? errorRegistry[code] : errorRegistry.internal
 }

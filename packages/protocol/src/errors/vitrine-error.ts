@@ -5,12 +5,12 @@ const brand = Symbol.for('vitrine.error')
 
 export interface VitrineErrorOptions {
   readonly cause?: unknown
-  /** Facts a program may need: which field, which file, who owns it. Never a secret. */
+  /** Details for programs, such as the field, the file or the owner. Never a secret. */
   readonly details?: JsonObject
 }
 
 /**
- * The one error of Vitrine. `code` is for programs, `message` for people, `hint` says what to do about it.
+ * The error class of Vitrine. `code` is for programs, `message` for people, `hint` says what to do about it.
  *
  * @example
  * throw new VitrineError('cursor_invalid', 'Expected a cursor, got "abc".')
@@ -33,7 +33,7 @@ export class VitrineError extends Error {
     this.details = options.details ?? {}
   }
 
-  /** An error from its recorded code and message. A code that the registry does not have becomes `agent_failed`. */
+  /** Restores an error from its recorded code and message. A code that is not in the registry becomes `agent_failed`. */
   static restored(code: string, message: string): VitrineError {
     return new VitrineError(isErrorCode(code) ? code : 'agent_failed', message)
   }
@@ -43,12 +43,12 @@ export class VitrineError extends Error {
   }
 }
 
-/** True for a `VitrineError` of any copy of this package, where `instanceof` would fail. */
+/** Whether a value is a `VitrineError`, also one of another copy of this package, where `instanceof` fails. */
 export function isVitrineError(error: unknown): error is VitrineError {
   return typeof error === 'object' && error !== null && brand in error
 }
 
-/** Any thrown value as a `VitrineError`; what is not one becomes the cause of an `internal`. */
+/** Wraps any other thrown value as the cause of a `VitrineError`, by default with the code `internal`. */
 export function toVitrineError(error: unknown, code: ErrorCode = 'internal'): VitrineError {
   if (isVitrineError(error)) return error
   const message = error instanceof Error ? error.message : textOf(error)
@@ -59,6 +59,6 @@ function textOf(thrown: unknown): string {
   try {
     return String(thrown)
   } catch {
-    return 'Something without a text was thrown.'
+    return 'A value that cannot be converted to a string was thrown.'
   }
 }

@@ -25,7 +25,7 @@ export const eventCatalogue = joined(
 
 export type EventType = keyof typeof eventCatalogue
 
-/** `desktop.*` is an open family: its words come with the desktop. */
+/** `desktop.*` is an open family: the catalogue does not list its types. */
 export type DesktopEventType = `desktop.${string}`
 
 export type EventData<T extends EventType> = z.infer<(typeof eventCatalogue)[T]>

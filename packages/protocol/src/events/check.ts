@@ -4,7 +4,7 @@ import { expectation, fieldPath, kindOf, valueAt } from '../expectation.ts'
 import { type EventType, eventCatalogue, isDesktopEventType, isEventType } from './catalogue.ts'
 import { type EventInput, eventEnvelope, type JournalEvent } from './envelope.ts'
 
-// A map is looked up quicker than an object of this size, and this is done for every event.
+// Looked up for every event, and a Map is faster than an object of this size.
 const schemas = new Map<string, (typeof eventCatalogue)[EventType]>()
 
 function schemaOf(type: string): (typeof eventCatalogue)[EventType] | undefined {
@@ -14,50 +14,52 @@ function schemaOf(type: string): (typeof eventCatalogue)[EventType] | undefined 
   return eventCatalogue[type]
 }
 
-/** Refuses an event of ours that is malformed, with the field's path and what was expected there. */
+/** Rejects a malformed event input; the error has the field's path and the expected value. */
 export function checkEventInput(input: EventInput, index = 0): void {
   if (typeof input !== 'object' || input === null)
-    throw invalid(at(index), 'an object with type and data', input)
-  if (typeof input.type !== 'string') throw invalid(at(index, 'type'), 'a text', input.type)
+    throw invalid(pathOf(index), 'an object with type and data', input)
+  if (typeof input.type !== 'string') throw invalid(pathOf(index, 'type'), 'a string', input.type)
   const { actor, sandbox, session, run, turn, operation, trace } = input
-  if (actor !== undefined) checkWord(actor, index, 'actor')
-  if (sandbox !== undefined) checkWord(sandbox, index, 'sandbox')
-  if (session !== undefined) checkWord(session, index, 'session')
-  if (run !== undefined) checkWord(run, index, 'run')
-  if (turn !== undefined) checkWord(turn, index, 'turn')
-  if (operation !== undefined) checkWord(operation, index, 'operation')
-  if (trace !== undefined) checkTrace(at(index, 'trace'), trace)
+  if (actor !== undefined) checkId(actor, index, 'actor')
+  if (sandbox !== undefined) checkId(sandbox, index, 'sandbox')
+  if (session !== undefined) checkId(session, index, 'session')
+  if (run !== undefined) checkId(run, index, 'run')
+  if (turn !== undefined) checkId(turn, index, 'turn')
+  if (operation !== undefined) checkId(operation, index, 'operation')
+  if (trace !== undefined) checkTrace(pathOf(index, 'trace'), trace)
   const schema = schemaOf(input.type)
   if (schema === undefined && !isDesktopEventType(input.type))
-    throw unknownType(at(index, 'type'), input.type)
+    throw unknownType(pathOf(index, 'type'), input.type)
   const data: unknown = input.data ?? {}
-  if (!isFields(data)) throw invalid(at(index, 'data'), 'a plain object', data)
+  if (!isFields(data)) throw invalid(pathOf(index, 'data'), 'a plain object', data)
   const checked = schema?.safeParse(data)
-  if (checked?.success === false) throw invalidField(at(index, 'data'), checked.error.issues[0], input.data)
+  if (checked?.success === false)
+    throw invalidField(pathOf(index, 'data'), checked.error.issues[0], input.data)
 }
 
-function at(index: number, field?: string): string {
+function pathOf(index: number, field?: string): string {
   return field === undefined ? `events[${index}]` : `events[${index}].${field}`
 }
 
-function checkWord(value: unknown, index: number, field: string): void {
+function checkId(value: unknown, index: number, field: string): void {
   if (typeof value !== 'string' || value === '' || !value.isWellFormed())
-    throw invalid(at(index, field), 'a text that is not empty and has no half characters', value)
+    throw invalid(pathOf(index, field), 'a string that is not empty and has no lone surrogates', value)
 }
 
 const traceForm = { traceId: /^[0-9a-f]{32}$/, spanId: /^[0-9a-f]{16}$/, parentSpanId: /^[0-9a-f]{16}$/ }
 
-/** Ids only, in the form that spans have: nothing else could be joined, and nothing else may pass unredacted. */
+/** Accepts only span and trace ids: they are not redacted, so no other text may pass. */
 function checkTrace(path: string, trace: unknown): void {
   if (!isFields(trace)) throw invalid(path, 'an object with traceId and spanId', trace)
   for (const [field, form] of Object.entries(traceForm)) {
     const id: unknown = Reflect.get(trace, field)
     if (id === undefined && field === 'parentSpanId') continue
-    if (typeof id !== 'string' || !form.test(id)) throw invalid(`${path}.${field}`, `a text like ${form}`, id)
+    if (typeof id !== 'string' || !form.test(id))
+      throw invalid(`${path}.${field}`, `a string like ${form}`, id)
   }
 }
 
-/** An object that is written as one: a date, bytes or a list would become something else. */
+/** Whether a value serialises as a JSON object; a date, bytes or an array would not. */
 function isFields(value: unknown): value is object {
   return (
     typeof value === 'object' &&
@@ -78,8 +80,8 @@ function unknownType(path: string, type: string): VitrineError {
 }
 
 /**
- * Takes an event that came over the wire. The envelope must hold; its `data` passes through untouched, since its
- * writer has checked it, and a newer one may know more than we do.
+ * Parses an event from the wire. Only the envelope is checked: the writer has checked `data`, and a newer version may
+ * have fields that this one does not know.
  */
 export function parseEvent(value: unknown): JournalEvent {
   const parsed = eventEnvelope.safeParse(value)
@@ -89,7 +91,7 @@ export function parseEvent(value: unknown): JournalEvent {
 
 type Issue = z.core.$ZodIssue | undefined
 
-/** The kind of the value only: an error text must not carry what the event would have. */
+/** The message has only the kind of the value, since the value itself would not be redacted. */
 function invalid(path: string, expected: string, value: unknown, issue?: Issue): VitrineError {
   const got = kindOf(issue ? valueAt(value, issue.path) : value)
   return new VitrineError('event_invalid', `${path}: expected ${expected}, got ${got}.`, {

@@ -4,17 +4,17 @@ import type { EventData, EventType } from './catalogue.ts'
 
 export const eventSources = ['agent', 'engine', 'host', 'runtime', 'user', 'foreign'] as const
 
-/** Which part of Vitrine wrote an event. Set by the writer, never by its caller. */
+/** The part of Vitrine that wrote an event. Set by the writer, never by its caller. */
 export type EventSource = (typeof eventSources)[number]
 
-/** Joins an event to a span. Without tracing the ids are still unique and still nest. */
+/** Links an event to a span. Without tracing, the ids are still unique and nested. */
 export interface TraceIds {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId?: string
 }
 
-/** Whom and what an event belongs to. */
+/** The actor, sandbox, session and work that an event belongs to. */
 export interface EventContext {
   readonly actor?: string
   readonly sandbox?: string
@@ -25,19 +25,19 @@ export interface EventContext {
   readonly trace?: TraceIds
 }
 
-/** One entry of a journal. `seq` is its order; `time` is for people. */
+/** One entry of a journal. `seq` defines the order; `time` is for display. */
 export interface JournalEvent<Data = JsonObject> extends EventContext {
   readonly journal: string
   readonly seq: number
   readonly time: string
   readonly type: string
   readonly source: EventSource
-  /** True when Vitrine concluded it rather than received it. */
+  /** True if Vitrine derived the event instead of receiving it. */
   readonly derived?: true
   readonly data: Data
 }
 
-/** An event of a type this version knows. Narrow with `isEvent(event, 'file.created')`. */
+/** An event of a type that this version knows. Narrow with `isEvent(event, 'file.created')`. */
 export type KnownEvent<T extends EventType = EventType> = {
   [K in T]: JournalEvent<EventData<K>> & { readonly type: K }
 }[T]
@@ -49,7 +49,7 @@ export function isEvent<T extends EventType>(
   return event.type === type
 }
 
-/** Tells one reader what it cannot have. It has no `seq` and is never stored. */
+/** A notice for one reader about events that are no longer available. It has no `seq` and is never stored. */
 export interface JournalGap {
   readonly journal: string
   readonly type: 'journal.gap'
@@ -57,21 +57,21 @@ export interface JournalGap {
     readonly from: number
     readonly to: number
     readonly reason: string
-    /** The exact types of what is missing; never empty. */
+    /** The exact types of the missing events; never empty. */
     readonly types: readonly string[]
-    /** Where reading goes on. */
+    /** The cursor after the gap. */
     readonly cursor: string
   }
 }
 
-/** What a reader is given: events, and between them the notices of what is missing. */
+/** An item that a reader gets: an event, or a notice about missing events. */
 export type JournalItem = JournalEvent | JournalGap
 
 export function isGap(item: JournalItem): item is JournalGap {
   return item.type === 'journal.gap' && !('seq' in item)
 }
 
-/** What a writer hands to `append`; the journal adds the rest. */
+/** An event as passed to `append`; the journal adds the other fields. */
 export type EventInput = EventContext & {
   readonly type: string
   readonly data?: { readonly [key: string]: unknown }
@@ -80,7 +80,7 @@ export type EventInput = EventContext & {
 
 const text = z.string().check(z.minLength(1))
 
-/** The envelope on the wire. What is in `data` was checked by whoever wrote it. */
+/** The envelope on the wire. The writer has already checked `data`. */
 export const eventEnvelope = z.looseObject({
   journal: text,
   seq: z.int().check(z.gte(1)),

@@ -1,20 +1,20 @@
 import type { EventInput, JournalItem } from './envelope.ts'
 
-/** An event of another vocabulary, as its source gave it. */
+/** An event of another system, as that system emitted it. */
 export interface ForeignEvent {
   readonly type: string
   readonly data: unknown
   readonly id?: string
 }
 
-/** An unwrapped foreign event with its place in the journal beside it. */
+/** An unwrapped foreign event with its `seq` and time in the journal. */
 export interface RecordedForeignEvent extends ForeignEvent {
   readonly seq: number
   readonly time: string
 }
 
 /**
- * Wraps what another vocabulary emitted. Never refuses a shape: our own reserved names included.
+ * Wraps an event of another system. Accepts any shape, also types that Vitrine reserves.
  *
  * @example
  * await journal.append([foreignEvent({ type: 'message.delta', data: { text: 'hi' } })])
@@ -24,7 +24,7 @@ export function foreignEvent(raw: unknown): EventInput {
   return { type: 'foreign.event', data: { type, data: data ?? null, ...(id !== undefined && { id }) } }
 }
 
-/** The foreign event as it was emitted, or nothing for an event of ours. */
+/** The foreign event as it was emitted; `undefined` for an event of Vitrine. */
 export function unwrapForeignEvent(item: JournalItem): RecordedForeignEvent | undefined {
   if (item.type !== 'foreign.event' || !('seq' in item)) return undefined
   const { type, data, id } = item.data
@@ -37,7 +37,7 @@ export function unwrapForeignEvent(item: JournalItem): RecordedForeignEvent | un
   }
 }
 
-/** What cannot even be looked at is kept whole: the journal writes down what it can of it. */
+/** A value whose properties throw is wrapped as a whole; the journal stores the readable part. */
 function readableFieldsOf(raw: unknown): { type: string; data: unknown; id?: string } {
   try {
     return fieldsOf(raw)

@@ -1,8 +1,8 @@
 import type { EventContext, EventInput, JournalEvent } from './envelope.ts'
 
 /**
- * What has a start and exactly one end (law 1). `id` finds the work in an event of either kind; `carry`
- * names the fields of the start that its end must repeat.
+ * A kind of work that has one start event and exactly one end event (law 1). `id` reads the work's id from either event;
+ * `carry` lists the fields of the start that the end must repeat.
  */
 interface WorkKind {
   readonly starts: string
@@ -51,7 +51,7 @@ export const workKinds = {
 
 export type WorkKindName = keyof typeof workKinds
 
-/** A start without an end, as the store keeps it. */
+/** Work that has started and not ended, as the store records it. */
 export interface OpenWork {
   readonly journal: string
   readonly kind: WorkKindName
@@ -84,7 +84,7 @@ export function workId(kind: WorkKindName, event: Identified): string | undefine
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-/** What must be remembered of a start so that its end can be written without it. */
+/** The fields of a start event that are needed to write its end. */
 export function openWork(kind: WorkKindName, id: string, event: JournalEvent): OpenWork {
   const { actor, sandbox, session, run, turn, operation, trace } = event
   const context = { actor, sandbox, session, run, turn, operation, trace }
@@ -100,7 +100,7 @@ export function openWork(kind: WorkKindName, id: string, event: JournalEvent): O
   }
 }
 
-/** The end of work whose host is gone. Nobody saw how it ended, and it says so. */
+/** The end event of work whose host died: its real ending was not observed, so the outcome is `interrupted`. */
 export function interruptedEnd(work: OpenWork, reason: string): EventInput {
   const ending = { ...work.data, outcome: 'interrupted', errorCode: 'interrupted', errorMessage: reason }
   return {

@@ -2,10 +2,10 @@ import type * as z from 'zod/mini'
 
 const made = new Map<z.ZodMiniType, string>()
 
-/** The schemas made so far that have a name in the OpenAPI document. */
+/** The schemas created so far that have a name in the OpenAPI document. */
 export const components: ReadonlyMap<z.ZodMiniType, string> = made
 
-/** A named schema, made on its first use: most processes use none of them. */
+/** A named schema, created on first use: most processes use few of them. */
 export function component<Schema extends z.ZodMiniType>(name: string, make: () => Schema): () => Schema {
   let schema: Schema | undefined
   return () => {
@@ -14,7 +14,7 @@ export function component<Schema extends z.ZodMiniType>(name: string, make: () =
   }
 }
 
-/** Gives a name to a schema that is there already: one that holds itself needs one. */
+/** Names an existing schema; a recursive schema needs a name. */
 export function named<Schema extends z.ZodMiniType>(name: string, schema: Schema): Schema {
   made.set(schema, name)
   return schema

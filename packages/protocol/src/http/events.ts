@@ -11,10 +11,10 @@ import {
 } from './responses/event.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { count, words } from './values.ts'
+import { commaSeparated, count } from './values.ts'
 
 const filter = {
-  types: z.optional(words),
+  types: z.optional(commaSeparated),
   session: z.optional(z.string()),
   run: z.optional(z.string()),
   text: z.optional(z.string()),
@@ -26,17 +26,18 @@ export const eventRoutes = table({
     path: '/events',
     scope: 'sandbox',
     access: 'read',
-    summary: 'A page of events; as a stream, history and then live; with `wait`, as soon as there is one.',
+    summary:
+      'Reads a page of events; with `wait`, waits for the first one; as an event stream, past events and then new ones.',
     query: () =>
       strict({
         ...filter,
         after: z.optional(z.string()),
         before: z.optional(z.string()),
-        /** A `seq`, or a time. */
+        /** A `seq` or a time to start at. */
         at: z.optional(z.string()),
         order: z.optional(z.enum(['asc', 'desc'])),
         limit: z.optional(count),
-        /** How many milliseconds a page may wait for its first event. */
+        /** How many milliseconds to wait for the first event of a page. */
         wait: z.optional(count),
         /** `all`: every journal of the host under one cursor. */
         scope: z.optional(z.enum(['all', 'host'])),
@@ -50,7 +51,7 @@ export const eventRoutes = table({
     path: '/events',
     scope: 'sandbox',
     access: 'full',
-    summary: 'Records events of a run: `run.*`, `loop.*` and `log.*`.',
+    summary: 'Appends events of the runtime: `run.*`, `loop.*` and `log.*`.',
     body: () => strict({ events: z.array(jsonObject) }),
     bodyInDocument: () => z.object({ events: z.array(recordedEvent()) }),
     status: 204,
@@ -61,7 +62,7 @@ export const eventRoutes = table({
     path: '/events/summary',
     scope: 'sandbox',
     access: 'read',
-    summary: 'How many events of each type, in slices of time.',
+    summary: 'Counts events by type and time slice.',
     query: () => strict({ ...filter, buckets: z.optional(count) }),
     response: eventSummary,
   },
@@ -70,7 +71,7 @@ export const eventRoutes = table({
     path: '/blobs/{hash}',
     scope: 'host',
     access: 'read',
-    summary: 'The bytes that an event refers to; byte ranges are answered.',
+    summary: 'Reads a blob that an event refers to, or a byte range of it.',
     response: 'bytes',
     ranges: true,
   },
@@ -79,7 +80,7 @@ export const eventRoutes = table({
     path: '/sinks',
     scope: 'host',
     access: 'read',
-    summary: 'Where events are delivered to, and how far behind each of them is.',
+    summary: 'Lists the sinks and how far behind each is.',
     response: () => z.object({ sinks: z.array(sinkState()) }),
   },
 })

@@ -6,25 +6,25 @@ import { journalEvent } from './responses/event.ts'
 import { fileList, fileStat, searchResult, unpacked } from './responses/file.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { count, flag, modeText, words } from './values.ts'
+import { commaSeparated, count, flag, modeText } from './values.ts'
 
 const user = z.optional(z.string())
-/** `tar`, `tar.gz`, `tar.zst` or `zip`; the engine says what is wrong with another. */
+/** `tar`, `tar.gz`, `tar.zst` or `zip`; the engine rejects others. */
 const scheme = z.optional(z.string())
 
 const file = (method: 'GET' | 'POST' | 'PUT', name: string, summary: string) =>
   ({ method, path: `/files/${name}`, scope: 'sandbox', access: 'full', summary }) as const
 
-/** A path in a query is its bytes, percent-encoded: also those that are no text. */
+/** A path in a query is percent-encoded byte by byte, including bytes that are not valid UTF-8. */
 export const fileRoutes = table({
   readFile: {
-    ...file('GET', 'content', 'The bytes of a file; byte ranges are answered, by header or by query.'),
+    ...file('GET', 'content', 'Reads a file, or a byte range of it given by header or by query.'),
     query: () =>
       strict({
         path: z.string(),
         /** The first byte. */
         from: z.optional(count),
-        /** The byte to stop before. */
+        /** The byte after the last one. */
         to: z.optional(count),
         user,
       }),
@@ -32,7 +32,7 @@ export const fileRoutes = table({
     ranges: true,
   },
   writeFile: {
-    ...file('PUT', 'content', 'Writes a file: all of the body, or nothing.'),
+    ...file('PUT', 'content', 'Writes the body to a file, completely or not at all.'),
     query: () =>
       strict({
         path: z.string(),
@@ -45,22 +45,22 @@ export const fileRoutes = table({
     response: fileStat,
   },
   listFiles: {
-    ...file('GET', 'list', 'What is in a directory, by name.'),
+    ...file('GET', 'list', 'Lists a directory, sorted by name.'),
     query: () => strict({ path: z.string(), limit: z.optional(count), user }),
     response: fileList,
   },
   statFile: {
-    ...file('GET', 'stat', 'One file, directory or link.'),
+    ...file('GET', 'stat', 'Returns the metadata of a file, directory or link.'),
     query: () => strict({ path: z.string(), user }),
     response: fileStat,
   },
   fileExists: {
-    ...file('GET', 'exists', 'Whether there is something at a path.'),
+    ...file('GET', 'exists', 'Checks whether a path exists.'),
     query: () => strict({ path: z.string(), user }),
     response: () => z.object({ exists: z.boolean() }),
   },
   makeDirectory: {
-    ...file('POST', 'mkdir', 'Makes a directory.'),
+    ...file('POST', 'mkdir', 'Creates a directory.'),
     body: () =>
       strict({
         path: z.string(),
@@ -72,7 +72,7 @@ export const fileRoutes = table({
     response: 'nothing',
   },
   moveFile: {
-    ...file('POST', 'move', 'Moves what is at one path to another.'),
+    ...file('POST', 'move', 'Moves a file or directory.'),
     body: () => strict({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
     status: 204,
     response: 'nothing',
@@ -96,23 +96,23 @@ export const fileRoutes = table({
     response: 'nothing',
   },
   searchFiles: {
-    ...file('POST', 'search', 'Finds files by name or by what is in them.'),
+    ...file('POST', 'search', 'Finds files by name or by content.'),
     body: () => strict({ path: z.string(), ...searchFields() }),
     response: searchResult,
   },
   watchFiles: {
-    ...file('GET', 'watch', 'The `file.*` events from now on.'),
-    query: () => strict({ ignore: z.optional(words) }),
+    ...file('GET', 'watch', 'Streams new `file.*` events.'),
+    query: () => strict({ ignore: z.optional(commaSeparated) }),
     response: 'event-stream',
     frames: () => frames({ message: journalEvent() }),
   },
   flushFiles: {
-    ...file('POST', 'flush', 'Answers once every change made before is in the journal.'),
+    ...file('POST', 'flush', 'Responds once every earlier change is in the journal.'),
     status: 204,
     response: 'nothing',
   },
   downloadArchive: {
-    ...file('GET', 'archive', 'A file or a directory as an archive.'),
+    ...file('GET', 'archive', 'Downloads a file or directory as an archive.'),
     query: () => strict({ path: z.string(), scheme, user }),
     response: 'bytes',
     mediaTypes: ['application/x-tar', 'application/gzip', 'application/zstd'],
@@ -127,7 +127,7 @@ export const fileRoutes = table({
     ...file(
       'POST',
       'extract',
-      'Unpacks the archive at a path where it lies; one in the body is put there first.',
+      'Unpacks the archive at a path into its directory; an archive in the body is written to that path first.',
     ),
     query: () => strict({ path: z.string(), scheme, user }),
     body: 'bytes',

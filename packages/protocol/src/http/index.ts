@@ -1,4 +1,4 @@
-/** The HTTP API as data: every route with what it takes and gives. */
+/** The HTTP API as data: every route with the schemas of its parameters, body and response. */
 import { eventRoutes } from './events.ts'
 import { fileRoutes } from './files.ts'
 import { processRoutes } from './processes.ts'

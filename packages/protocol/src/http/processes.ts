@@ -15,7 +15,7 @@ import { table } from './route.ts'
 import { command, count, flag, input, shell } from './values.ts'
 
 export const execRequest = strict({
-  /** A text runs in a shell, a list as it is. */
+  /** A string runs in a shell, an array without one. */
   command,
   ...execFields(),
   stdin: z.optional(z.string()),
@@ -23,7 +23,7 @@ export const execRequest = strict({
 })
 
 export const spawnRequest = strict({
-  /** A program, with `args`; a list is a program with its arguments; with `shell`, a text for it. */
+  /** A program, with `args`; an array is a program with its arguments; with `shell`, a string for that shell. */
   command,
   args: z.optional(z.array(z.string())),
   ...spawnFields(),
@@ -41,7 +41,7 @@ export const processRoutes = table({
     path: '/exec',
     scope: 'sandbox',
     access: 'full',
-    summary: 'Runs a command to its end.',
+    summary: 'Runs a command and waits for its end.',
     body: () => execRequest,
     response: execResult,
   },
@@ -50,7 +50,8 @@ export const processRoutes = table({
     path: '/exec/input',
     scope: 'sandbox',
     access: 'full',
-    summary: 'The same with the body as its input, as it comes, and everything else as JSON in the query.',
+    summary:
+      'Runs a command with the streamed body as its stdin; `options` is the request of `exec` as JSON.',
     query: () => strict({ options: z.string() }),
     body: 'bytes',
     response: execResult,
@@ -69,22 +70,22 @@ export const processRoutes = table({
     path: '/processes',
     scope: 'sandbox',
     access: 'full',
-    summary: 'Every process that was started and not removed.',
+    summary: 'Lists every process that was started and not removed.',
     query: () => strict({ owner: z.optional(z.string()) }),
     response: () => z.object({ processes: z.array(processInfo()) }),
   },
   getProcess: {
-    ...one('GET', '', 'One process; with `wait`, once it has ended.'),
+    ...one('GET', '', 'Returns one process; with `wait`, once it has ended.'),
     query: () => strict({ wait: z.optional(count) }),
     response: processInfo,
   },
   removeProcess: {
-    ...one('DELETE', '', 'Forgets a process that has ended.'),
+    ...one('DELETE', '', 'Removes an ended process from the list.'),
     status: 204,
     response: 'nothing',
   },
   readLogs: {
-    ...one('GET', '/logs', 'What it wrote, from the journal; with `follow`, as a stream.'),
+    ...one('GET', '/logs', 'Reads its output from the journal; with `follow`, as a stream.'),
     query: () =>
       strict({
         stream: z.optional(z.enum(['stdout', 'stderr', 'combined', 'pty'])),
@@ -97,17 +98,17 @@ export const processRoutes = table({
     frames: () => frames({ message: logEntry() }),
   },
   viewProcess: {
-    ...one('GET', '/view', 'Its most recent output and then everything as it comes, unredacted.'),
+    ...one('GET', '/view', 'Streams its most recent output, then new output, unredacted.'),
     response: 'event-stream',
     frames: () => frames({ message: outputChunk() }),
   },
   writeInput: {
-    ...one('POST', '/input', 'Writes to its input.'),
+    ...one('POST', '/input', 'Writes to its stdin.'),
     body: () => input,
     response: () => z.object({ bytesWritten: z.int() }),
   },
   resizeTerminal: {
-    ...one('POST', '/terminal/resize', 'Tells its terminal another size.'),
+    ...one('POST', '/terminal/resize', 'Resizes its terminal.'),
     body: terminalSize,
     response: newTerminalSize,
   },
@@ -118,17 +119,17 @@ export const processRoutes = table({
     response: 'nothing',
   },
   stopProcess: {
-    ...one('POST', '/stop', 'Ends it politely, then for certain.'),
+    ...one('POST', '/stop', 'Sends SIGTERM, then SIGKILL if it does not end.'),
     query: () => strict({ waitMs: z.optional(count) }),
     response: processInfo,
   },
   killProcess: {
-    ...one('POST', '/kill', 'Ends it with everything it started.'),
+    ...one('POST', '/kill', 'Kills it and every process it started.'),
     query: () => strict({ waitMs: z.optional(count) }),
     response: processInfo,
   },
   openTerminal: {
-    ...one('GET', '/terminal/ws', 'A terminal over a WebSocket.'),
+    ...one('GET', '/terminal/ws', 'Opens its terminal over a WebSocket.'),
     query: () => strict({ access_token: z.optional(z.string()) }),
     response: 'socket',
     socketMessage: terminalMessage,

@@ -1,37 +1,37 @@
 import type * as z from 'zod/mini'
-import { keep, type Made } from '../lazy.ts'
+import { defineValue, type Made } from '../lazy.ts'
 
-/** What a route takes or gives that is not JSON. */
+/** A body or response that is not JSON. */
 export type Media = 'bytes' | 'event-stream' | 'socket' | 'nothing'
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Behind `/v1`, with parameters in braces. */
+  /** The path after `/v1`, with parameters in braces. */
   readonly path: string
-  /** A route of a sandbox is there twice: below `/v1/sandboxes/{sandbox}`, and short for the default sandbox. */
+  /** A sandbox route exists below `/v1/sandboxes/{sandbox}` and, for the default sandbox, directly below `/v1`. */
   readonly scope: 'host' | 'sandbox'
-  /** `read` is also for those who may only look on. */
+  /** `read` routes also accept tokens with read access. */
   readonly access: 'read' | 'full'
   readonly summary: string
   readonly query?: z.ZodMiniObject
   readonly body?: z.ZodMiniType | 'bytes'
-  /** The body in the document, where it is checked by whoever it is passed on to, with errors of its own. */
+  /** The body's schema in the OpenAPI document, if the handler and not the router validates it. */
   readonly bodyInDocument?: z.ZodMiniType
-  /** Of a body that may be left out. */
+  /** Whether the body may be omitted. */
   readonly bodyOptional?: true
   readonly status?: 200 | 201 | 202 | 204
   readonly response: z.ZodMiniType | Media
-  /** The schema by status, of a route that answers with more than one. */
+  /** Schemas by status, for a route with several response statuses. */
   readonly responseByStatus?: Readonly<Record<number, z.ZodMiniType>>
-  /** Of bytes; `application/octet-stream` by default. */
+  /** Media types of a `bytes` response; default `application/octet-stream`. */
   readonly mediaTypes?: readonly string[]
-  /** Of bytes: a `Range` is answered with 206. */
+  /** Whether a `bytes` response supports `Range` requests (206). */
   readonly ranges?: true
-  /** What it gives instead to who accepts `text/event-stream`. */
+  /** Whether the route responds with an event stream to `accept: text/event-stream`. */
   readonly streams?: true
-  /** What is in the frames of its stream, by the name of their event; `message` are those without a name. */
+  /** Schemas of the event stream's data by SSE event name; `message` is for frames without a name. */
   readonly frames?: Readonly<Record<string, z.ZodMiniType>>
-  /** A text message that the daemon sends on its WebSocket. */
+  /** Schema of the text messages that the daemon sends on its WebSocket. */
   readonly socketMessage?: z.ZodMiniType
 }
 
@@ -46,15 +46,15 @@ const madeFields = [
 ] as const
 type MadeField = (typeof madeFields)[number]
 
-/** A route as it is written down: schemas are made when somebody asks for them. */
-type Written = {
+/** A route as declared: schemas are functions, called on first access. */
+type DeclaredRoute = {
   readonly [Field in keyof Route]: Field extends MadeField
     ? Extract<Route[Field], string | undefined> | (() => Exclude<Route[Field], string | undefined>)
     : Route[Field]
 }
 
-/** Keeps the literal types of a table of routes. */
-export function table<const Routes extends Readonly<Record<string, Written>>>(
+/** Turns declared routes into routes with lazily created schemas, and keeps their literal types. */
+export function table<const Routes extends Readonly<Record<string, DeclaredRoute>>>(
   routes: Routes,
 ): { readonly [Name in keyof Routes]: Made<Routes[Name]> } {
   for (const route of Object.values(routes))
@@ -64,13 +64,13 @@ export function table<const Routes extends Readonly<Record<string, Written>>>(
         Object.defineProperty(route, field, {
           enumerable: true,
           configurable: true,
-          get: () => keep(route, field, make()),
+          get: () => defineValue(route, field, make()),
         })
     }
   return routes as { readonly [Name in keyof Routes]: Made<Routes[Name]> }
 }
 
-/** Where a route is: one of a sandbox for any sandbox, and short for the default one. */
+/** The paths of a route; a sandbox route has a second one for the default sandbox. */
 export function pathsOf({ path, scope }: Pick<Route, 'path' | 'scope'>): string[] {
   return scope === 'host' ? [`/v1${path}`] : [`/v1/sandboxes/{sandbox}${path}`, `/v1${path}`]
 }

@@ -22,7 +22,7 @@ export const sessionRoutes = table({
     path: '/sessions',
     scope: 'sandbox',
     access: 'full',
-    summary: 'Opens a session with an agent; with `resume`, brings back the one of that id if there is one.',
+    summary: 'Opens a session with an agent; with `resume`, resumes the session with that id if it exists.',
     body: () =>
       strict({
         agent: z.string(),
@@ -37,14 +37,14 @@ export const sessionRoutes = table({
     method: 'GET',
     path: '/sessions',
     scope: 'sandbox',
-    // It asks the sandbox, and shows the agent's own words: who may only look on has the journal.
+    // Queries the sandbox and returns text of the agent; a token with read access has the journal instead.
     access: 'full',
-    summary: 'Every session of the sandbox, open or closed.',
+    summary: 'Lists every session of the sandbox, open or closed.',
     response: () => z.object({ sessions: z.array(sessionInfo()) }),
   },
-  getSession: { ...one('GET', '', 'One session that is open.'), response: sessionState },
+  getSession: { ...one('GET', '', 'Returns an open session.'), response: sessionState },
   resumeSession: {
-    ...one('POST', '/resume', 'Brings a session back that an earlier host had, or that was closed.'),
+    ...one('POST', '/resume', 'Resumes a session that was closed or that belonged to an earlier host.'),
     body: () => strict(sessionFields()),
     bodyOptional: true,
     response: sessionState,
@@ -53,14 +53,14 @@ export const sessionRoutes = table({
     ...one(
       'POST',
       '/prompt',
-      'Says something to the agent. Answers at once, or with `wait` when the turn has ended. Sent again with the same `turn`, it is the same prompt.',
+      'Sends a prompt to the agent. Responds at once, or with `wait` when the turn has ended. A repeated request with the same `turn` is the same prompt.',
     ),
     query: () => strict({ wait: z.optional(z.enum(['true', 'false', ''])) }),
     body: () =>
       strict({
         prompt: z.union([z.string(), z.array(jsonObject)]),
         turn: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,128}$/))),
-        /** It may have been sent before, to a daemon that is gone: the record is looked at first. */
+        /** A retry that an earlier daemon may have received: the journal is searched for the turn first. */
         again: z.optional(z.boolean()),
       }),
     status: 202,
@@ -71,40 +71,40 @@ export const sessionRoutes = table({
     ...one(
       'GET',
       '/turns/{turn}',
-      'How a turn ended; with `wait`, once it has, or after so many milliseconds.',
+      'Returns the result of a turn; with `wait`, once it has ended or after that many milliseconds.',
     ),
     query: () => strict({ wait: z.optional(count) }),
     response: () => z.union([promptResult(), runningTurn()]),
   },
   cancelTurn: {
-    ...one('POST', '/cancel', 'Ends the turn that runs, and answers those that wait.'),
+    ...one('POST', '/cancel', 'Cancels the running turn and the queued prompts.'),
     body: () => strict({ turn: z.optional(z.string()) }),
     bodyOptional: true,
     status: 204,
     response: 'nothing',
   },
   setOption: {
-    ...one('PUT', '/options/{option}', 'Chooses a mode, a model, a thought level, or another option.'),
+    ...one('PUT', '/options/{option}', 'Sets a mode, a model, a thought level, or another option.'),
     body: () => strict({ value: z.union([z.string(), z.boolean()]) }),
     response: sessionState,
   },
   setMode: {
-    ...one('PUT', '/mode', 'Chooses a mode.'),
+    ...one('PUT', '/mode', 'Sets the mode.'),
     body: () => strict({ value: z.string() }),
     response: sessionState,
   },
   setModel: {
-    ...one('PUT', '/model', 'Chooses a model.'),
+    ...one('PUT', '/model', 'Sets the model.'),
     body: () => strict({ value: z.string() }),
     response: sessionState,
   },
   setThoughtLevel: {
-    ...one('PUT', '/thought-level', 'Chooses a thought level.'),
+    ...one('PUT', '/thought-level', 'Sets the thought level.'),
     body: () => strict({ value: z.string() }),
     response: sessionState,
   },
   answerPermission: {
-    ...one('POST', '/permissions/{permission}', 'Answers a permission that the agent waits for.'),
+    ...one('POST', '/permissions/{permission}', 'Answers a pending permission request.'),
     body: () =>
       strict({
         answer: z.union([permissionKind(), z.literal('cancelled'), strict({ option: z.string() })]),
@@ -113,7 +113,7 @@ export const sessionRoutes = table({
     response: 'nothing',
   },
   answerQuestion: {
-    ...one('POST', '/questions/{question}', 'Answers a question that the agent waits for.'),
+    ...one('POST', '/questions/{question}', 'Answers a pending question.'),
     body: () =>
       strict({
         action: z.enum(['accept', 'decline', 'cancel']),
@@ -123,18 +123,18 @@ export const sessionRoutes = table({
     response: 'nothing',
   },
   readTranscript: {
-    ...one('GET', '/transcript', 'What was said and done, up to a `seq` of the journal or up to now.'),
+    ...one('GET', '/transcript', 'Returns the transcript, up to a `seq` of the journal or up to now.'),
     access: 'read',
     query: () => strict({ at: z.optional(count) }),
     response: transcript,
   },
   closeSession: {
-    ...one('DELETE', '', 'Ends a session and, if nobody else needs it, its agent.'),
+    ...one('DELETE', '', 'Closes a session and, if no other session uses it, its agent.'),
     status: 204,
     response: 'nothing',
   },
   forkSession: {
-    ...one('POST', '/fork', 'Another session that goes on from here, where the agent can.'),
+    ...one('POST', '/fork', 'Opens a new session that continues from this one, if the agent supports it.'),
     body: () => strict({ id: z.optional(z.string()) }),
     bodyOptional: true,
     status: 201,
@@ -145,7 +145,7 @@ export const sessionRoutes = table({
     path: '/agents',
     scope: 'host',
     access: 'read',
-    summary: 'The agents there are.',
+    summary: 'Lists the registered agents.',
     response: () => z.object({ agents: z.array(agentInfo()) }),
   },
   getAgent: {
@@ -153,7 +153,7 @@ export const sessionRoutes = table({
     path: '/agents/{agent}',
     scope: 'host',
     access: 'read',
-    summary: 'One agent.',
+    summary: 'Returns one agent.',
     response: agentInfo,
   },
   installAgent: {
@@ -161,7 +161,7 @@ export const sessionRoutes = table({
     path: '/agents/{agent}/install',
     scope: 'host',
     access: 'full',
-    summary: 'Installs an agent; as a stream, with its progress.',
+    summary: 'Installs an agent; as an event stream, with its progress.',
     body: () =>
       strict({
         agentVersion: z.optional(z.nullable(z.string())),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { outcomes } from '../events/data/shared.ts'
 import { strict } from '../options/strict.ts'
 
-/** Values of a query are texts. */
+/** A boolean in a query, where every value is a string. */
 export const flag = z.pipe(
   z.enum(['true', 'false', '1', '0', '']),
   z.transform((text) => text !== 'false' && text !== '0'),
@@ -11,15 +11,15 @@ export const count = z.pipe(
   z.string().check(z.regex(/^\d{1,15}$/, 'expected a whole number, as digits')),
   z.transform(Number),
 )
-/** Permission bits, as octal digits. */
+/** Permission bits as octal digits. */
 export const modeText = z.pipe(
   z.string().check(z.regex(/^[0-7]{1,4}$/, 'expected octal digits, such as 644')),
   z.transform((text) => Number.parseInt(text, 8)),
 )
-/** A list as one text: `a,b`. */
-export const words = z.pipe(
+/** A comma-separated list: `a,b`. */
+export const commaSeparated = z.pipe(
   z.string(),
-  z.transform((text) => text.split(',').filter((word) => word !== '')),
+  z.transform((text) => text.split(',').filter((part) => part !== '')),
 )
 
 export const outcome = z.enum(outcomes)
@@ -28,8 +28,8 @@ export const command = z.union([z.string(), z.array(z.string())])
 export const shell = z.union([z.boolean(), z.string(), z.array(z.string())])
 export const input = strict({
   data: z.string(),
-  /** `text` is another word for `utf8`. */
+  /** `text` is an alias of `utf8`. */
   encoding: z.optional(z.enum(['utf8', 'text', 'base64'])),
-  /** Nothing follows. */
+  /** Close the input after this data. */
   end: z.optional(z.boolean()),
 })

@@ -3,7 +3,7 @@ import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
 import { callable, isObject, milliseconds, signal, text, texts } from './values.ts'
 
-/** Agents in a cache of installations, without a host. */
+/** Options of functions that use the cache of installed agents without a host. */
 export const agentOptions = lazily({
   install: () =>
     strict({
@@ -20,7 +20,7 @@ export const agentOptions = lazily({
     strict({
       cache: text(),
       custom: z.optional(z.array(z.looseObject({ name: z.string() }))),
-      // `process.env` is no plain object, which a record of zod would have to be.
+      // Not a zod record: `process.env` is not a plain object.
       env: z.optional(z.custom<Readonly<Record<string, string | undefined>>>(isObject, 'expected an object')),
       home: z.optional(z.string()),
     }),

@@ -5,7 +5,7 @@ import { alternatives, expectation, fieldPath, kindOf, valueAt } from '../expect
 type Issue = z.core.$ZodIssue
 
 /**
- * Checks the options of a call. What was not given needs no check.
+ * Checks the options of a call. `undefined` is valid: the call has no options.
  *
  * @example
  * checkOptions('exec', processOptions.exec, { timeout: 5 })
@@ -16,10 +16,10 @@ export function checkOptions(call: string, schema: z.ZodMiniType, options: unkno
   refuseCollections(call, options)
   const checked = schema.safeParse(options)
   if (!checked.success)
-    throw invalidOptions(checked.error.issues, options, { root: `${call} options`, at: '' })
+    throw invalidOptions(checked.error.issues, options, { root: `${call} options`, prefix: '' })
 }
 
-/** A Map or a Set has no keys of its own, so that a schema would take it for an object without any. */
+/** Rejects a Map or a Set: a schema would accept it as an object without keys. */
 function refuseCollections(call: string, options: unknown): void {
   if (isCollection(options)) throw notAnObject(`${call} options`, options)
   for (const [name, value] of Object.entries(options ?? {}))
@@ -36,8 +36,7 @@ function notAnObject(path: string, value: object): VitrineError {
 }
 
 /**
- * What a schema makes of a value that has a name of its own: a body, a query, a manifest. Every path in an error begins
- * with that name.
+ * Parses a named value, such as a body, a query or a manifest. Every path in an error begins with that name.
  */
 export function parseAs<Schema extends z.ZodMiniType>(
   name: string,
@@ -46,39 +45,43 @@ export function parseAs<Schema extends z.ZodMiniType>(
 ): z.output<Schema> {
   const checked = schema.safeParse(value)
   if (checked.success) return checked.data
-  throw invalidOptions(checked.error.issues, value, { root: name, at: name })
+  throw invalidOptions(checked.error.issues, value, { root: name, prefix: name })
 }
 
-interface Where {
-  /** What the whole value is called. */
+interface ErrorLocation {
+  /** The name of the whole value. */
   readonly root: string
-  /** What paths begin with. */
-  readonly at: string
+  /** The prefix of field paths. */
+  readonly prefix: string
 }
 
-function invalidOptions(issues: readonly Issue[], value: unknown, where: Where): VitrineError {
-  const issue = innermost(mostTelling(issues))
-  const path = fieldPath(where.at, issue.path)
-  const came = issue.code === 'invalid_key' ? String(issue.path.at(-1)) : valueAt(value, issue.path)
-  const message = issue.code === 'unrecognized_keys' ? issue.message : `${expected(issue, came)}.`
-  return new VitrineError('argument_invalid', `${path === where.at ? where.root : path}: ${message}`, {
-    details: { path: path || where.root },
-  })
+function invalidOptions(issues: readonly Issue[], value: unknown, location: ErrorLocation): VitrineError {
+  const issue = innermost(mostSpecific(issues))
+  const path = fieldPath(location.prefix, issue.path)
+  const received = issue.code === 'invalid_key' ? String(issue.path.at(-1)) : valueAt(value, issue.path)
+  const message = issue.code === 'unrecognized_keys' ? issue.message : `${expected(issue, received)}.`
+  return new VitrineError(
+    'argument_invalid',
+    `${path === location.prefix ? location.root : path}: ${message}`,
+    {
+      details: { path: path || location.root },
+    },
+  )
 }
 
-/** A misspelt key is the reason why another one is missing. */
-function mostTelling(issues: readonly Issue[]): Issue {
+/** Reports an unknown key first: it is often a misspelt required key, which would be reported as missing. */
+function mostSpecific(issues: readonly Issue[]): Issue {
   return issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
 }
 
-/** Of several forms the one that the value was meant to have, if it has anything of it. */
+/** For a union, the issue inside the alternative that the value matches best, if it matches any in part. */
 function innermost(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue
   const [nearest] = issue.errors
     .filter((errors) => errors.length > 0 && errors.every(isInside))
     .toSorted((one, other) => one.length - other.length)
   if (nearest === undefined) return issue
-  const found = innermost(mostTelling(nearest))
+  const found = innermost(mostSpecific(nearest))
   return { ...found, path: [...issue.path, ...found.path] }
 }
 
@@ -87,17 +90,17 @@ function isInside({ path, code }: Issue): boolean {
 }
 
 function expected(issue: Issue, value: unknown): string {
-  const wanted = `expected ${expectation(issue)}, got ${given(issue, value)}`
-  if (typeof value !== 'string') return wanted
+  const message = `expected ${expectation(issue)}, got ${describeValue(issue, value)}`
+  if (typeof value !== 'string') return message
   const forms = alternatives(issue)
   if (/^\s*-?\d/.test(value) && forms.some((form) => /\bnumber\b/.test(form)) && isNumber(issue))
-    return `${wanted}; give it as a number`
+    return `${message}; give it as a number`
   if (/^(true|false)$/i.test(value) && forms.includes('true or false'))
-    return `${wanted}; leave out the quotes`
-  return wanted
+    return `${message}; leave out the quotes`
+  return message
 }
 
-/** Whether a number was wanted, not a text with digits in it. */
+/** Whether the schema expects a number, not a string of digits. */
 function isNumber(issue: Issue): boolean {
   if (issue.code === 'invalid_union')
     return issue.errors.some(([first]) => first !== undefined && isNumber(first))
@@ -105,19 +108,19 @@ function isNumber(issue: Issue): boolean {
 }
 
 const shownText = 60
-/** Fields whose values are secret, or may hold a secret: an address with a password, an argument with a token. */
+/** Fields whose values may contain a secret: a URL with a password, an argument with a token. */
 const secret =
   /^(env|headers|content|stdin|data|url|args|command|modelEndpoint|mcpServers)$|credential|token|key|secret|password/i
 
-function given(issue: Issue, value: unknown): string {
+function describeValue(issue: Issue, value: unknown): string {
   if (typeof value === 'number' && issue.path.at(-1) === 'mode' && value >= 0) return `0o${value.toString(8)}`
   const hidden = issue.path.some((key) => secret.test(String(key)))
   if (typeof value === 'number' || typeof value === 'boolean') return hidden ? kindOf(value) : String(value)
   if (typeof value !== 'string') return kindOf(value)
-  // An address may hold a password.
+  // A URL may contain a password.
   if (hidden || value.includes('://') || value.length > shownText)
-    return value === '' ? 'an empty text' : 'a text'
+    return value === '' ? 'an empty string' : 'a string'
   const shown = JSON.stringify(value.toWellFormed())
   const wantsText = issue.code !== 'invalid_type' && issue.code !== 'invalid_union'
-  return wantsText ? shown : `${shown}, a text`
+  return wantsText ? shown : `${shown}, a string`
 }

@@ -7,24 +7,24 @@ import { flag, mode, signal, text, texts, whole } from './values.ts'
 const mostListed = 100_000
 const mostHits = 100_000
 
-/** Who acts; the caller's signal stays on its side of a connection. */
+/** The JSON part of the options; a client does not send its `signal`. */
 const common = () => ({ user: z.optional(z.string()), signal: z.optional(signal()) })
 
-/** What a search looks for, as JSON can hold it. */
+/** The JSON part of the search options. */
 export const searchFields = () => ({
   name: z.optional(z.string()),
-  content: z.optional(text().check(z.regex(/^[^\n]*$/, 'expected a text without line breaks'))),
+  content: z.optional(text().check(z.regex(/^[^\n]*$/, 'expected a string without line breaks'))),
   ignoreCase: z.optional(flag()),
   ignore: z.optional(texts()),
   limit: z.optional(whole(1, mostHits)),
   user: z.optional(z.string()),
 })
 
-/** The engine refuses a scheme that it does not have with an error of its own, `invalid_compression_scheme`. */
+/** Any string here: the engine rejects an unknown scheme with `invalid_compression_scheme`. */
 const archiveScheme = () => z.custom<ArchiveScheme>(() => true)
 
 export const fileOptions = lazily({
-  /** Of `stat`, `exists` and `chmod`. */
+  /** Options of `stat`, `exists` and `chmod`. */
   plain: () => strict(common()),
   read: () => strict({ from: z.optional(whole()), to: z.optional(whole()), ...common() }),
   write: () =>
@@ -40,6 +40,6 @@ export const fileOptions = lazily({
   remove: () => strict({ recursive: z.optional(flag()), force: z.optional(flag()), ...common() }),
   search: () => strict({ ...searchFields(), signal: z.optional(signal()) }),
   watch: () => strict({ ignore: z.optional(texts()), signal: z.optional(signal()) }),
-  /** Of `upload`, `download` and `extract`. */
+  /** Options of `upload`, `download` and `extract`. */
   archive: () => strict({ scheme: z.optional(archiveScheme()), ...common() }),
 })

@@ -1,7 +1,7 @@
-// biome-ignore lint/suspicious/noExplicitAny: any function is one, whatever it takes.
+// biome-ignore lint/suspicious/noExplicitAny: matches a function with any parameters.
 type Whole = ((...given: any[]) => unknown) | AbortSignal | Uint8Array | ReadableStream | Date
 
-/** Options as a schema lets them pass: a field that may be left out may also be `undefined`. */
+/** Options as a schema accepts them: an optional field may also be `undefined`. */
 export type Given<Options> = Options extends Whole
   ? Options
   : Options extends readonly (infer Item)[]

@@ -19,9 +19,11 @@ const agentName = () =>
 const command = () =>
   z
     .union([z.string(), z.array(z.string())])
-    .check(z.refine<string | string[]>((value) => value.length > 0, 'expected a text or a list of texts'))
+    .check(
+      z.refine<string | string[]>((value) => value.length > 0, 'expected a string or an array of strings'),
+    )
 
-/** An agent of one's own that is a program. */
+/** A custom agent that runs a program. */
 const programFields = () => ({
   command: command(),
   args: z.optional(texts()),
@@ -37,17 +39,17 @@ const customAgent = () =>
     strict({ name: z.string(), onPrompt: callable() }),
   ])
 
-/** Its options were checked when it was made. */
+/** A provider; its options were checked when it was created. */
 const provider = () =>
   z.custom<{ readonly name: 'local'; readonly options: LocalOptions }>(
     (value) => typeof value === 'object' && value !== null && Reflect.get(value, 'name') === 'local',
     'expected a provider, such as `local({ … })`',
   )
 
-/** The engine reads it as a whole, and checks it with `manifestOptions.manifest`. */
+/** Any object here: the engine checks it with `manifestOptions.manifest`. */
 const workspace = () => z.custom<WorkspaceManifest>(() => true)
 
-/** Rules that `commandPolicy` has compiled. */
+/** A policy compiled by `commandPolicy`. */
 const policy = () =>
   z.custom<object>(
     (value) =>
@@ -68,7 +70,7 @@ const agentFields = () => ({
   agentCache: z.optional(z.string()),
 })
 
-/** What a sandbox is created with, beside where it comes from. */
+/** Options to create a sandbox, apart from its provider. */
 const createFields = () => ({
   id: z.optional(z.string()),
   labels: z.optional(textsByName()),
@@ -104,7 +106,7 @@ export const hostOptions = lazily({
       onProgress: z.optional(callable()),
       signal: z.optional(signal()),
     }),
-  /** Of `createSandbox` for scripts. */
+  /** Options of `createSandbox` for scripts. */
   script: () =>
     strict({
       provider: z.optional(provider()),
@@ -112,7 +114,7 @@ export const hostOptions = lazily({
       ...createFields(),
       ...agentFields(),
     }),
-  /** Of the engine's own `createSandbox`. */
+  /** Options of the engine's own `createSandbox`. */
   engine: () =>
     strict({
       provider: z.optional(provider()),
@@ -127,10 +129,10 @@ export const hostOptions = lazily({
       workdir: z.optional(z.string()),
       id: z.optional(z.union([z.string(), callable()])),
     }),
-  /** The file `agents.json`. */
+  /** Content of the file `agents.json`. */
   agentsFile: () => z.record(agentName(), strict(programFields())),
   waitForPort: () =>
     strict({ timeoutMs: z.optional(z.union([z.literal(0), duration()])), signal: z.optional(signal()) }),
-  /** Of `persist` and `hydrate`. */
+  /** Options of `persist` and `hydrate`. */
   archive: () => strict({ signal: z.optional(signal()) }),
 })

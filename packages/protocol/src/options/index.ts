@@ -1,4 +1,4 @@
-/** Every options object of the public API as a schema, and the one way to check against it. */
+/** A schema for every options object of the public API, and the function that checks against it. */
 export { fieldPath } from '../expectation.ts'
 export { agentOptions } from './agent.ts'
 export { checkOptions, parseAs } from './check-options.ts'

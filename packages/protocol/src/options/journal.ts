@@ -22,26 +22,23 @@ const maxItems = 10_000
 
 const types = () =>
   z
-    .array(z.string(), "expected a list of types, such as ['file.*']")
-    .check(z.maxLength(maxTypes, `expected a list of at most ${maxTypes} types`))
+    .array(z.string(), "expected an array of types, such as ['file.*']")
+    .check(z.maxLength(maxTypes, `expected an array of at most ${maxTypes} types`))
 
 const filter = () => ({
   types: z.optional(types()),
   session: z.optional(z.string()),
   run: z.optional(z.string()),
   text: z.optional(
-    z.string().check(z.maxLength(maxTextLength, `expected a text of at most ${maxTextLength} characters`)),
+    z.string().check(z.maxLength(maxTextLength, `expected a string of at most ${maxTextLength} characters`)),
   ),
 })
 
-/** What it means only its store knows, which has an error of its own for it. */
+/** Any value here: the store validates a cursor, with its own error code. */
 const cursor = () => z.custom<string>(() => true)
 
 const date = () =>
-  z.custom<Date>(
-    (value) => value instanceof Date && !Number.isNaN(value.getTime()),
-    'expected a Date that is one',
-  )
+  z.custom<Date>((value) => value instanceof Date && !Number.isNaN(value.getTime()), 'expected a valid Date')
 
 const payloadPolicy = () =>
   strict({
@@ -54,7 +51,7 @@ const payloadPolicy = () =>
     errorText: z.optional(flag()),
   })
 
-/** A size that may be without end. */
+/** A size in bytes, or infinity. */
 const bound = () =>
   z.custom<number>(
     (value) => typeof value === 'number' && value >= 0 && (Number.isInteger(value) || value === Infinity),
@@ -94,7 +91,7 @@ const context = () => ({
 })
 
 export const journalOptions = lazily({
-  /** Who writes, and the context that its events carry. */
+  /** The writer's source and the context of its events. */
   writer: () =>
     strict({
       source: z.optional(z.enum(eventSources)),
@@ -170,7 +167,7 @@ export const storeOptions = lazily({
 
 export const blobOptions = lazily({
   put: () => strict({ mediaType: z.optional(z.string()) }),
-  /** What is no range of the blob has an error of its own. */
+  /** The store checks the range, with its own error code. */
   range: () =>
     strict({
       start: z.optional(z.custom<number>(() => true)),

@@ -3,7 +3,7 @@ import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
 import { flag, longestTimer, milliseconds, text, texts, textsByName, variables, whole } from './values.ts'
 
-/** The kernel's shortest quota is a hundredth of its period. */
+/** The kernel's smallest CPU quota is a hundredth of its period. */
 const fewestCpus = 0.01
 
 const cpus = () => {
@@ -59,9 +59,9 @@ const fields = () => ({
   watch: z.optional(z.union([watch(), z.literal(false)])),
 })
 
-/** Sandboxes on this machine. */
+/** Options for sandboxes on this machine. */
 export const localOptions = lazily({
-  /** What the proxy of a sandbox with `reach` may take of the host. */
+  /** Limits on the host's resources for a sandbox's egress proxy. */
   reachLimits: () =>
     strict({
       connections: z.optional(whole(1, longestTimer)),
@@ -70,6 +70,6 @@ export const localOptions = lazily({
       idleMs: z.optional(milliseconds()),
     }),
   local: () => strict({ ...fields(), env: z.optional(variables()) }),
-  /** As JSON can hold it; where the daemon keeps its own data is not for a caller to say. */
+  /** The JSON form, without `data`: a remote caller must not choose where the daemon stores its data. */
   json: () => z.omit(strict(fields()), { data: true }),
 })

@@ -8,26 +8,26 @@ import { bytes, milliseconds, mode, text, textsByName, whole, withoutNul } from 
 
 const maxConcurrency = 256
 const maxDepth = 0x7fff_ffff
-/** Shorter ones cannot be kept out of the journal. */
+/** The redactor does not mask shorter secrets. */
 const shortestToken = 4
 
-/** What `useradd` takes everywhere. */
+/** Names that every `useradd` accepts. */
 const accountName = () =>
   z
     .string()
     .check(
       z.regex(
         /^[a-z_][a-z0-9_-]{0,31}$/,
-        'expected a name of small letters, digits, "_" and "-", 32 at most',
+        'expected a name of lower-case letters, digits, "_" and "-", 32 at most',
       ),
     )
 
 const path = () => z.string()
 const list = <Item extends z.ZodMiniType>(item: Item) => z.array(item)
 const byPath = <Entry extends z.ZodMiniType>(entry: Entry) => z.record(z.string(), entry)
-const withoutLineBreak = () => z.regex(/^[^\r\n\0]*$/, 'expected a text without line breaks')
+const withoutLineBreak = () => z.regex(/^[^\r\n\0]*$/, 'expected a string without line breaks')
 
-/** A program must have a name; its arguments may be empty. */
+/** The program's name must not be empty; its arguments may be. */
 const argv = () =>
   list(z.string().check(withoutNul())).check(
     z.refine(([program = '']) => program !== '', 'expected a command'),
@@ -72,7 +72,7 @@ const repository = () =>
         token: z
           .string()
           .check(
-            z.minLength(shortestToken, `expected a text of ${shortestToken} characters or more`),
+            z.minLength(shortestToken, `expected a string of ${shortestToken} characters or more`),
             withoutLineBreak(),
           ),
       }),
@@ -96,12 +96,12 @@ const manifestOf = <Content extends z.ZodMiniType>(content: Content) =>
     concurrency: z.optional(whole(1, maxConcurrency)),
   })
 
-/** What a fresh sandbox is prepared with. Overlap of entries, refs and addresses of git are checked by the engine. */
+/** The manifest of a new sandbox. The engine also checks overlapping entries, git refs and git URLs. */
 export const manifestOptions = lazily({
-  /** One step of a set-up; it may hold further steps, so a document needs a name for it. */
+  /** One setup step. Steps can be nested, so the OpenAPI document refers to this schema by name. */
   step: () => setup.step,
-  /** As JSON can hold it. */
+  /** The JSON form: file contents are strings. */
   json: () => manifestOf(z.string()),
-  /** In process a file's content may be bytes. */
+  /** The in-process form: file contents may be bytes. */
   manifest: () => manifestOf(z.union([z.string(), bytes()])),
 })

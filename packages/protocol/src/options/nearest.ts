@@ -1,6 +1,6 @@
 /**
- * The known name that was most likely meant: one that begins like what was given, else the one with the fewest changed
- * characters, if those are few.
+ * Finds the known name that is most similar to a misspelt one, by common prefix or by edit distance; nothing if none is
+ * close.
  *
  * @example
  * nearest('timeout', ['cwd', 'timeoutMs']) // 'timeoutMs'
@@ -9,7 +9,7 @@ export function nearest(given: string, known: readonly string[]): string | undef
   const wanted = given.toLowerCase()
   let best: { readonly name: string; readonly distance: number } | undefined
   for (const name of known) {
-    // Of `limits.memoryBytes` the last part is what a user has in mind.
+    // Compare only the last part of a nested name such as `limits.memoryBytes`.
     const candidate = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
     const distance = Math.min(prefixDistance(wanted, candidate), editDistance(wanted, candidate))
     if (best === undefined || distance < best.distance) best = { name, distance }
@@ -21,20 +21,20 @@ export function nearest(given: string, known: readonly string[]): string | undef
 
 const shortestPrefix = 3
 
-/** Nearer than one changed character where one name begins with the other, a little further where they begin alike. */
+/** Less than one edit if one name is a prefix of the other; 1.5 edits if they share at least half of the shorter one. */
 function prefixDistance(one: string, other: string): number {
   const shorter = Math.min(one.length, other.length)
   let shared = 0
   while (shared < shorter && one[shared] === other[shared]) shared += 1
   if (shared < shortestPrefix) return Number.POSITIVE_INFINITY
-  // The more of the longer one is given, the nearer.
+  // Prefer the candidate whose length is closest.
   if (shared === shorter) return 0.5 + Math.abs(one.length - other.length) / 100
   return shared * 2 >= shorter ? 1.5 : Number.POSITIVE_INFINITY
 }
 
 const longestCompared = 64
 
-/** Insertions, deletions, replacements and swaps of neighbours. */
+/** Damerau-Levenshtein distance: insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(one: string, other: string): number {
   if (one.length > longestCompared) return Number.POSITIVE_INFINITY
   let beforeLast: number[] = []
@@ -57,17 +57,17 @@ function editDistance(one: string, other: string): number {
 const listedKeys = 20
 const shownKey = 64
 
-/** Names an unknown key, the one that was most likely meant, and what is known. `further` keys may be meant, too. */
+/** A message with the unknown key, the most similar known key and a list. `further` keys are suggested but not listed. */
 export function unknownKeyMessage(
   given: string,
   known: readonly string[],
   further: readonly string[] = [],
 ): string {
-  const meant = nearest(given, [...known, ...further])
+  const suggestion = nearest(given, [...known, ...further])
   const shown = JSON.stringify(given.length > shownKey ? `${given.slice(0, shownKey)}…` : given)
   return [
     `unknown key ${shown}`,
-    meant === undefined ? '.' : `; did you mean "${meant}"?`,
+    suggestion === undefined ? '.' : `; did you mean "${suggestion}"?`,
     known.length === 0
       ? ' No keys are known here.'
       : ` Known keys: ${known.slice(0, listedKeys).join(', ')}${known.length > listedKeys ? ', …' : '.'}`,

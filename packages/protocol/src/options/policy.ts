@@ -2,10 +2,10 @@ import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import { strict } from './strict.ts'
 
-const rule = () => z.union([z.string(), z.array(z.string(), 'expected a list of texts')])
-const rules = () => z.array(rule(), 'expected a list of rules such as ["git push *"]')
+const rule = () => z.union([z.string(), z.array(z.string(), 'expected an array of strings')])
+const rules = () => z.array(rule(), 'expected an array of rules such as ["git push *"]')
 
-/** Which commands may run. What a rule says is checked when it is compiled. */
+/** Rules for which commands may run. The content of a rule is checked when it is compiled. */
 export const policyOptions = lazily({
   policy: () =>
     strict({

@@ -7,7 +7,7 @@ const mostCells = 1_000
 
 export const terminalSize = () => strict({ cols: whole(1, mostCells), rows: whole(1, mostCells) })
 
-/** How a command is started, as JSON can hold it. */
+/** The JSON part of the options to start a command. */
 export const launchFields = () => ({
   shell: z.optional(z.union([z.string(), z.array(z.string())])),
   cwd: z.optional(z.string()),
@@ -24,13 +24,13 @@ export const spawnFields = () => ({
   restart: z.optional(z.enum(['never', 'on-failure', 'always'])),
 })
 
-/** When the tool answers, and with how much. */
+/** Wait time and output limit of the terminal tool. */
 const ptyAnswer = () => ({
   yieldTimeMs: z.optional(z.number('expected a number of milliseconds')),
   maxOutputTokens: z.optional(whole(1)),
 })
 
-/** What is not JSON. */
+/** Options that JSON cannot represent. */
 const inProcess = () => ({ env: z.optional(variables()) })
 
 export const processOptions = lazily({
@@ -54,7 +54,7 @@ export const processOptions = lazily({
       tail: z.optional(whole()),
       signal: z.optional(signal()),
     }),
-  /** Terminals in the form that models call. */
+  /** Options of the terminal tool for models. */
   ptyStart: () => {
     const { shell, user, timeoutMs } = launchFields()
     return strict({

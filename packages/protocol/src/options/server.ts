@@ -4,7 +4,7 @@ import { hostOptions } from './host.ts'
 import { strict } from './strict.ts'
 import { flag, having, milliseconds, texts, whole } from './values.ts'
 
-/** What a token may hold is checked by the guard, which never repeats it. */
+/** The guard checks a token's characters, with an error that does not repeat it. */
 const token = () => strict({ name: z.string(), access: z.enum(['read', 'full']), token: z.string() })
 
 export const serverOptions = lazily({
@@ -25,7 +25,7 @@ export const serverOptions = lazily({
           jsonBytes: z.optional(whole(1)),
           heartbeatMs: z.optional(milliseconds()),
           stallMs: z.optional(milliseconds()),
-          beatMs: z.optional(milliseconds()),
+          keepAliveMs: z.optional(milliseconds()),
           tokenMs: z.optional(milliseconds()),
         }),
       ),

@@ -32,7 +32,7 @@ export const permissions = () =>
     }),
   ])
 
-/** Where the Agent Client Protocol lets others add what they need. */
+/** The extension field of the Agent Client Protocol. */
 const meta = () => ({ _meta: z.optional(z.nullable(jsonObject)) })
 
 const namedValues = () => z.array(strict({ name: text(), value: z.string(), ...meta() }))
@@ -43,7 +43,7 @@ const mcpServer = () =>
     strict({ type: z.enum(['http', 'sse']), name: text(), url: text(), headers: namedValues(), ...meta() }),
   ])
 
-/** What a session is opened or brought back with, as JSON can hold it. */
+/** The JSON part of the options to open or resume a session. */
 export const sessionFields = () => ({
   cwd: z.optional(z.string()),
   credentials: z.optional(z.union([z.enum(['none', 'env', 'host']), textsByName()])),
@@ -76,7 +76,7 @@ export const callContext = () =>
     traceparent: z.optional(z.string()),
   })
 
-/** A function of the host's program; its name and its schema are checked when it is offered. */
+/** A tool of the host; its name and its schema are checked when it is registered. */
 const tool = () =>
   strict({
     name: z.string(),
@@ -85,10 +85,10 @@ const tool = () =>
     run: callable(),
   })
 
-/** How many, or how many bytes; no limit is larger than what a 32-bit number holds. */
+/** A count or a number of bytes, at most a 32-bit integer. */
 const amount = (least = 1) => whole(least, longestTimer)
 
-/** What only a host in the same process takes. */
+/** Options that only a host in the same process accepts. */
 const inProcess = () => ({
   env: z.optional(variables()),
   tools: z.optional(z.array(tool())),
@@ -108,7 +108,7 @@ export const sessionOptions = lazily({
     }),
   events: () => strict({ after: z.optional(z.custom<string>(() => true)), signal: z.optional(signal()) }),
   fork: () => strict({ id: z.optional(z.string()) }),
-  /** What serving a session's tools may take of the host. */
+  /** Limits on the host's resources for serving a session's tools. */
   toolLimits: () =>
     strict({
       bodyBytes: z.optional(amount()),

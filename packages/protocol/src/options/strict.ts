@@ -4,8 +4,8 @@ import { unknownKeyMessage } from './nearest.ts'
 type Shape = z.core.$ZodLooseShape
 
 /**
- * An object whose unknown keys are errors that name the nearest known key. What `z.extend` makes of one is strict in
- * the same way.
+ * An object schema that rejects unknown keys and suggests the nearest known one. A schema that `z.extend` derives from it
+ * does the same.
  */
 export function strict<const Fields extends Shape>(fields: Fields) {
   return z.strictObject(fields, { error: unknownKey })
@@ -18,7 +18,7 @@ function unknownKey({ code, keys, inst }: z.core.$ZodRawIssue): string | undefin
   return unknownKeyMessage(given, Object.keys(shape), nestedKeys(shape))
 }
 
-/** Keys one level further in: who writes `memory` may mean `limits.memoryBytes`. */
+/** Keys one level deeper, so that `memory` can suggest `limits.memoryBytes`. */
 function nestedKeys(shape: Shape): string[] {
   return Object.entries(shape).flatMap(([name, field]) =>
     Object.keys(shapeOf(field) ?? {}).map((key) => `${name}.${key}`),

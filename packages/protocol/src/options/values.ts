@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { JsonObject } from '../json.ts'
 
-/** What a timer can hold; a longer one would end at once. */
+/** The longest delay of a timer; a longer one would fire at once. */
 export const longestTimer = 0x7fff_ffff
 
 /** A whole number within bounds. */
@@ -13,26 +13,27 @@ export function whole(least = 0, most = Number.MAX_SAFE_INTEGER) {
   return z.int(message).check(z.minimum(least, message), z.maximum(most, message))
 }
 
-/** A time in milliseconds that a timer can hold. */
+/** A time in milliseconds that fits a timer. */
 export const milliseconds = (least = 1) => whole(least, longestTimer)
 
-/** A time in milliseconds that may have a fraction: what is left until a deadline often has one. */
+/** A time in milliseconds that may have a fraction, as the time left until a deadline often does. */
 export function duration() {
   const message = `expected a number above 0, ${longestTimer} at most`
   return z.number(message).check(z.positive(message), z.maximum(longestTimer, message))
 }
 
-/** A text that is not empty. */
-export const text = () => z.string().check(z.minLength(1, 'expected a text that is not empty'), withoutNul())
+/** A string that is not empty. */
+export const text = () =>
+  z.string().check(z.minLength(1, 'expected a string that is not empty'), withoutNul())
 
-/** No text with one can be a path, a name or an argument. */
+/** Paths, names and arguments cannot contain NUL. */
 export const withoutNul = () =>
-  z.refine<string>((value) => !value.includes('\0'), 'expected a text without a NUL character')
+  z.refine<string>((value) => !value.includes('\0'), 'expected a string without a NUL character')
 
-/** Variables of a process. `process.env` is no plain object, which a record of zod has to be: it is copied. */
+/** Environment variables. Copied first: a zod record accepts plain objects only, and `process.env` is not one. */
 export const variables = () => z.pipe(z.transform(copied), z.record(z.string(), z.string()))
 
-/** What is no object is left for the record to refuse. */
+/** Returns other values unchanged, for the record to reject. */
 function copied(value: Record<string, string>): Record<string, string> {
   return isObject(value) && !Array.isArray(value) ? { ...value } : value
 }
@@ -41,7 +42,7 @@ export const texts = () => z.array(z.string())
 export const textsByName = () => z.record(z.string(), z.string())
 export const flag = () => z.boolean()
 
-/** Any object of JSON; one schema, which the OpenAPI document knows by its identity. */
+/** Any JSON object; a single instance, which the OpenAPI document recognises by identity. */
 export const jsonObject = z.custom<JsonObject>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'expected an object',
@@ -53,7 +54,7 @@ export const mode = () => {
   return z.int(message).check(z.minimum(0, message), z.maximum(0o1777, message))
 }
 
-// By what they can do: an object of another realm or of a polyfill is no instance of ours.
+// Checked by their methods: `instanceof` fails for objects of another realm or a polyfill.
 
 export const signal = () =>
   z.custom<AbortSignal>(
@@ -70,12 +71,12 @@ export const bytes = () =>
     'expected bytes',
   )
 
-/** A function; what it takes and gives, only the compiler checks. */
-// biome-ignore lint/suspicious/noExplicitAny: any function is one, whatever it takes.
+/** A function; only the compiler checks its signature. */
+// biome-ignore lint/suspicious/noExplicitAny: matches a function with any parameters.
 export const callable = <Function extends (...given: any[]) => unknown>() =>
   z.custom<Function>((value) => typeof value === 'function', 'expected a function')
 
-/** Something with these methods: a store, a host, a logger. */
+/** An object with these methods: a store, a host, a logger. */
 export const having = <Thing extends object>(what: string, ...methods: readonly (string & keyof Thing)[]) =>
   z.custom<Thing>((value) => methods.every((name) => has(value, name)), `expected ${what}`)
 

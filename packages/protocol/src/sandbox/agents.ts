@@ -1,6 +1,6 @@
 import type { ConfigOption } from './sessions.ts'
 
-/** What an agent can do; what a running one says of itself counts more. */
+/** Features of an agent from the registry; the values that a running agent reports take precedence. */
 export interface AgentCapabilities {
   readonly permissions: boolean
   readonly images: boolean
@@ -17,23 +17,23 @@ export interface AgentCapabilities {
   readonly shared: boolean
 }
 
-/** One agent as lists show it. Nothing in it is a secret. */
+/** One agent as lists show it. Contains no secret. */
 export interface AgentInfo {
   readonly name: string
   readonly title: string
   readonly installed: boolean
-  /** `builtin` needs no installation; `command` runs a program that must be on the machine. */
+  /** `builtin` needs no installation; `command` runs a program that must already be on the machine. */
   readonly from: 'npm' | 'builtin' | 'command' | 'function'
   readonly version?: string
-  /** The version that an installation takes. */
+  /** The version that `installAgent` installs by default. */
   readonly pinned?: string
   readonly path?: string
-  /** Names of what is there, never a value. */
+  /** Names of credentials, never values. */
   readonly credentials: { readonly present: readonly string[]; readonly wanted: readonly string[] }
   readonly capabilities: AgentCapabilities
-  /** Known without running it. */
+  /** Known without starting the agent. */
   readonly options: readonly ConfigOption[]
-  /** How to get it, where an installation cannot. */
+  /** How to install it by hand, if `installAgent` cannot. */
   readonly howToGet?: string
 }
 
@@ -41,6 +41,6 @@ export interface InstallProgress {
   readonly agent: string
   readonly step: 'download' | 'postinstall' | 'verify' | 'done'
   readonly message: string
-  /** Bytes on disk so far. */
+  /** Bytes written to disk so far. */
   readonly bytes?: number
 }

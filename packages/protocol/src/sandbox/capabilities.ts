@@ -1,7 +1,7 @@
-/** What an implementation can do, measured by the conformance kit, never assumed. */
+/** The features of an implementation, as the conformance kit measures them. */
 export interface Capabilities {
   readonly isolation: 'none' | 'namespaces' | 'container' | 'machine'
-  /** `complete` reaches every process; `best-effort` may miss one that hides. */
+  /** `complete` kills every process; `best-effort` may miss one that left its process group. */
   readonly killTree: 'complete' | 'best-effort'
   readonly network: readonly ('none' | 'host' | 'egress')[]
   readonly limits: readonly ('memory' | 'cpu' | 'pids')[]

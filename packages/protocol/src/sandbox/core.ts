@@ -6,7 +6,7 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { Ports } from './ports.ts'
 import type { Command, ExecOptions, ExecResult, Process, Processes, SpawnOptions } from './processes.ts'
 
-/** Who calls and what for; carried by every operation of the call. */
+/** The caller and purpose of a call, recorded with each of its operations. */
 export interface CallContext {
   readonly run?: string
   readonly session?: string
@@ -15,15 +15,15 @@ export interface CallContext {
   readonly traceparent?: string
 }
 
-/** What an engine does. Every method is an operation: started, finished, a span. */
+/** The methods of an engine. Each call is an operation: a start event, a finish event and a span. */
 export interface SandboxCore {
   readonly id: string
   readonly provider: string
-  /** The workspace, as processes see it: one string means one file everywhere. */
+  /** The path of the workspace as processes see it; every method uses the same paths. */
   readonly root: string
   readonly capabilities: Capabilities
   readonly journal: JournalReader
-  /** The same sandbox; its calls carry that context. */
+  /** The same sandbox, with this context on every call. */
   as(context: CallContext): this
   exec(command: Command, options?: ExecOptions): Promise<ExecResult>
   spawn(command: Command, options?: SpawnOptions): Promise<Process>
@@ -31,13 +31,13 @@ export interface SandboxCore {
   readonly files: Files
   readonly ports: Ports
   readonly lifecycle: Lifecycle
-  /** The workspace as a tar. */
+  /** Reads the workspace as a tar. */
   persist(options?: { readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>
-  /** The workspace becomes what is in the archive, all of it or not at all. */
+  /** Replaces the content of the workspace with the archive, completely or not at all. */
   hydrate(
     archive: ReadableStream<Uint8Array> | Uint8Array,
     options?: { readonly signal?: AbortSignal },
   ): Promise<Unpacked>
-  /** `run.*`, `loop.*` and `log.*` only: how the runtime writes its own events. */
+  /** Appends events of the runtime; accepts `run.*`, `loop.*` and `log.*` only. */
   record(events: readonly EventInput[]): Promise<void>
 }

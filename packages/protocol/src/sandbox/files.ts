@@ -4,8 +4,8 @@ export type FileKind = 'file' | 'directory' | 'symlink' | 'other'
 
 export interface FileStat {
   /**
-   * From the workspace's root, or absolute for what is outside of it. A byte that no text can hold stands as a lone
-   * surrogate U+DC80 to U+DCFF, here and in every path that is given.
+   * Relative to the workspace's root, or absolute outside of it. In all paths, a byte that is not valid UTF-8 is written
+   * as a lone surrogate U+DC80 to U+DCFF.
    */
   readonly path: string
   readonly kind: FileKind
@@ -13,12 +13,12 @@ export interface FileStat {
   /** The permission bits. */
   readonly mode: number
   readonly modifiedAt: string
-  /** Where a symlink points, as it says. */
+  /** The target of a symlink, unresolved. */
   readonly target?: string
 }
 
 export interface FileOptions {
-  /** Acts with the rights of that user, and what is made belongs to it. */
+  /** The user whose permissions apply and who owns created files. */
   readonly user?: string
   readonly signal?: AbortSignal
 }
@@ -26,52 +26,52 @@ export interface FileOptions {
 export interface ReadFileOptions extends FileOptions {
   /** The first byte; default 0. */
   readonly from?: number
-  /** The byte to stop before; default the end. */
+  /** The byte after the last one; default the end of the file. */
   readonly to?: number
 }
 
 export interface WriteOptions extends FileOptions {
   readonly append?: boolean
-  /** Makes the directories that are missing. */
+  /** Creates missing parent directories. */
   readonly parents?: boolean
   readonly mode?: number
 }
 
 export interface ListOptions extends FileOptions {
-  /** Default 10,000. */
+  /** Maximum number of entries; default 10,000. */
   readonly limit?: number
 }
 
 export interface FileList {
-  /** By name. */
+  /** Sorted by name. */
   readonly entries: readonly FileStat[]
-  /** There is more than the limit. */
+  /** Whether the directory has more entries than the limit. */
   readonly truncated: boolean
 }
 
 export interface SearchOptions extends FileOptions {
-  /** A pattern with `*`, `**` and `?`: of the name, or of the path from where the search began when it has a `/`. */
+  /** A pattern with `*`, `**` and `?`. With a `/` it matches the path relative to the searched directory, else the name. */
   readonly name?: string
-  /** A text to find in files, as it stands. */
+  /** A literal string to find in files. */
   readonly content?: string
   readonly ignoreCase?: boolean
-  /** Names that are not looked into; default what the watcher ignores. */
+  /** Names to skip; by default those that the watcher ignores. */
   readonly ignore?: readonly string[]
-  /** Default 1,000. */
+  /** Maximum number of hits; default 1,000. */
   readonly limit?: number
 }
 
 export interface SearchHit {
   readonly path: string
   readonly kind: FileKind
-  /** From 1, where a content was asked for. */
+  /** The line number, from 1, of a content search. */
   readonly line?: number
   readonly text?: string
 }
 
 export interface SearchResult {
   readonly hits: readonly SearchHit[]
-  /** There may be more. */
+  /** Whether the search stopped at its limit. */
   readonly truncated: boolean
 }
 
@@ -81,66 +81,66 @@ export interface ArchiveOptions extends FileOptions {
   readonly scheme?: ArchiveScheme
 }
 
-/** What was in an archive and is not here now. */
+/** A member of an archive that was not unpacked. */
 export interface LeftOut {
   readonly path: string
   readonly what: 'fifo' | 'socket' | 'device' | 'setuid'
 }
 
-/** What came out of an archive. */
+/** The result of unpacking an archive. */
 export interface Unpacked {
   readonly files: number
   readonly directories: number
   readonly links: number
   readonly bytes: number
-  /** The first 1,000; `leftOutCount` is all. */
+  /** At most 1,000; `leftOutCount` is the total. */
   readonly leftOut: readonly LeftOut[]
   readonly leftOutCount: number
 }
 
 export interface Files {
   read(path: string, options?: ReadFileOptions): Promise<ReadableStream<Uint8Array>>
-  /** All of it, or nothing; `append` adds all of it, or nothing. */
+  /** Writes atomically: all of the data or nothing, also with `append`. */
   write(
     path: string,
     data: string | Uint8Array | ReadableStream<Uint8Array>,
     options?: WriteOptions,
   ): Promise<FileStat>
   list(path: string, options?: ListOptions): Promise<FileList>
-  /** Of a symlink, about the link itself. */
+  /** Does not follow a symlink at the path. */
   stat(path: string, options?: FileOptions): Promise<FileStat>
   exists(path: string, options?: FileOptions): Promise<boolean>
   mkdir(
     path: string,
     options?: FileOptions & { readonly parents?: boolean; readonly mode?: number },
   ): Promise<void>
-  /** Replaces a file that is at the new path, never a directory that holds something. */
+  /** Replaces a file at the new path, but never a directory that is not empty. */
   move(from: string, to: string, options?: FileOptions & { readonly parents?: boolean }): Promise<void>
-  /** With `force`, what is not there is no error. */
+  /** With `force`, a missing file is not an error. */
   remove(
     path: string,
     options?: FileOptions & { readonly recursive?: boolean; readonly force?: boolean },
   ): Promise<void>
   chmod(path: string, mode: number, options?: FileOptions): Promise<void>
   search(path: string, options: SearchOptions): Promise<SearchResult>
-  /** The `file.*` events of the journal from now on. */
+  /** New `file.*` events of the journal. */
   watch(options?: {
     readonly ignore?: readonly string[]
     readonly signal?: AbortSignal
   }): AsyncIterableIterator<JournalEvent>
-  /** Once every change that was made before the call is in the journal. */
+  /** Resolves once every change made before the call is in the journal. */
   flush(): Promise<void>
-  /** Unpacks a tar, as it is or compressed, into a directory. */
+  /** Unpacks an archive into a directory. */
   upload(
     path: string,
     archive: ReadableStream<Uint8Array> | Uint8Array,
     options?: ArchiveOptions,
   ): Promise<Unpacked>
-  /** A file or a directory as a tar; its members are named from there. */
+  /** Packs a file or directory as a tar; member names are relative to it. */
   download(path: string, options?: ArchiveOptions): Promise<ReadableStream<Uint8Array>>
   /**
-   * Unpacks the archive at a path into the directory that it lies in. An archive that is given is put at that path
-   * first. Its scheme is told by the name unless it is given.
+   * Unpacks the archive at a path into its directory. An archive that is passed is written to that path first. Without
+   * `scheme`, the file name determines the format.
    */
   extract(
     path: string,

@@ -1,73 +1,73 @@
 export type Isolation = 'auto' | 'bubblewrap' | 'none'
 
-/** What a machine may have of this one. */
+/** Resources of this machine that a sandbox may use. */
 export interface MachineLimits {
   /** Memory and swap together. */
   readonly memoryBytes?: number
-  /** Processors' worth of time; 0.5 is half of one. */
+  /** CPU time in processors; 0.5 is half of one. */
   readonly cpus?: number
-  /** Processes and threads. Zombies count until their parent takes note of them. */
+  /** Processes and threads, including zombies until they are reaped. */
   readonly pids?: number
 }
 
-/** How much a sandbox's processes may have. */
+/** Limits on a sandbox's processes and their output. */
 export interface ProcessLimits {
-  /** How many may run at once, terminals included. */
+  /** Processes that may run at once, including terminals. */
   readonly processes: number
-  /** How many that have ended are remembered. */
+  /** Ended processes that are kept in the list. */
   readonly remembered: number
-  /** Of each stream of an `exec`, unless it says otherwise. */
+  /** Default of `maxOutputBytes`, for each stream of an `exec`. */
   readonly outputBytes: number
-  /** Of the output of one process in the journal. */
+  /** Output of one process that is recorded in the journal. */
   readonly journalBytes: number
-  /** Of one input. */
+  /** Size of one input. */
   readonly inputBytes: number
 }
 
 export interface ArchiveLimits {
-  /** Of the archive as it comes. */
+  /** Size of the archive before it is unpacked. */
   readonly inputBytes: number
-  /** Of everything in it. */
+  /** Size of all unpacked files. */
   readonly expandedBytes: number
-  /** Files, links and directories, also those that are only named as somebody's parent. */
+  /** Files, links and directories, including parent directories that are only implied. */
   readonly members: number
-  /** How many times larger it may become. */
+  /** Largest allowed ratio of unpacked to packed size. */
   readonly ratio: number
 }
 
-/** What a machine may have, and what its processes may. */
+/** Resource, process and archive limits of a sandbox. */
 export interface SandboxLimits extends MachineLimits, Partial<ProcessLimits> {
-  /** What an archive may bring in. */
+  /** Limits on unpacking an archive. */
   readonly archives?: Partial<ArchiveLimits>
 }
 
 /** How changes in the workspace become events. */
 export interface WatchOptions {
-  /** Names, or paths from the root, that are not looked into: patterns with `*`. Default `.git` and `node_modules`. */
+  /** Patterns with `*` of names, or of paths relative to the root, to skip. Default `.git` and `node_modules`. */
   readonly ignore?: readonly string[]
   /**
-   * `native` (default): the kernel tells. `poll`: it is looked at every so often, for file systems that do not tell.
-   * `find`: the same by commands inside, for machines where nothing else can be done.
+   * `native` (default) uses kernel notifications. `poll` scans at intervals, for file systems without notifications.
+   * `find` scans with commands inside the sandbox, for machines whose files the host cannot access.
    */
   readonly mode?: 'native' | 'poll' | 'find'
-  /** Between two looks when polling; default 1,000. */
+  /** Time between two scans when polling; default 1,000. */
   readonly intervalMs?: number
-  /** Entries that are followed; what is beyond is named in `watch.degraded`. Default 500,000. */
+  /** Maximum number of watched entries; `watch.degraded` names what is not covered. Default 500,000. */
   readonly maxEntries?: number
-  /** Of one file whose content is kept after a change; default 1 MiB. 0 keeps none. */
+  /** Largest file whose content is stored after a change; default 1 MiB. 0 stores none. */
   readonly imageBytes?: number
-  /** Of all such contents in one life of the sandbox; default 1 GiB. */
+  /** Total of such contents until the sandbox stops; default 1 GiB. */
   readonly imagesTotalBytes?: number
 }
 
-/** More than the workspace that files may be read from, or written to. */
+/** A path outside the workspace that `files` may read or write. */
 export interface Grant {
   /** As processes see it; `~` is HOME. */
   readonly path: string
   readonly writable?: boolean
 }
 
-/** Something of this machine inside a sandbox. */
+/** A path of this machine that is mounted in a sandbox. */
 export interface Bind {
   readonly source: string
   readonly target?: string
@@ -75,29 +75,29 @@ export interface Bind {
 }
 
 export interface LocalOptions {
-  /** The workspace. Without one, the sandbox gets a folder of its own, which goes with `destroy`. */
+  /** The workspace. By default a new folder, which `destroy` removes. */
   readonly root?: string
-  /** HOME on this machine. Beside the workspace without one. */
+  /** The path of HOME on this machine; by default beside the workspace. */
   readonly home?: string
-  /** Where sandboxes keep what is theirs; default `~/.local/share/vitrine`. */
+  /** The data directory for sandboxes; default `~/.local/share/vitrine`. */
   readonly data?: string
-  /** `auto` (default) isolates where it can and says so where it cannot. */
+  /** `auto` (default) isolates if the machine supports it, and reports if it does not. */
   readonly isolation?: Isolation
-  /** `writable`: a system of its own to install into, which disappears with the sandbox. Needs a host that is root. */
+  /** `writable`: a private root file system to install into, removed with the sandbox. The host must run as root. */
   readonly rootfs?: 'read-only' | 'writable'
   readonly limits?: SandboxLimits
-  /** Who commands run as without isolation, when the host is root: one that is not. With isolation it is never root. */
+  /** The user that commands run as when the host is root and nothing isolates them; not root. Isolated commands never run as root. */
   readonly user?: string
   /** `none` (default): only the sandbox's own loopback. */
   readonly network?: 'none' | 'host'
-  /** The only hosts and ports that a sandbox without network reaches: `['registry.example:443']`. */
+  /** Hosts and ports that a sandbox without network may connect to: `['registry.example:443']`. */
   readonly egress?: readonly string[]
-  /** For every command. */
+  /** Environment of every command. */
   readonly env?: Readonly<Record<string, string>>
-  /** More of this machine inside, read-only unless said: tools, caches, sockets. */
+  /** Paths of this machine to mount, read-only by default: tools, caches, sockets. */
   readonly binds?: readonly Bind[]
-  /** Places beside the workspace that `files` may read, and where said write: parts of HOME or of `binds`. */
+  /** Paths outside the workspace that `files` may read, or write if `writable`: parts of HOME or of `binds`. */
   readonly grants?: readonly Grant[]
-  /** How changes of files are followed; `false` for not at all. */
+  /** How file changes are watched; `false` disables it. */
   readonly watch?: WatchOptions | false
 }

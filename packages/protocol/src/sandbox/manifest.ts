@@ -1,8 +1,8 @@
 type Environment = Readonly<Record<string, string>>
 
 /**
- * What a fresh sandbox is prepared with, in this order: accounts, directories, files, copies, clones, commands. Paths
- * are relative to the workspace's root, and no entry lies inside of another one's place.
+ * The initial content of a new sandbox, prepared in this order: accounts, directories, files, copies, clones, commands. Paths
+ * are relative to the workspace's root, and no entry may lie inside another.
  *
  * @example
  * await createSandbox({
@@ -20,10 +20,10 @@ export interface WorkspaceManifest<Content = string | Uint8Array> {
   readonly copy?: Readonly<Record<string, string | LocalSource>>
   /** Cloned inside the sandbox, by its own git: target → repository. `.` is the workspace itself. */
   readonly git?: Readonly<Record<string, GitRepository>>
-  /** They take a system of the sandbox's own: `rootfs: 'writable'`. */
+  /** Accounts need a root file system of the sandbox's own: `rootfs: 'writable'`. */
   readonly users?: readonly (string | ManifestUser)[]
   readonly groups?: readonly string[]
-  /** For every command from now on, over the provider's. */
+  /** Environment of every command; overrides the provider's. */
   readonly env?: Environment
   readonly setup?: readonly SetupStep[]
   /** How many steps of a parallel group run at once; default 4. */
@@ -42,17 +42,17 @@ export interface ManifestDirectory {
 
 export interface LocalSource {
   readonly source: string
-  /** Names anywhere, or paths from the source, with `*`, `**` and `?`. */
+  /** Names at any depth, or paths relative to the source, with `*`, `**` and `?`. */
   readonly ignore?: readonly string[]
 }
 
 export interface GitRepository {
   readonly url: string
-  /** A branch, a tag, or the whole sha of a commit. */
+  /** A branch, a tag, or the full sha of a commit. */
   readonly ref?: string
-  /** Default 1. */
+  /** Number of commits to fetch; default 1. */
   readonly depth?: number | 'full'
-  /** Never in an argument, in `.git/config` or in the journal. */
+  /** Never written to an argument, `.git/config` or the journal. */
   readonly credentials?: { readonly username?: string; readonly token: string }
 }
 
@@ -61,17 +61,17 @@ export interface ManifestUser {
   readonly groups?: readonly string[]
 }
 
-/** A command, or several at once. Each is one `exec`: `cd` and `export` end with it. */
+/** A command, or several in parallel. Each is a separate `exec`, so `cd` and `export` do not affect the next. */
 export type SetupStep =
   | string
   | readonly string[]
   | SetupCommand
-  /** When one of them fails, the others are ended. */
+  /** If one fails, the others are killed. */
   | { readonly parallel: readonly SetupStep[] }
 
 export interface SetupCommand {
   readonly run: string | readonly string[]
-  /** What it is called in progress and errors; default the command. */
+  /** The name in progress and errors; default the command. */
   readonly name?: string
   readonly cwd?: string
   readonly env?: Environment

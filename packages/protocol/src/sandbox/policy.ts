@@ -1,9 +1,9 @@
-/** What becomes of a command. */
+/** The decision about a command. */
 export type Verdict = 'allow' | 'ask' | 'deny'
 
 /**
- * A command with wildcards: `'git push *'`, or `['git', 'push', '*']`. A text is quoted as in a shell and may
- * name files it writes to: `'pnpm * > logs/*'`.
+ * A command with wildcards: `'git push *'`, or `['git', 'push', '*']`. A string is parsed like a shell command and may
+ * name the files it writes to: `'pnpm * > logs/*'`.
  */
 export type Rule = string | readonly string[]
 
@@ -11,6 +11,6 @@ export interface CommandPolicyOptions {
   readonly allow?: readonly Rule[]
   readonly ask?: readonly Rule[]
   readonly deny?: readonly Rule[]
-  /** For commands that no rule is about; default `ask`. */
+  /** The verdict for commands that no rule matches; default `ask`. */
   readonly otherwise?: Verdict
 }

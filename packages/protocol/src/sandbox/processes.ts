@@ -1,10 +1,10 @@
 import type { Outcome } from '../events/data/shared.ts'
 
-/** A text runs in a shell, an array as it is. */
+/** A string runs in a shell, an array without one. */
 export type Command = string | readonly string[]
 
 export interface ExecOptions {
-  /** The shell of a text command: `sh` by default, or a prefix such as `['bash', '-lc']`. */
+  /** The shell of a string command: `sh` by default, or a prefix such as `['bash', '-lc']`. */
   readonly shell?: string | readonly string[]
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
@@ -12,13 +12,13 @@ export interface ExecOptions {
   readonly stdin?: string | Uint8Array | ReadableStream<Uint8Array>
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
-  /** Of each stream; head and tail are kept and `truncated` says so. */
+  /** Limit for each stream; longer output keeps its head and tail and sets `truncated`. */
   readonly maxOutputBytes?: number
 }
 
 export interface ExecResult {
   readonly outcome: Outcome
-  /** Observed, or null. */
+  /** The observed exit code; null if there was none. */
   readonly exitCode: number | null
   readonly signal: string | null
   readonly stdout: string
@@ -29,9 +29,9 @@ export interface ExecResult {
 
 export interface SpawnOptions extends Omit<ExecOptions, 'stdin' | 'maxOutputBytes'> {
   readonly tty?: { readonly cols: number; readonly rows: number }
-  /** Whose it is, for lists: `user`, `desktop`, the name of an agent … */
+  /** A label for lists: `user`, `desktop`, the name of an agent … */
   readonly owner?: string
-  /** `on-failure` waits longer with each failure, up to 30 s. Default `never`. */
+  /** `on-failure` restarts with a growing delay of up to 30 s. Default `never`. */
   readonly restart?: 'never' | 'on-failure' | 'always'
 }
 
@@ -42,10 +42,10 @@ export interface ProcessInfo {
   readonly tty: boolean
   readonly owner?: string
   readonly startedAt: string
-  /** `waiting`: it has ended and will be started again. */
+  /** `waiting`: it has ended and will be restarted. */
   readonly state: 'running' | 'waiting' | 'exited'
   readonly restarts: number
-  /** How it ended last. */
+  /** The most recent exit. */
   readonly exit?: ProcessExit
 }
 
@@ -55,7 +55,7 @@ export interface ProcessExit {
   readonly signal: string | null
 }
 
-/** What came out of a process, as it came. */
+/** Raw output of a process. */
 export interface OutputChunk {
   readonly stream: 'stdout' | 'stderr' | 'terminal'
   readonly data: Uint8Array
@@ -64,25 +64,25 @@ export interface OutputChunk {
 export interface Process {
   readonly id: string
   readonly pid?: number
-  /** Settles once the end was observed and committed. */
+  /** Resolves once the exit was observed and committed. */
   readonly exit: Promise<ProcessExit>
   /**
-   * The most recent output, then everything as it comes, until the process ends. Any number may watch; one that falls
-   * too far behind gets an error, never a hole.
+   * The most recent output, then new output until the process ends. Any number of readers may view it; a reader that
+   * falls too far behind gets an error instead of a gap.
    */
   view(options?: { readonly signal?: AbortSignal }): AsyncIterableIterator<OutputChunk>
   input(data: string | Uint8Array): Promise<void>
-  /** No more input. */
+  /** Closes the input. */
   end(): Promise<void>
   resize(cols: number, rows: number): Promise<void>
   signal(name: string): Promise<void>
-  /** Politely, then for certain. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs`. */
   stop(options?: { readonly graceMs?: number }): Promise<ProcessExit>
   kill(): Promise<ProcessExit>
 }
 
 export interface LogChunk {
-  /** When it was written down. */
+  /** When it was recorded. */
   readonly time: string
   readonly stream: 'stdout' | 'stderr' | 'terminal'
   readonly offset: number
@@ -91,9 +91,9 @@ export interface LogChunk {
 }
 
 export interface LogOptions {
-  /** A time (ISO), or a cursor of the journal. */
+  /** An ISO time, or a cursor of the journal. */
   readonly since?: string
-  /** Only so many of the last lines. */
+  /** Only this many of the last lines. */
   readonly tail?: number
   readonly signal?: AbortSignal
 }

@@ -1,6 +1,6 @@
 import type { SandboxCore } from './core.ts'
 
-/** How to reach the daemon inside a remote sandbox. */
+/** The address of the daemon inside a remote sandbox. */
 export interface SandboxEndpoint {
   readonly url?: string
   readonly fetch?: typeof globalThis.fetch
@@ -8,20 +8,20 @@ export interface SandboxEndpoint {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Where sandboxes come from. `Spec` is the provider's own create options, passed through as they are. */
+/** Creates sandboxes. `Spec` is the type of the provider's own options, passed through unchanged. */
 export interface SandboxProvider<Spec = unknown> {
   readonly name: string
   readonly defaultCwd?: string
   create(spec: Spec): Promise<string>
-  /** Resumes what was paused; throws for what is gone. */
+  /** Resumes a paused sandbox; throws if it no longer exists. */
   attach(id: string): Promise<void>
-  /** The engine itself where it is on this machine, else where its daemon listens. */
+  /** The engine if it runs on this machine, else the address of its daemon. */
   endpoint(id: string): Promise<SandboxEndpoint | SandboxCore>
   ensureDaemon?(id: string): Promise<void>
   pause?(id: string): Promise<void>
   resume?(id: string): Promise<void>
-  /** The provider's own clean-up, which may only pause. */
+  /** Releases the sandbox as the provider does by default, which may only pause it. */
   destroy(id: string): Promise<void>
-  /** For good. */
+  /** Removes the sandbox permanently. */
   kill?(id: string): Promise<void>
 }

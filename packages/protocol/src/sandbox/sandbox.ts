@@ -1,7 +1,7 @@
 import type { SandboxCore } from './core.ts'
 import type { OpenSessionOptions, Session, Sessions } from './sessions.ts'
 
-/** What a host and the client give: an engine with agents in it. */
+/** A sandbox with agents, implemented by the host and by the HTTP client. */
 export interface Sandbox extends SandboxCore {
   openSession(options: OpenSessionOptions): Promise<Session>
   readonly sessions: Sessions
@@ -13,17 +13,17 @@ export interface CreateSandboxOptions {
   readonly labels?: Readonly<Record<string, string>>
 }
 
-/** A sandbox in a list. */
+/** A sandbox as lists show it. */
 export interface SandboxInfo {
   readonly id: string
   readonly provider: string
   readonly labels: Readonly<Record<string, string>>
   readonly createdAt: string
-  /** `kept`: it is not running, and can be attached to. */
+  /** `stopped`: it is not running, and can be attached to. */
   readonly state: 'running' | 'stopped' | 'destroyed'
 }
 
-/** Where sandboxes are had from: a host, or a daemon over HTTP. */
+/** Creates and attaches sandboxes: a host, or a daemon over HTTP. */
 export interface SandboxClient {
   create(options?: CreateSandboxOptions): Promise<Sandbox>
   attach(id: string): Promise<Sandbox>

@@ -4,8 +4,8 @@ import { fromProblem, isVitrineError, toProblem, VitrineError } from '../../src/
 import { codes } from './codes.ts'
 import { details } from './details.ts'
 
-describe('an error on the wire', () => {
-  it('comes back as it was', () => {
+describe('toProblem', () => {
+  it('round-trips an error through fromProblem', () => {
     fc.assert(
       fc.property(fc.constantFrom(...codes), fc.string(), details, (code, message, facts) => {
         const error = new VitrineError(code, message, { details: facts })
@@ -19,7 +19,7 @@ describe('an error on the wire', () => {
     )
   })
 
-  it('has the members of RFC 9457 and ours', () => {
+  it('has the members of RFC 9457 and those of Vitrine', () => {
     const problem = toProblem(new VitrineError('blob_too_large', 'Too big.', { details: { limit: 3 } }))
     expect(problem).toEqual({
       type: 'urn:vitrine:error:blob_too_large',
@@ -33,7 +33,7 @@ describe('an error on the wire', () => {
     })
   })
 
-  it('carries nothing of the cause and nothing of the stack', () => {
+  it('contains nothing of the cause or the stack', () => {
     const cause = Object.assign(new Error('planted-message', { cause: new Error('planted-inner') }), {
       code: 'planted-code',
       secret: 'planted-property',
@@ -47,34 +47,34 @@ describe('an error on the wire', () => {
     expect(Object.keys(JSON.parse(wire)).sort()).toEqual([
       'code',
       'detail',
+      'hint',
       'retryable',
       'status',
       'title',
-      'hint',
       'type',
     ])
   })
 
-  it('says internal for what is not an error of ours, without its stack', () => {
+  it('returns internal for other errors, without the stack', () => {
     const wire = toProblem(new TypeError('x is not a function'))
     expect(wire).toMatchObject({ code: 'internal', status: 500, detail: 'x is not a function' })
     expect(JSON.stringify(wire)).not.toContain('problem.test')
   })
 
   it.each([
-    ['a text', 'boom'],
+    ['a string', 'boom'],
     ['nothing', undefined],
     ['null', null],
     ['an object without a prototype', Object.create(null)],
     ['an object that cannot be a text', { toString: () => ({}) }],
     ['a symbol', Symbol('stop')],
-  ])('takes %s that was thrown', (_what, thrown) => {
+  ])('accepts %s as a thrown value', (_what, thrown) => {
     expect(toProblem(thrown)).toMatchObject({ code: 'internal', detail: expect.any(String) })
   })
 })
 
-describe('an error from the wire', () => {
-  it('of a newer version keeps its code, status, advice and facts', () => {
+describe('fromProblem', () => {
+  it('keeps the code, status, hint and details of a newer version', () => {
     const newer = {
       type: 'urn:vitrine:error:quota_spent',
       title: 'quota spent',
@@ -99,7 +99,7 @@ describe('an error from the wire', () => {
     expect(toProblem(error)).toEqual(known)
   })
 
-  it('with a code alone takes the rest from the registry', () => {
+  it('takes status, retryable and hint from the registry if only the code is given', () => {
     expect(fromProblem({ code: 'store_busy' })).toMatchObject({
       code: 'store_busy',
       status: 503,
@@ -116,8 +116,8 @@ describe('an error from the wire', () => {
     ['an object without a code', { error: 'x' }],
     ['a code that is no text', { code: 5 }],
     ['facts that are no object', { code: 'timeout', details: 'x' }],
-    ['a list', []],
-  ])('that is %s is an internal error with it as the cause', (_what, wire) => {
+    ['an array', []],
+  ])('returns an internal error with %s as the cause', (_what, wire) => {
     const error = fromProblem(wire)
     expect(isVitrineError(error)).toBe(true)
     expect(error.code).toBe('internal')

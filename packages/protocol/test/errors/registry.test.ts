@@ -3,7 +3,7 @@ import { errorEntry, errorRegistry, VitrineError } from '../../src/index.ts'
 import { codes } from './codes.ts'
 
 describe('the error registry', () => {
-  it.each(codes)('says for %s the status, whether to retry, and what to do', (code) => {
+  it.each(codes)('has a status, retryable and a hint for %s', (code) => {
     const { status, retryable, hint } = errorRegistry[code]
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(600)
@@ -13,13 +13,13 @@ describe('the error registry', () => {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/)
   })
 
-  it('gives every error what its row says', () => {
+  it('gives every error the values of its entry', () => {
     for (const code of codes) {
       expect(new VitrineError(code, 'x')).toMatchObject({ code, ...errorRegistry[code] })
     }
   })
 
-  it('treats a code it does not know as internal, whatever its name', () => {
+  it('treats an unknown code as internal, whatever its name', () => {
     for (const code of ['from_the_future', 'toString', '__proto__', 'constructor', '']) {
       expect(errorEntry(code)).toBe(errorRegistry.internal)
     }

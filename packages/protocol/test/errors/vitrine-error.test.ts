@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { errorRegistry, isVitrineError, toVitrineError, VitrineError } from '../../src/index.ts'
 
 describe('VitrineError', () => {
-  it('keeps its cause, and has none when none was given', () => {
+  it('has the given cause, or none', () => {
     const cause = new Error('disk on fire')
     expect(new VitrineError('store_failing', 'x', { cause }).cause).toBe(cause)
     expect('cause' in new VitrineError('store_failing', 'x')).toBe(false)
@@ -19,19 +19,19 @@ describe('VitrineError', () => {
     expect(error.stack).toContain('vitrine-error.test')
   })
 
-  it('has empty details when there are none', () => {
+  it('has empty details by default', () => {
     expect(new VitrineError('timeout', 'x').details).toEqual({})
   })
 })
 
 describe('VitrineError.restored', () => {
-  it("has its own code's status, advice and retryability", () => {
+  it('has the status, hint and retryable of its code', () => {
     const error = VitrineError.restored('timeout', 'too late')
     const { status, retryable, hint } = errorRegistry.timeout
     expect(error).toMatchObject({ code: 'timeout', message: 'too late', status, retryable, hint })
   })
 
-  it('becomes agent_failed for a code that the registry does not have', () => {
+  it('uses agent_failed for a code that is not in the registry', () => {
     const { status, hint } = errorRegistry.agent_failed
     for (const code of ['of_a_newer_version', 'toString'])
       expect(VitrineError.restored(code, 'x')).toMatchObject({ code: 'agent_failed', status, hint })
@@ -39,7 +39,7 @@ describe('VitrineError.restored', () => {
 })
 
 describe('isVitrineError', () => {
-  it('knows one of another copy of the package, where instanceof does not', () => {
+  it('recognises an error of another copy of the package, where instanceof fails', () => {
     const other: unknown = runInNewContext(`
       class VitrineError extends Error { code = 'timeout'; [Symbol.for('vitrine.error')] = true }
       new VitrineError('late')
@@ -51,22 +51,22 @@ describe('isVitrineError', () => {
   it.each([
     ['an Error', new Error('x')],
     ['an object with a code', { code: 'timeout', message: 'x' }],
-    ['a text', 'timeout'],
+    ['a string', 'timeout'],
     ['null', null],
     ['nothing', undefined],
     ['the class itself', VitrineError],
-  ])('does not take %s for one', (_what, value) => {
+  ])('returns false for %s', (_what, value) => {
     expect(isVitrineError(value)).toBe(false)
   })
 })
 
 describe('toVitrineError', () => {
-  it('gives back what is one already', () => {
+  it('returns a VitrineError unchanged', () => {
     const error = new VitrineError('timeout', 'x')
     expect(toVitrineError(error, 'sink_rejected')).toBe(error)
   })
 
-  it('makes anything else the cause of an error with the given code', () => {
+  it('wraps any other value as the cause of an error with the given code', () => {
     const cause = new RangeError('out of range')
     const error = toVitrineError(cause, 'sink_rejected')
     expect(error).toMatchObject({ code: 'sink_rejected', message: 'out of range' })
@@ -77,7 +77,7 @@ describe('toVitrineError', () => {
   it.each([
     ['has no prototype', Object.create(null)],
     ['cannot be made a text', { toString: () => ({}), valueOf: () => ({}) }],
-  ])('does not throw at a thrown object that %s', (_what, thrown) => {
+  ])('does not throw for a thrown object that %s', (_what, thrown) => {
     const error = toVitrineError(thrown)
     expect(error.code).toBe('internal')
     expect(error.cause).toBe(thrown)

@@ -50,34 +50,34 @@ describe('the catalogue', () => {
     expect(Object.keys(eventCatalogue).sort()).toEqual(designed.toSorted())
   })
 
-  it.each(designed)('knows %s and takes a well-formed one', (type) => {
+  it.each(designed)('has %s and accepts a valid one', (type) => {
     expect(isEventType(type)).toBe(true)
     const sample = Object.entries(samples).find(([name]) => name === type)?.[1]
     expect(sample?.type).toBe(type)
     expect(() => checkEventInput(sample!)).not.toThrow()
   })
 
-  it('lets a field of a newer version pass in every type', () => {
+  it('accepts an unknown field of a newer version in every type', () => {
     for (const sample of Object.values(samples)) {
       const newer = { ...sample, data: { ...sample.data, fromTheFuture: { deep: [1, null] } } }
       expect(() => checkEventInput(newer)).not.toThrow()
     }
   })
 
-  it('does not take the names that every object has for types', () => {
+  it('does not have the names of object properties as types', () => {
     for (const type of ['toString', '__proto__', 'constructor', 'hasOwnProperty', '']) {
       expect(isEventType(type)).toBe(false)
     }
   })
 
-  it('holds no notice of a gap: that is never stored', () => {
+  it('does not have journal.gap, which is never stored', () => {
     expect(isEventType('journal.gap')).toBe(false)
     expect(() => checkEventInput({ type: 'journal.gap', data: {} })).toThrow(/journal\.gap/)
   })
 })
 
-describe('the open family of the desktop', () => {
-  it.each(['desktop.started', 'desktop.mouse_moved'])('has room for %s', (type) => {
+describe('the open family desktop.*', () => {
+  it.each(['desktop.started', 'desktop.mouse_moved'])('accepts %s', (type) => {
     expect(isDesktopEventType(type)).toBe(true)
     expect(() => checkEventInput({ type, data: { x: 1 } })).not.toThrow()
     expect(() => checkEventInput({ type })).not.toThrow()
@@ -91,23 +91,23 @@ describe('the open family of the desktop', () => {
     'desktop.a"b',
     'desktop.a\n',
     'xdesktop.a',
-  ])('has none for %j', (type) => {
+  ])('refuses %j', (type) => {
     expect(isDesktopEventType(type)).toBe(false)
   })
 
   it.each([
-    ['a text', 'x'],
-    ['a list', [1]],
+    ['a string', 'x'],
+    ['an array', [1]],
     ['a number', 3],
     ['bytes', new Uint8Array(2)],
-  ])('takes fields as data, not %s', (_what, data) => {
+  ])('accepts an object as data, but not %s', (_what, data) => {
     expect(() => checkEventInput({ type: 'desktop.started', data: data as never })).toThrow(
       expect.objectContaining({ code: 'event_invalid' }),
     )
   })
 })
 
-describe('telling items apart', () => {
+describe('isEvent and isGap', () => {
   const event: JournalItem = {
     journal: 'sbx_a',
     seq: 1,
@@ -117,12 +117,12 @@ describe('telling items apart', () => {
     data: { level: 'info', message: 'hi' },
   }
 
-  it('narrows an event by its type', () => {
+  it('isEvent() narrows an event by its type', () => {
     expect(isEvent(event, 'log.message') && event.data.message).toBe('hi')
     expect(isEvent(event, 'file.created')).toBe(false)
   })
 
-  it('knows a notice of a gap by its missing seq', () => {
+  it('isGap() recognises a gap notice by its missing seq', () => {
     const data = { from: 1, to: 2, reason: 'age', types: ['log.message'], cursor: 'c' }
     expect(isGap({ journal: 'sbx_a', type: 'journal.gap', data })).toBe(true)
     expect(isGap(event)).toBe(false)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkEventInput, type EventInput, isVitrineError, type VitrineError } from '../../src/index.ts'
 
-/** Planted wherever something is wrong: no part of a refusal may carry it. */
+/** The invalid value in every case; no part of an error may contain it. */
 const planted = 'hunter2-planted'
 
 function refusal(input: unknown, index?: number): VitrineError {
@@ -18,46 +18,46 @@ const ids = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) }
 const output = { process: 'p', stream: 'stdout', offset: 0, data: 'x', encoding: 'utf8' }
 const finish = { op: 'exec', outcome: 'ok', ok: true }
 
-describe('the refusal of a malformed event', () => {
+describe('checkEventInput for a malformed event', () => {
   it.each<[string, unknown, string, string, string]>([
-    ['no object', planted, 'events[0]', 'an object with type and data', 'a text'],
+    ['an input that is not an object', planted, 'events[0]', 'an object with type and data', 'a string'],
     ['null', null, 'events[0]', 'an object with type and data', 'null'],
-    ['a type that is no text', { type: 5 }, 'events[0].type', 'a text', 'a number'],
-    ['no type', { data: { planted } }, 'events[0].type', 'a text', 'nothing'],
+    ['a type that is not a string', { type: 5 }, 'events[0].type', 'a string', 'a number'],
+    ['no type', { data: { planted } }, 'events[0].type', 'a string', 'nothing'],
     [
       'an empty actor',
       { type: 'sandbox.ready', actor: '' },
       'events[0].actor',
-      'a text that is not empty and has no half characters',
-      'a text',
+      'a string that is not empty and has no lone surrogates',
+      'a string',
     ],
     [
       'a session that is no text',
       { type: 'sandbox.ready', session: { planted } },
       'events[0].session',
-      'a text that is not empty and has no half characters',
+      'a string that is not empty and has no lone surrogates',
       'an object',
     ],
     [
-      'a run with half a character',
+      'a run with a lone surrogate',
       { type: 'sandbox.ready', run: `${planted}\ud800` },
       'events[0].run',
-      'a text that is not empty and has no half characters',
-      'a text',
+      'a string that is not empty and has no lone surrogates',
+      'a string',
     ],
     [
-      'data that is a text',
+      'data that is a string',
       { type: 'log.message', data: planted },
       'events[0].data',
       'a plain object',
-      'a text',
+      'a string',
     ],
     [
-      'data that is a list',
+      'data that is an array',
       { type: 'sandbox.ready', data: [planted] },
       'events[0].data',
       'a plain object',
-      'a list',
+      'an array',
     ],
     [
       'data that would be written as a text',
@@ -84,15 +84,15 @@ describe('the refusal of a malformed event', () => {
       'a missing field',
       { type: 'log.message', data: { level: 'info' } },
       'events[0].data.message',
-      'a text or an object',
+      'a string or an object',
       'nothing',
     ],
     [
-      'a word that is not in the list',
+      'a value that is not in the enum',
       { type: 'log.message', data: { level: planted, message: planted } },
       'events[0].data.level',
       '"debug", "info", "warn" or "error"',
-      'a text',
+      'a string',
     ],
     [
       'a negative count',
@@ -119,32 +119,32 @@ describe('the refusal of a malformed event', () => {
       'an op of another form',
       { type: 'operation.started', data: { op: planted } },
       'events[0].data.op',
-      'a text like /^[a-z][a-z0-9_]*$/',
-      'a text',
+      'a string like /^[a-z][a-z0-9_]*$/',
+      'a string',
     ],
     [
       'neither of two',
       { type: 'operation.finished', data: { ...finish, stdout: 5 } },
       'events[0].data.stdout',
-      'a text or an object',
+      'a string or an object',
       'a number',
     ],
     [
-      'a reference that is none',
+      'an invalid blob reference',
       { type: 'operation.finished', data: { ...finish, stdout: { blob: planted, bytes: 1 } } },
       'events[0].data.stdout.blob',
-      'a text like /^sha256:[0-9a-f]{64}$/',
-      'a text',
+      'a string like /^sha256:[0-9a-f]{64}$/',
+      'a string',
     ],
     [
-      'an exit code in words',
+      'an exit code that is a string',
       { type: 'process.exited', data: { process: 'p', outcome: 'ok', exitCode: planted } },
       'events[0].data.exitCode',
       'a number',
-      'a text',
+      'a string',
     ],
     [
-      'something wrong deep in a list',
+      'an invalid value inside an array',
       {
         type: 'journal.recovered',
         data: {
@@ -156,38 +156,38 @@ describe('the refusal of a malformed event', () => {
         },
       },
       'events[0].data.closed[1].id',
-      'a text',
-      'a list',
+      'a string',
+      'an array',
     ],
     [
-      'a trace that is no object',
+      'a trace that is not an object',
       { type: 'sandbox.ready', trace: planted },
       'events[0].trace',
       'an object with traceId and spanId',
-      'a text',
+      'a string',
     ],
     [
       'a trace id of another form',
       { type: 'sandbox.ready', trace: { ...ids, traceId: planted } },
       'events[0].trace.traceId',
-      'a text like /^[0-9a-f]{32}$/',
-      'a text',
+      'a string like /^[0-9a-f]{32}$/',
+      'a string',
     ],
     [
       'a trace without a span id',
       { type: 'sandbox.ready', trace: { traceId: ids.traceId } },
       'events[0].trace.spanId',
-      'a text like /^[0-9a-f]{16}$/',
+      'a string like /^[0-9a-f]{16}$/',
       'nothing',
     ],
     [
       'a parent span id of another form',
       { type: 'sandbox.ready', trace: { ...ids, parentSpanId: planted } },
       'events[0].trace.parentSpanId',
-      'a text like /^[0-9a-f]{16}$/',
-      'a text',
+      'a string like /^[0-9a-f]{16}$/',
+      'a string',
     ],
-  ])('with %s names the path, what was expected and what kind came, never the value', (...row) => {
+  ])('names the path, the expected value and the received kind, never the value: %s', (...row) => {
     const [, input, path, expected, got] = row
     const error = refusal(input)
     expect(error.code).toBe('event_invalid')
@@ -198,14 +198,14 @@ describe('the refusal of a malformed event', () => {
     expect(error.cause).toBeUndefined()
   })
 
-  it('counts from the place in the batch', () => {
+  it('begins the path with the index in the batch', () => {
     expect(refusal({ type: 'log.message', data: {} }, 7).details.path).toBe('events[7].data.level')
     expect(refusal({ type: 'nope' }, 7).details.path).toBe('events[7].type')
   })
 })
 
-describe('the refusal of an unknown type', () => {
-  it('has a code of its own and names the type', () => {
+describe('checkEventInput for an unknown type', () => {
+  it('throws event_type_unknown and names the type', () => {
     const error = refusal({ type: 'file.touched', data: { planted } })
     expect(error.code).toBe('event_type_unknown')
     expect(error.details).toEqual({
@@ -218,20 +218,20 @@ describe('the refusal of an unknown type', () => {
     expect(JSON.stringify(error)).not.toContain(planted)
   })
 
-  it('does not repeat a type without end', () => {
+  it('cuts a long type in the message', () => {
     const error = refusal({ type: 'x'.repeat(1_000_000) })
     expect(error.message.length).toBeLessThan(200)
     expect(JSON.stringify(error.details).length).toBeLessThan(300)
   })
 })
 
-describe('a well-formed event', () => {
+describe('checkEventInput for a valid event', () => {
   it.each<[string, EventInput]>([
     ['without data where none is needed', { type: 'sandbox.ready' }],
     ['with all of its context', { type: 'sandbox.ready', actor: 'a', run: 'r', turn: 't', trace: ids }],
     ['with a parent span', { type: 'sandbox.ready', trace: { ...ids, parentSpanId: 'c'.repeat(16) } }],
     ['with data without a prototype', { type: 'sandbox.ready', data: Object.create(null) }],
-  ])('%s passes', (_what, input) => {
+  ])('accepts an event %s', (_what, input) => {
     expect(() => checkEventInput(input)).not.toThrow()
   })
 })

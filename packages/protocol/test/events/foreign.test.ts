@@ -9,17 +9,17 @@ import {
   unwrapForeignEvent,
 } from '../../src/index.ts'
 
-const place = { journal: 'sbx_a', seq: 7, time: '2026-01-02T03:04:05.678Z', source: 'foreign' } as const
+const envelope = { journal: 'sbx_a', seq: 7, time: '2026-01-02T03:04:05.678Z', source: 'foreign' } as const
 
-/** What a reader of the journal has in hand after the event went through JSON. */
+/** The event as a reader of the journal gets it, after a round trip through JSON. */
 function committed(raw: unknown): JournalEvent {
   const { type, data } = foreignEvent(raw)
-  return { ...place, type, data: JSON.parse(JSON.stringify(data)) as JsonObject }
+  return { ...envelope, type, data: JSON.parse(JSON.stringify(data)) as JsonObject }
 }
 
-const placed = { seq: 7, time: place.time }
+const position = { seq: 7, time: envelope.time }
 
-describe('what another vocabulary emitted', () => {
+describe('foreignEvent', () => {
   it.each<[string, unknown, { type: string; data: unknown; id?: string }]>([
     [
       'an event of its own',
@@ -46,33 +46,33 @@ describe('what another vocabulary emitted', () => {
     ],
     ['an id that is null', { type: 'a', id: null }, { type: 'a', data: { type: 'a', id: null } }],
     ['no type', { data: 1 }, { type: 'unknown', data: { data: 1 } }],
-    ['a type that is no text', { type: 5, data: 1 }, { type: 'unknown', data: { type: 5, data: 1 } }],
-    ['a list', [1, { type: 'a' }], { type: 'unknown', data: [1, { type: 'a' }] }],
-    ['a text', 'plain words', { type: 'unknown', data: 'plain words' }],
+    ['a type that is not a string', { type: 5, data: 1 }, { type: 'unknown', data: { type: 5, data: 1 } }],
+    ['an array', [1, { type: 'a' }], { type: 'unknown', data: [1, { type: 'a' }] }],
+    ['a string', 'plain words', { type: 'unknown', data: 'plain words' }],
     ['a number', 42, { type: 'unknown', data: 42 }],
     ['null', null, { type: 'unknown', data: null }],
     ['nothing', undefined, { type: 'unknown', data: null }],
     ['an empty object', {}, { type: 'unknown', data: {} }],
-  ])('is wrapped and comes back with its place: %s', (_what, raw, back) => {
+  ])('wraps an event that unwraps with its seq and time: %s', (_what, raw, back) => {
     const input = foreignEvent(raw)
     expect(input.type).toBe('foreign.event')
     expect(() => checkEventInput(input)).not.toThrow()
-    expect(unwrapForeignEvent(committed(raw))).toEqual({ ...back, ...placed })
+    expect(unwrapForeignEvent(committed(raw))).toEqual({ ...back, ...position })
   })
 
-  it.each(Object.keys(eventCatalogue))('may use our reserved name %s, and stays foreign', (type) => {
+  it.each(Object.keys(eventCatalogue))('accepts the reserved type %s as a foreign event', (type) => {
     const raw = { type, data: { anything: true } }
     expect(foreignEvent(raw).type).toBe('foreign.event')
     expect(() => checkEventInput(foreignEvent(raw))).not.toThrow()
-    expect(unwrapForeignEvent(committed(raw))).toEqual({ ...raw, ...placed })
+    expect(unwrapForeignEvent(committed(raw))).toEqual({ ...raw, ...position })
   })
 
-  it('may call itself what is never stored', () => {
+  it('accepts journal.gap as the type of a foreign event', () => {
     const raw = { type: 'journal.gap', data: { from: 1, to: 9 } }
-    expect(unwrapForeignEvent(committed(raw))).toEqual({ ...raw, ...placed })
+    expect(unwrapForeignEvent(committed(raw))).toEqual({ ...raw, ...position })
   })
 
-  it('is never refused, whatever it is, and its data is never lost', () => {
+  it('accepts any value and loses no data', () => {
     fc.assert(
       fc.property(fc.anything({ withDate: true, withMap: true, withSet: true, withBigInt: true }), (raw) => {
         const input = foreignEvent(raw)
@@ -87,7 +87,7 @@ describe('what another vocabulary emitted', () => {
     )
   })
 
-  it('is never refused when it cannot even be looked at', () => {
+  it('accepts a value whose properties throw', () => {
     const throwing = {
       get type(): string {
         throw new Error('no')
@@ -100,9 +100,9 @@ describe('what another vocabulary emitted', () => {
 })
 
 describe('unwrapForeignEvent', () => {
-  it('gives nothing for an event of ours and for the notice of a gap', () => {
+  it('returns undefined for an event of Vitrine and for a gap notice', () => {
     const data = { level: 'info', message: 'hi' }
-    expect(unwrapForeignEvent({ ...place, type: 'log.message', data })).toBeUndefined()
+    expect(unwrapForeignEvent({ ...envelope, type: 'log.message', data })).toBeUndefined()
     const gap = { from: 1, to: 2, reason: 'age', types: ['foreign.event'], cursor: 'c' }
     expect(unwrapForeignEvent({ journal: 'sbx_a', type: 'journal.gap', data: gap })).toBeUndefined()
   })

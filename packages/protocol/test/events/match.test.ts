@@ -22,11 +22,11 @@ describe('matchTypes', () => {
     [['f*'], 'file.created', false],
     [['.*'], 'file.created', false],
     [['FILE.*'], 'file.created', false],
-  ])('%j on %s is %s', (patterns, type, expected) => {
+  ])('matches %j against %s: %s', (patterns, type, expected) => {
     expect(matchTypes(patterns)(type)).toBe(expected)
   })
 
-  it('matches a list exactly when one of its patterns matches', () => {
+  it('matches a list if and only if one of its patterns matches', () => {
     const types = Object.keys(eventCatalogue)
     const pattern = fc.constantFrom(...types, ...types.map((type) => type.replace(/\..*/, '.*')))
     fc.assert(

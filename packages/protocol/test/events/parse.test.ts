@@ -10,8 +10,8 @@ const event = {
   data: { level: 'info', message: 'hi' },
 }
 
-describe('an event from the wire', () => {
-  it('is given back as it is, not as a copy', () => {
+describe('parseEvent', () => {
+  it('returns the event itself, not a copy', () => {
     expect(parseEvent(event)).toBe(event)
   })
 
@@ -23,7 +23,7 @@ describe('an event from the wire', () => {
     ['a field of a newer version in the data', { data: { level: 'info', message: 'hi', colour: 'red' } }],
     ['a field of a newer version in the trace', { trace: { traceId: 't', spanId: 's', state: 'x' } }],
     ['no more than it must have', {}],
-  ])('passes untouched with %s', (_what, fields) => {
+  ])('accepts an event with %s unchanged', (_what, fields) => {
     const newer = { ...event, ...fields }
     const before = structuredClone(newer)
     expect(parseEvent(newer)).toEqual(before)
@@ -34,17 +34,17 @@ describe('an event from the wire', () => {
     ['an empty journal', { journal: '' }, 'event.journal'],
     ['a seq of 0', { seq: 0 }, 'event.seq'],
     ['a seq that is not whole', { seq: 1.5 }, 'event.seq'],
-    ['a seq in words', { seq: 'planted' }, 'event.seq'],
+    ['a seq that is a string', { seq: 'planted' }, 'event.seq'],
     ['no time', { time: undefined }, 'event.time'],
     ['no type', { type: '' }, 'event.type'],
     ['no source', { source: undefined }, 'event.source'],
     ['an empty actor', { actor: '' }, 'event.actor'],
     ['a trace without ids', { trace: { traceId: 'planted' } }, 'event.trace.spanId'],
     ['derived: false', { derived: false }, 'event.derived'],
-    ['data that is a list', { data: ['planted'] }, 'event.data'],
+    ['data that is an array', { data: ['planted'] }, 'event.data'],
     ['data that JSON cannot carry', { data: { call: () => 'planted' } }, 'event.data.call'],
     ['no data', { data: undefined }, 'event.data'],
-  ])('is refused with %s, naming the path and not the value', (_what, fields, path) => {
+  ])('refuses an event with %s and names the path, not the value', (_what, fields, path) => {
     try {
       parseEvent({ ...event, ...fields })
     } catch (error) {
@@ -57,7 +57,7 @@ describe('an event from the wire', () => {
     throw new Error('Expected a refusal, but the event passed.')
   })
 
-  it.each([[null], ['text'], [5], [undefined], [[]]])('that is %j is refused', (value) => {
+  it.each([[null], ['text'], [5], [undefined], [[]]])('refuses %j', (value) => {
     expect(() => parseEvent(value)).toThrow(expect.objectContaining({ code: 'event_invalid' }))
   })
 })

@@ -3,7 +3,7 @@ import type { EventInput, EventType } from '../../src/index.ts'
 const hash = `sha256:${'a'.repeat(64)}`
 const error = { errorType: 'Error', errorCode: 'x', errorMessage: 'y', retryable: 'unknown' }
 
-/** A well-formed event of every type of the design, with its optional fields. */
+/** A valid event of every type of the catalogue, with its optional fields. */
 export const samples: { readonly [T in EventType]: EventInput } = {
   'sandbox.created': { type: 'sandbox.created', data: { provider: 'local', root: '/w' } },
   'sandbox.ready': { type: 'sandbox.ready', data: {} },

@@ -34,8 +34,8 @@ function started(kind: WorkKindName): JournalEvent {
   }
 }
 
-describe('what has a start and one end', () => {
-  it('is every type of the catalogue that speaks of a beginning or an end of work', () => {
+describe('workKinds', () => {
+  it('contains every event type of the catalogue that starts or ends work', () => {
     const edges = Object.keys(eventCatalogue).filter((type) => workMark(type) !== undefined)
     expect(edges.sort()).toEqual(
       [
@@ -47,25 +47,28 @@ describe('what has a start and one end', () => {
     )
   })
 
-  it.each(kinds)('of the kind %s is marked at both ends', (kind) => {
+  it.each(kinds)('marks the start and the end of the kind %s', (kind) => {
     const { starts, ends } = workKinds[kind]
     expect(isEventType(starts) && isEventType(ends)).toBe(true)
     expect(workMark(starts)).toEqual({ kind, edge: 'start' })
     expect(workMark(ends)).toEqual({ kind, edge: 'end' })
   })
 
-  it.each(['operation.progress', 'log.message', 'sandbox.created', 'toString'])('is not %s', (type) => {
-    expect(workMark(type)).toBeUndefined()
-  })
+  it.each(['operation.progress', 'log.message', 'sandbox.created', 'toString'])(
+    'does not contain %s',
+    (type) => {
+      expect(workMark(type)).toBeUndefined()
+    },
+  )
 })
 
-describe('the end of work whose host is gone', () => {
-  it.each(kinds)('of the kind %s is a valid event that ends the same work', (kind) => {
+describe('interruptedEnd', () => {
+  it.each(kinds)('is a valid event that ends the same work of the kind %s', (kind) => {
     const start = started(kind)
     const id = workId(kind, start)
     expect(id).toBeDefined()
     const work = openWork(kind, id!, start)
-    // It is written by another process than the one that saw the start.
+    // The end is written by another process than the start, so the work goes through JSON.
     const end = interruptedEnd(JSON.parse(JSON.stringify(work)), 'The host died.')
     expect(() => checkEventInput(end)).not.toThrow()
     expect(end.type).toBe(workKinds[kind].ends)
@@ -79,7 +82,7 @@ describe('the end of work whose host is gone', () => {
     })
   })
 
-  it.each(kinds)('of the kind %s invents neither an exit code nor a duration', (kind) => {
+  it.each(kinds)('has neither an exit code nor a duration for the kind %s', (kind) => {
     const start = started(kind)
     const { data = {} } = interruptedEnd(openWork(kind, workId(kind, start)!, start), 'x')
     for (const field of ['exitCode', 'signal', 'durationMs', 'stopReason', 'answer']) {
@@ -88,13 +91,13 @@ describe('the end of work whose host is gone', () => {
     expect(data.ok ?? false).toBe(false)
   })
 
-  it('says of an operation what it was and whose child', () => {
+  it('has the op and the parent of an operation', () => {
     const start = started('operation')
     const { data } = interruptedEnd(openWork('operation', 'op_1', start), 'x')
     expect(data).toMatchObject({ op: 'exec', parent: 'op_0', ok: false })
   })
 
-  it('remembers nothing of a start beyond what its end needs', () => {
+  it('openWork() stores only the fields of a start that its end needs', () => {
     const start = { ...started('process'), data: { process: 'p', argv: ['secret'], cwd: '/w' } }
     const { turn: _turn, ...without } = start
     const work = openWork('process', 'p', without)
@@ -104,8 +107,8 @@ describe('the end of work whose host is gone', () => {
   })
 })
 
-describe('the id of work', () => {
-  it.each(kinds)('of the kind %s is missing when it is not a text, or an empty one', (kind) => {
+describe('workId', () => {
+  it.each(kinds)('is undefined for the kind %s if the id is empty or not a string', (kind) => {
     const start = started(kind)
     const fields = ['operation', 'turn', 'run']
     for (const bad of ['', 5, null, undefined]) {

@@ -6,26 +6,26 @@ import { samples } from '../events/samples.ts'
 const envelope = { journal: 'sbx_1', seq: 1, time: '2026-01-01T00:00:00.000Z', source: 'engine' }
 
 describe('The schema of an event', () => {
-  it.each(Object.entries(samples))('accepts a %s and keeps all of it', (_type, sample) => {
+  it.each(Object.entries(samples))('accepts a %s and keeps all of its fields', (_type, sample) => {
     const event = { ...envelope, ...sample }
     expect(journalEvent().parse(event)).toEqual(event)
   })
 
-  it('knows every type of the catalogue', () => {
+  it('has every type of the catalogue', () => {
     expect(Object.keys(samples).sort()).toEqual(Object.keys(eventCatalogue).sort())
   })
 
-  it('refuses data that its type does not have', () => {
+  it('refuses data that is invalid for its type', () => {
     const event = { ...envelope, type: 'loop.iterated', data: { loop: 'loop_1', iteration: 'first' } }
     expect(journalEvent().safeParse(event).error?.issues[0]?.path).toEqual(['data', 'iteration'])
   })
 
-  it('refuses a type that no version of the catalogue has', () => {
+  it('refuses a type that is not in the catalogue', () => {
     const event = { ...envelope, type: 'no.such', data: {} }
     expect(journalEvent().safeParse(event).success).toBe(false)
   })
 
-  it('refuses an event without a seq, and a page holds the notice of a gap all the same', () => {
+  it('refuses an event without a seq, but accepts a gap notice in a page', () => {
     const { seq: _, ...rest } = { ...envelope, type: 'sandbox.ready', data: {} }
     expect(journalItem().safeParse(rest).success).toBe(false)
     const gap = {

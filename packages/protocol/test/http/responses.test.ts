@@ -36,7 +36,7 @@ import type {
 
 type Schema = () => z.ZodMiniType
 
-/** What a schema accepts, with every list and field readonly as the interfaces have them. */
+/** The input type of a schema, with every array and field readonly as in the interfaces. */
 type Fixed<T> = T extends object
   ? [T, JsonObject] extends [JsonObject, T]
     ? T
@@ -45,7 +45,7 @@ type Fixed<T> = T extends object
 
 type Sent<Response extends Schema> = Fixed<z.output<ReturnType<Response>>>
 
-/** True where each can stand for the other. */
+/** True if the types are assignable to each other. */
 type Same<Interface, Response extends Schema> = [Interface, Sent<Response>] extends [
   Sent<Response>,
   Interface,
@@ -55,7 +55,7 @@ type Same<Interface, Response extends Schema> = [Interface, Sent<Response>] exte
 
 // The compiler checks these: vitest runs the file, `tsc` fails on it.
 describe('The schema of a response', () => {
-  it('describes exactly the interface that a sandbox gives', () => {
+  it('describes exactly the interfaces of a sandbox', () => {
     expectTypeOf<Same<Capabilities, typeof sandbox.capabilities>>().toEqualTypeOf<true>()
     expectTypeOf<Same<SandboxInfo, typeof sandbox.sandboxInfo>>().toEqualTypeOf<true>()
     expectTypeOf<Same<PortInfo, typeof sandbox.portInfo>>().toEqualTypeOf<true>()
@@ -68,7 +68,7 @@ describe('The schema of a response', () => {
     expectTypeOf<Same<Unpacked, typeof file.unpacked>>().toEqualTypeOf<true>()
   })
 
-  it('describes exactly the interface that a session gives', () => {
+  it('describes exactly the interfaces of a session', () => {
     expectTypeOf<Same<SessionInfo, typeof session.sessionInfo>>().toEqualTypeOf<true>()
     expectTypeOf<Same<ConfigOption, typeof session.configOption>>().toEqualTypeOf<true>()
     expectTypeOf<Same<PendingPermission, typeof session.pendingPermission>>().toEqualTypeOf<true>()
@@ -84,14 +84,14 @@ describe('The schema of a response', () => {
     expectTypeOf<Omit<Sent<typeof event.eventPage>, 'events'>>().toEqualTypeOf<Omit<Page, 'events'>>()
   })
 
-  it('has every field of an interface that it adds names of other clients to', () => {
+  it('has every field of the interface, also where it adds names for other clients', () => {
     expectTypeOf<Sent<typeof process.processInfo>>().toExtend<ProcessInfo>()
     expectTypeOf<Sent<typeof agent.agentInfo>>().toExtend<AgentInfo>()
     expectTypeOf<Sent<typeof session.sessionState>>().toExtend<SessionInfo>()
     expectTypeOf<Sent<typeof problem>>().toExtend<Problem>()
   })
 
-  it('is told from one that lacks a field, has another type or leaves a field optional', () => {
+  it('differs from a type with a missing, a different or an optional field', () => {
     type Stat = FileStat & { readonly owner: string }
     expectTypeOf<Same<Stat, typeof file.fileStat>>().toEqualTypeOf<false>()
     expectTypeOf<Same<Omit<FileStat, 'size'>, typeof file.fileStat>>().toEqualTypeOf<false>()

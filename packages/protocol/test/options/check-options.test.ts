@@ -34,13 +34,13 @@ it.each([
   [new Map([['timeoutMs', 5]]), 'exec options: expected a plain object, got a Map.'],
   [{ credentials: new Map([['token', 'abcd']]) }, 'credentials: expected a plain object, got a Map.'],
   [{ permissions: new Set() }, 'permissions: expected a plain object, got a Set.'],
-])('refuses a collection instead of an object', (options, message) => {
+])('checkOptions refuses a Map or a Set instead of an object', (options, message) => {
   expect(refusalOf(options).message).toBe(message)
 })
 
 const known = 'Known keys: timeoutMs, port, append, depth, permissions, env, credentials, items.'
 
-describe('the refusal of options', () => {
+describe('checkOptions for invalid options', () => {
   it.each<[unknown, string, string]>([
     [
       { timeout: 5 },
@@ -55,7 +55,7 @@ describe('the refusal of options', () => {
     ],
     [
       { timeoutMs: '300' },
-      'timeoutMs: expected a whole number of at least 1, got "300", a text; give it as a number.',
+      'timeoutMs: expected a whole number of at least 1, got "300", a string; give it as a number.',
       'timeoutMs',
     ],
     [{ timeoutMs: 0 }, 'timeoutMs: expected a whole number of at least 1, got 0.', 'timeoutMs'],
@@ -65,18 +65,22 @@ describe('the refusal of options', () => {
     [{ port: 70_000 }, 'port: expected a whole number from 1 to 65535, got 70000.', 'port'],
     [
       { append: 'true' },
-      'append: expected true or false, got "true", a text; leave out the quotes.',
+      'append: expected true or false, got "true", a string; leave out the quotes.',
       'append',
     ],
-    [{ depth: 'all' }, 'depth: expected a whole number of at least 1 or "full", got "all", a text.', 'depth'],
+    [
+      { depth: 'all' },
+      'depth: expected a whole number of at least 1 or "full", got "all", a string.',
+      'depth',
+    ],
     [
       { depth: '3' },
-      'depth: expected a whole number of at least 1 or "full", got "3", a text; give it as a number.',
+      'depth: expected a whole number of at least 1 or "full", got "3", a string; give it as a number.',
       'depth',
     ],
     [
       { permissions: 'alow' },
-      'permissions: expected "ask", "allow" or an object, got "alow", a text.',
+      'permissions: expected "ask", "allow" or an object, got "alow", a string.',
       'permissions',
     ],
     [
@@ -89,34 +93,34 @@ describe('the refusal of options', () => {
       'permissions: unknown key "defualt"; did you mean "default"? Known keys: default.',
       'permissions',
     ],
-    [{ items: [{ path: 'a' }, { path: 5 }] }, 'items[1].path: expected a text, got 5.', 'items[1].path'],
+    [{ items: [{ path: 'a' }, { path: 5 }] }, 'items[1].path: expected a string, got 5.', 'items[1].path'],
     [
       { items: [{ paht: 'a' }] },
       'items[0]: unknown key "paht"; did you mean "path"? Known keys: path.',
       'items[0]',
     ],
-    [{ env: { 'A B': 5 } }, 'env["A B"]: expected a text, got a number.', 'env["A B"]'],
+    [{ env: { 'A B': 5 } }, 'env["A B"]: expected a string, got a number.', 'env["A B"]'],
     [null, 'exec options: expected an object, got null.', 'exec options'],
-    [[], 'exec options: expected an object, got a list.', 'exec options'],
-    ['x', 'exec options: expected an object, got "x", a text.', 'exec options'],
-  ])('%j says where, what was expected and what came', (options, message, path) => {
+    [[], 'exec options: expected an object, got an array.', 'exec options'],
+    ['x', 'exec options: expected an object, got "x", a string.', 'exec options'],
+  ])('names the field, the expected and the received value: %j', (options, message, path) => {
     expect(refusalOf(options)).toEqual({ message, path })
   })
 
-  it('does not repeat a secret, nor a text that is long', () => {
+  it('does not repeat a secret or a long string', () => {
     expect(refusalOf({ credentials: { token: 'abc' } }).message).toBe(
-      'credentials.token: expected 4 characters or more, got a text.',
+      'credentials.token: expected 4 characters or more, got a string.',
     )
     expect(refusalOf({ credentials: { token: 123456 } }).message).toBe(
-      'credentials.token: expected a text, got a number.',
+      'credentials.token: expected a string, got a number.',
     )
     expect(refusalOf({ permissions: 'https://me:hunter2@host' }).message).not.toContain('hunter2')
-    expect(refusalOf({ env: { PIN: 1234 } }).message).toBe('env.PIN: expected a text, got a number.')
-    expect(refusalOf({ env: 'SECRET=hunter2' }).message).toBe('env: expected an object, got a text.')
+    expect(refusalOf({ env: { PIN: 1234 } }).message).toBe('env.PIN: expected a string, got a number.')
+    expect(refusalOf({ env: 'SECRET=hunter2' }).message).toBe('env: expected an object, got a string.')
     expect(refusalOf({ timeoutMs: 'x'.repeat(100) }).message).not.toContain('xxx')
   })
 
-  it('cuts a key and a list of keys that are long', () => {
+  it('cuts a long key and a long list of keys', () => {
     const many = strict(Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`k${at}`, z.string()])))
     expect(() => checkOptions('many', z.partial(many), { ['y'.repeat(500)]: 1 })).toThrow(
       /^many options: unknown key "y{64}…"\. Known keys: k0, .*, k19, …$/,
@@ -124,7 +128,7 @@ describe('the refusal of options', () => {
   })
 })
 
-describe('options that are well-formed', () => {
+describe('checkOptions for valid options', () => {
   it.each([undefined, {}, { timeoutMs: undefined }, { timeoutMs: 1, depth: 'full', env: { A: '' } }])(
     'pass: %j',
     (options) => {
@@ -133,18 +137,18 @@ describe('options that are well-formed', () => {
   )
 })
 
-describe('a value with a name', () => {
-  it('is given back as its schema makes it', () => {
+describe('parseAs', () => {
+  it('returns the output of the schema', () => {
     const counted = strict({ wait: z.pipe(z.string(), z.transform(Number)) })
     expect(parseAs('query', counted, { wait: '5' })).toEqual({ wait: 5 })
   })
 
-  it('has its name before every path', () => {
+  it('begins every path with the name of the value', () => {
     expect(() => parseAs('body', schema, { timeout: 1 })).toThrow(
       /^body: unknown key "timeout"; did you mean/,
     )
     expect(() => parseAs('body', schema, { items: [{}] })).toThrow(
-      'body.items[0].path: expected a text, got nothing.',
+      'body.items[0].path: expected a string, got nothing.',
     )
   })
 })

@@ -10,8 +10,8 @@ it.each([
   ['CWD', ['cwd', 'env'], 'cwd'],
   ['lables', ['labels', 'local'], 'labels'],
   ['memoryBytes', ['memoryBytes', 'limits.memoryBytes'], 'memoryBytes'],
-])('names what was meant by %s', (given, known, meant) => {
-  expect(nearest(given, known)).toBe(meant)
+])('nearest() finds the name similar to %s', (given, known, similar) => {
+  expect(nearest(given, known)).toBe(similar)
 })
 
 it.each([
@@ -19,6 +19,6 @@ it.each([
   ['x', ['cwd', 'env']],
   ['', ['cwd']],
   ['x'.repeat(100_000), ['cwd', 'env']],
-])('names nothing where nothing is near: %.20s', (given, known) => {
+])('nearest() finds nothing if no name is similar: %.20s', (given, known) => {
   expect(nearest(given, known)).toBeUndefined()
 })

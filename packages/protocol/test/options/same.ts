@@ -4,7 +4,7 @@ import type * as z from 'zod/mini'
 type AnyFunction = (...given: any[]) => unknown
 type Whole = AbortSignal | Uint8Array | ReadableStream | Date | URL
 
-/** A type as its fields: none optional, so that one that is missing shows; functions are functions. */
+/** A type with all fields required, so that a missing field shows; functions are not expanded. */
 type Fields<Type> = Type extends AnyFunction
   ? 'a function'
   : Type extends Whole
@@ -21,12 +21,12 @@ type Fields<Type> = Type extends AnyFunction
 
 type Extends<One, Other> = [One] extends [Other] ? true : false
 
-/** What a schema takes. */
+/** The input type of a schema. */
 export type InputOf<Schema> = Schema extends z.ZodMiniType ? z.input<Schema> : never
 
-/** `true` when both have the same fields with the same types, each way round. */
+/** `true` if both types have the same fields with the same types. */
 export type Same<One, Other> =
   Extends<Fields<One>, Fields<Other>> extends true ? Extends<Fields<Other>, Fields<One>> : false
 
-/** The compiler refuses anything but `true`. */
+/** Compiles only for `true`. */
 export function same<_Proof extends true>(): void {}

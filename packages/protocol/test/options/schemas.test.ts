@@ -41,9 +41,9 @@ const host = { create: run, list: run }
 
 interface Row {
   readonly good: object
-  /** A misspelt key and the one that was meant. */
+  /** A misspelt key and the key that is suggested. */
   readonly misspelt: readonly [string, string]
-  /** Fields that are wrong, with what the message says of them. */
+  /** Invalid options, each with a part of the error message. */
   readonly wrong?: readonly (readonly [object, string])[]
 }
 
@@ -67,7 +67,7 @@ const rows: {
     sweep: {
       good: { graceMs: 0 },
       misspelt: ['grace', 'graceMs'],
-      wrong: [[{ graceMs: '0' }, 'graceMs: expected a whole number of at least 0, got "0", a text']],
+      wrong: [[{ graceMs: '0' }, 'graceMs: expected a whole number of at least 0, got "0", a string']],
     },
   },
   fileOptions: {
@@ -80,7 +80,10 @@ const rows: {
       good: { from: 0, to: 5 },
       misspelt: ['form', 'from'],
       wrong: [
-        [{ from: '0' }, 'from: expected a whole number of at least 0, got "0", a text; give it as a number.'],
+        [
+          { from: '0' },
+          'from: expected a whole number of at least 0, got "0", a string; give it as a number.',
+        ],
       ],
     },
     write: {
@@ -103,15 +106,15 @@ const rows: {
       good: { name: '*.ts', content: 'x', ignore: ['a'] },
       misspelt: ['ignorecase', 'ignoreCase'],
       wrong: [
-        [{ content: 'a\nb' }, 'content: expected a text without line breaks'],
-        [{ content: '' }, 'content: expected a text that is not empty'],
+        [{ content: 'a\nb' }, 'content: expected a string without line breaks'],
+        [{ content: '' }, 'content: expected a string that is not empty'],
       ],
     },
     watch: { good: { ignore: ['a'], signal }, misspelt: ['ignored', 'ignore'] },
     archive: {
       good: { scheme: 'tar.gz' },
       misspelt: ['schema', 'scheme'],
-      wrong: [[{ user: 1 }, 'user: expected a text, got 1.']],
+      wrong: [[{ user: 1 }, 'user: expected a string, got 1.']],
     },
   },
   hostOptions: {
@@ -153,7 +156,7 @@ const rows: {
     inProcess: {
       good: { onPrompt: run, id: 'x' },
       misspelt: ['workDir', 'workdir'],
-      wrong: [[{ onPrompt: run, id: 5 }, 'id: expected a text or a function, got 5.']],
+      wrong: [[{ onPrompt: run, id: 5 }, 'id: expected a string or a function, got 5.']],
     },
     agentsFile: { good: { mine: { command: ['a'], shared: true } }, misspelt: ['', ''] },
     waitForPort: { good: { timeoutMs: 5 }, misspelt: ['timeout', 'timeoutMs'] },
@@ -170,14 +173,14 @@ const rows: {
       misspelt: ['blob', 'blobs'],
       wrong: [[{ blobs: ['x'] }, 'blobs[0]: expected a prepared blob']],
     },
-    stream: { good: { patient: true }, misspelt: ['patience', 'patient'] },
+    stream: { good: { retryWhileFailing: true }, misspelt: ['retryWhileFailed', 'retryWhileFailing'] },
     operate: { good: { finish: run, signal }, misspelt: ['finished', 'finish'] },
     read: {
       good: { at: new Date(), types: ['file.*'], order: 'desc', limit: 1 },
       misspelt: ['type', 'types'],
       wrong: [
-        [{ at: new Date('x') }, 'at: expected a whole number of at least 1 or a Date that is one'],
-        [{ types: 'file.*' }, 'types: expected a list of types, such as [\'file.*\'], got "file.*"'],
+        [{ at: new Date('x') }, 'at: expected a whole number of at least 1 or a valid Date'],
+        [{ types: 'file.*' }, 'types: expected an array of types, such as [\'file.*\'], got "file.*"'],
         [{ order: 'up' }, 'order: expected "asc" or "desc", got "up".'],
       ],
     },
@@ -217,7 +220,7 @@ const rows: {
       wrong: [
         [
           { limits: { memoryBytes: '512' } },
-          'limits.memoryBytes: expected a whole number of at least 1, got "512", a text; give it as a number.',
+          'limits.memoryBytes: expected a whole number of at least 1, got "512", a string; give it as a number.',
         ],
         [{ watch: true }, 'watch: expected an object or false, got true.'],
         [{ isolation: 'vm' }, 'isolation: expected "auto", "bubblewrap" or "none", got "vm".'],
@@ -240,11 +243,11 @@ const rows: {
       wrong: [
         [
           { git: { a: { url: 'u', depth: '5' } } },
-          'git.a.depth: expected a whole number from 1 to 2147483647 or "full", got "5", a text; give it as a number.',
+          'git.a.depth: expected a whole number from 1 to 2147483647 or "full", got "5", a string; give it as a number.',
         ],
         [
           { git: { a: { url: 'u', credentials: { token: 'abc' } } } },
-          'git.a.credentials.token: expected a text of 4 characters or more, got a text.',
+          'git.a.credentials.token: expected a string of 4 characters or more, got a string.',
         ],
       ],
     },
@@ -263,10 +266,10 @@ const rows: {
       wrong: [
         [
           { timeoutMs: '300' },
-          'timeoutMs: expected a number above 0, 2147483647 at most, got "300", a text; give it as a number.',
+          'timeoutMs: expected a number above 0, 2147483647 at most, got "300", a string; give it as a number.',
         ],
-        [{ stdin: 5 }, 'stdin: expected a text, bytes or a stream of bytes, got a number.'],
-        [{ env: { KEY: 5 } }, 'env.KEY: expected a text, got a number.'],
+        [{ stdin: 5 }, 'stdin: expected a string, bytes or a stream of bytes, got a number.'],
+        [{ env: { KEY: 5 } }, 'env.KEY: expected a string, got a number.'],
       ],
     },
     spawn: {
@@ -294,7 +297,7 @@ const rows: {
       wrong: [
         [
           { host, tokens: [{ name: 'n', access: 'all', token: 't' }] },
-          'tokens[0].access: expected "read" or "full", got a text.',
+          'tokens[0].access: expected "read" or "full", got a string.',
         ],
       ],
     },
@@ -304,7 +307,7 @@ const rows: {
       wrong: [
         [
           { port: '80' },
-          'port: expected a whole number from 0 to 65535, got "80", a text; give it as a number.',
+          'port: expected a whole number from 0 to 65535, got "80", a string; give it as a number.',
         ],
       ],
     },
@@ -322,7 +325,7 @@ const rows: {
       wrong: [
         [
           { agent: 'a', permissions: 'alow' },
-          'permissions: expected "ask", "allow", "deny" or an object, got "alow", a text.',
+          'permissions: expected "ask", "allow", "deny" or an object, got "alow", a string.',
         ],
         [
           { agent: 'a', permissions: { timeoutMs: 0 } },
@@ -331,7 +334,7 @@ const rows: {
         [{ agent: 'a', limits: { cancelMs: -1 } }, 'limits.cancelMs: expected a whole number from 0'],
         [
           { agent: 'a', credentials: 'all' },
-          'credentials: expected "none", "env", "host" or an object, got a text.',
+          'credentials: expected "none", "env", "host" or an object, got a string.',
         ],
         [
           { agent: 'a', mcpServers: [{ name: 'files', command: 'mcp', arg: [], env: [] }] },
@@ -371,7 +374,7 @@ const rows: {
       wrong: [
         [
           { url: 'u', headers: { authorization: 5 } },
-          'headers.authorization: expected a text, got a number.',
+          'headers.authorization: expected a string, got a number.',
         ],
       ],
     },
@@ -386,7 +389,7 @@ const rows: {
     open: {
       good: { retention: { bytes: 1 }, recent: { maxBytes: 0 }, policyByOp: { exec: { env: 'names' } } },
       misspelt: ['readonly', 'readOnly'],
-      wrong: [[{ policy: { env: 'all' } }, 'policy.env: expected true or false or "names", got a text.']],
+      wrong: [[{ policy: { env: 'all' } }, 'policy.env: expected true or false or "names", got a string.']],
     },
     sqlite: {
       good: { path: 'x', synchronous: 'full' },
@@ -404,28 +407,31 @@ const all = Object.entries(rows).flatMap(([table, schemas]) =>
   ]),
 )
 
-describe.each(all)('%s', (_name, schema, { good, misspelt: [key, meant], wrong = [] }) => {
-  it('takes what is well-formed', () => {
+describe.each(all)('%s', (_name, schema, { good, misspelt: [key, suggested], wrong = [] }) => {
+  it('accepts valid options', () => {
     expect(() => checkOptions('a call', schema, good)).not.toThrow()
   })
 
   if (key !== '')
-    it('refuses an unknown key, and names the one that was meant if there is one', () => {
-      const said = meant === '' ? `unknown key "${key}".` : `unknown key "${key}"; did you mean "${meant}"?`
-      expect(() => checkOptions('a call', schema, { ...good, [key]: 5 })).toThrow(`a call options: ${said}`)
+    it('refuses an unknown key and suggests a similar one if there is one', () => {
+      const message =
+        suggested === '' ? `unknown key "${key}".` : `unknown key "${key}"; did you mean "${suggested}"?`
+      expect(() => checkOptions('a call', schema, { ...good, [key]: 5 })).toThrow(
+        `a call options: ${message}`,
+      )
     })
 
-  it.each(wrong)('refuses %j, and says what was expected', (options, message) => {
+  it.each(wrong)('refuses %j and names the expected value', (options, message) => {
     expect(() => checkOptions('a call', schema, options)).toThrow(message)
   })
 })
 
-describe('what is sent over HTTP', () => {
+describe('options that are sent over HTTP', () => {
   it.each([
     ['local', localOptions.local],
     ['workspace', manifestOptions.json],
     ['policy', policyOptions.policy],
-  ] as const)('has a JSON Schema: %s', (_name, schema) => {
+  ] as const)('converts %s to a JSON Schema', (_name, schema) => {
     const { properties, additionalProperties } = z.toJSONSchema(schema)
     expect(Object.keys(properties ?? {}).length).toBeGreaterThan(3)
     expect(additionalProperties).toBe(false)

@@ -36,7 +36,7 @@ type Proc<Name extends keyof typeof processOptions> = Of<typeof processOptions, 
 type Journal<Name extends keyof typeof journalOptions> = Of<typeof journalOptions, Name>
 type Session<Name extends keyof typeof sessionOptions> = Of<typeof sessionOptions, Name>
 
-it('is the type that callers see, for every schema whose type is in this package', () => {
+it('every schema has the same type as the public interface of this package', () => {
   same<Same<ExecOptions, Proc<'exec'>>>()
   same<Same<SpawnOptions, Proc<'spawn'>>>()
   same<Same<LogOptions, Proc<'logs'>>>()
@@ -60,14 +60,14 @@ it('is the type that callers see, for every schema whose type is in this package
   expect(same).toBeTypeOf('function')
 })
 
-it('is another type where a field is missing, is more, or differs', () => {
+it('the comparison of types finds a missing, an additional and a different field', () => {
   // @ts-expect-error: a field is missing.
   same<Same<{ a?: number; b?: string }, { a?: number }>>()
-  // @ts-expect-error: a field is more.
+  // @ts-expect-error: a field is additional.
   same<Same<{ a?: number }, { a?: number; b?: string }>>()
   // @ts-expect-error: a field differs.
   same<Same<{ a?: number }, { a?: string }>>()
-  // @ts-expect-error: a field may be left out in one of them only.
+  // @ts-expect-error: a field is optional in one of them only.
   same<Same<{ a: number }, { a?: number }>>()
   expect(same).toBeTypeOf('function')
 })

@@ -3,21 +3,21 @@
 #include "fail.h"
 #include "modes.h"
 
-// Runs as root of the machine, in this order: private user ids, a stage in a mount namespace of its own with
-// everything the sandbox will see of the host, then the sandbox's user namespace, then bubblewrap.
+// Runs as root on the host, in this order: maps private user ids, mounts everything that the sandbox sees of the host on a
+// stage in a new mount namespace, enters the sandbox's user namespace, and executes bubblewrap.
 //
-//   uids=<first>            65,536 ids of the host from here on are the sandbox's 0 to 65,535
-//   owner=<uid>             which of its ids owns, inside, what belongs to `disk=` in an `own=` folder
-//   disk=<uid>:<gid>        who owns such a folder on the host
-//   go=<fd>                 waits for a byte before it begins: the host limits this process first
-//   bind=<name>:<path>      the stage's <name> is <path>
-//   own=<name>:<path>       the same, with its owner mapped
-//   overlay=<name>:<path>:<folder>   a copy of <path> that keeps its changes in <folder>
-//   hide=<file>             paths of the stage to remove, NUL-separated
+//   uids=<first>            the first of 65,536 ids of the host that become ids 0 to 65,535 of the sandbox
+//   owner=<uid>             the id inside that owns the files of `disk=` in an `own=` folder
+//   disk=<uid>:<gid>        the owner of such a folder on the host
+//   go=<fd>                 waits for a byte before it starts, so that the host can add this process to a cgroup first
+//   bind=<name>:<path>      mounts <path> on the stage as <name>
+//   own=<name>:<path>       like `bind=`, with its owner mapped
+//   overlay=<name>:<path>:<folder>   mounts an overlay of <path> that writes its changes to <folder>
+//   hide=<file>             a file with NUL-separated paths to remove from the stage
 
 #define STAGE "/tmp"
 #define SANDBOX_IDS 65536
-// Who owns on disk what a sandbox's own root makes in its workspace: the same through all its starts.
+// The id on disk of files that the sandbox's root creates in the workspace; the same for all starts.
 #define ROOT_ON_DISK ((1UL << 30) - 2)
 #define MAX_MOUNTS 64
 
@@ -33,7 +33,7 @@ static struct staged staged[MAX_MOUNTS];
 static int staged_count;
 static long first_uid = -1, owner_uid = 1000, disk_uid, disk_gid;
 
-/** A user namespace with this mapping, as a descriptor. It lives through a child that waits until we have it. */
+/** Creates a user namespace with this mapping and returns its descriptor. A child keeps it alive until it is open. */
 static int user_namespace(const struct line *uids, const struct line *gids) {
   int ready[2], done[2];
   char byte;
@@ -45,7 +45,7 @@ static int user_namespace(const struct line *uids, const struct line *gids) {
     must("user namespace", SYS(unshare, CLONE_NEWUSER, 0, 0, 0, 0), "unshare");
     write_some(ready[1], "r", 1);
     read_some(done[0], &byte, 1);
-    leave(0);
+    exit_process(0);
   }
   close_fd(ready[1]);
   if (read_some(ready[0], &byte, 1) != 1) fail("user namespace", EINVAL, "no user namespace to be had");
@@ -77,7 +77,7 @@ static void map_ids(int tree, int namespace, const char *path) {
   must("idmap", SYS(mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes), path);
 }
 
-/** Cuts `text` at the first colon and returns what follows it. */
+/** Terminates `text` at its first colon and returns the rest. */
 static char *cut(char *text) {
   for (; *text; text++)
     if (*text == ':') {
@@ -96,7 +96,7 @@ static void stage(enum kind kind, char *name) {
     one.changes = open_tree_of(folder);
     one.folder = folder;
   }
-  // An overlay's system must be one file system: what is mounted below it has no ids of its own.
+  // An overlay or an owned folder must be one file system, since the id mapping does not apply to mounts below it.
   one.tree = kind == bind ? open_tree_of(path)
                           : (int)must("open", SYS(open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC, 0, 0), path);
   staged[staged_count++] = one;
@@ -170,7 +170,7 @@ void __attribute__((noreturn)) build_mode(char **args, char **environment) {
   if (!command || !command[0] || first_uid < SANDBOX_IDS || owner_uid <= 0 || disk_uid < 0 || disk_gid < 0) fail("usage", EINVAL, "build");
   if (go >= 0) {
     char byte;
-    if (read_some((int)go, &byte, 1) != 1) leave(0);
+    if (read_some((int)go, &byte, 1) != 1) exit_process(0);
     if (go > 2) close_fd((int)go);
   }
 

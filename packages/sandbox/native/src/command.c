@@ -23,7 +23,7 @@ void read_filter(struct filter *filter, const char *path) {
   if (filter->size == 0 || filter->size % 8 || filter->size == sizeof filter->bytes) fail("seccomp", EINVAL, path);
 }
 
-static void give_up_capabilities(unsigned long kept) {
+static void drop_capabilities(unsigned long kept) {
   for (int capability = 0; capability <= LAST_CAPABILITY; capability++)
     if (!(kept >> capability & 1)) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
 }
@@ -42,32 +42,32 @@ static void set_capabilities(unsigned long kept) {
   must("capabilities", SYS(capset, &header, sets, 0, 0, 0), "capset");
 }
 
-void __attribute__((noreturn)) become_command(const struct command *order, int user) {
-  char **environment = order->environment;
+void __attribute__((noreturn)) become_command(const struct command *command, int user) {
+  char **environment = command->environment;
   SYS(setsid, 0, 0, 0, 0, 0);
-  if (order->terminal >= 0) take_terminal(order->terminal);
+  if (command->terminal >= 0) take_terminal(command->terminal);
   enter(user, "the user namespace");
-  if (!order->keeps_privileges) give_up_capabilities(order->capabilities);
-  // Refused to a host that is an ordinary user, who may not give up groups.
-  if (order->uid >= 0) SYS(setgroups, order->group_count, order->groups, 0, 0, 0);
-  if (order->gid >= 0) must("gid", SYS(setresgid, order->gid, order->gid, order->gid, 0, 0), "setresgid");
-  if (order->uid >= 0) must("uid", SYS(setresuid, order->uid, order->uid, order->uid, 0, 0), "setresuid");
-  if (!order->keeps_privileges) {
-    set_capabilities(order->capabilities);
+  if (!command->keeps_privileges) drop_capabilities(command->capabilities);
+  // Fails without root, since an ordinary user may not drop groups; the failure is ignored.
+  if (command->uid >= 0) SYS(setgroups, command->group_count, command->groups, 0, 0, 0);
+  if (command->gid >= 0) must("gid", SYS(setresgid, command->gid, command->gid, command->gid, 0, 0), "setresgid");
+  if (command->uid >= 0) must("uid", SYS(setresuid, command->uid, command->uid, command->uid, 0, 0), "setresuid");
+  if (!command->keeps_privileges) {
+    set_capabilities(command->capabilities);
     must("privileges", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs");
   }
-  // Only now: a change of identity clears it.
+  // Set after the ids, since a change of ids clears it.
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  if (order->cwd) must("cwd", SYS(chdir, order->cwd, 0, 0, 0, 0), order->cwd);
-  if (order->filter && order->filter->size > 0) {
-    struct sock_fprog program = {(unsigned short)(order->filter->size / 8), (struct sock_filter *)order->filter->bytes};
+  if (command->cwd) must("cwd", SYS(chdir, command->cwd, 0, 0, 0, 0), command->cwd);
+  if (command->filter && command->filter->size > 0) {
+    struct sock_fprog program = {(unsigned short)(command->filter->size / 8), (struct sock_filter *)command->filter->bytes};
     must("seccomp", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, (long)&program, 0, 0), "filter");
   }
   unsigned long none = 0;
   SYS(rt_sigprocmask, SIG_SETMASK, &none, NULL, 8, 0);
-  const char *name = order->argv[0];
+  const char *name = command->argv[0];
   for (const char *at = name; *at; at++)
-    if (*at == '/') fail("exec", -SYS(execve, name, order->argv, environment, 0, 0), name);
+    if (*at == '/') fail("exec", -SYS(execve, name, command->argv, environment, 0, 0), name);
   const char *path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
   for (char **variable = environment; *variable; variable++) {
     const char *value = after(*variable, "PATH=");
@@ -85,9 +85,9 @@ void __attribute__((noreturn)) become_command(const struct command *order, int u
     if (*path == ':') path++;
     if (candidate.size == 0) add(&candidate, ".");
     add(add(&candidate, "/"), name);
-    long error = -SYS(execve, candidate.at, order->argv, environment, 0, 0);
+    long error = -SYS(execve, candidate.at, command->argv, environment, 0, 0);
     if (error == ENOENT || error == ENOTDIR) continue;
-    // In a folder that may not be entered nothing is there, as shells have it.
+    // A file in a folder that may not be searched counts as missing, as in shells.
     if (error == EACCES && SYS(faccessat, AT_FDCWD, candidate.at, F_OK, 0, 0) != 0) continue;
     worst = error;
     if (error != EACCES) break;
@@ -101,21 +101,21 @@ static int open_namespace_of(const char *argument, const char *name, int *into) 
   return path != NULL;
 }
 
-int take_namespace(struct sandbox *sandbox, const char *argument) {
+int parse_namespace_argument(struct sandbox *sandbox, const char *argument) {
   return open_namespace_of(argument, "user=", &sandbox->user) || open_namespace_of(argument, "mnt=", &sandbox->mnt) ||
          open_namespace_of(argument, "pid=", &sandbox->pid) || open_namespace_of(argument, "net=", &sandbox->net) ||
          open_namespace_of(argument, "ipc=", &sandbox->ipc) || open_namespace_of(argument, "uts=", &sandbox->uts);
 }
 
-void open_way_in(struct sandbox *sandbox) {
+void enter_pid_namespace(struct sandbox *sandbox) {
   if (SYS(geteuid, 0, 0, 0, 0, 0) != 0 && sandbox->user >= 0) enter_outer_user_namespaces(sandbox->user);
   enter(sandbox->pid, "the process table");
 }
 
-void become_keeper(const struct sandbox *sandbox) {
+void become_supervisor(const struct sandbox *sandbox) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  // Nobody inside looks into it, whoever they are.
+  // No process inside, not even root's, may read its memory or descriptors.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   enter(sandbox->net, "the network");
   enter(sandbox->ipc, "the shared memory");
@@ -136,7 +136,7 @@ char **private_arguments(char **args) {
     memset(args[count], 0, size);
   }
   copies[count] = NULL;
-  // The program and its mode stand before them.
+  // Wipe the program name and the mode too, which precede `args`.
   for (int i = 1; i <= 2; i++) memset(args[-i], 0, length(args[-i]));
   return copies;
 }

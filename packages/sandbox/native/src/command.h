@@ -1,7 +1,7 @@
 #pragma once
 #include "namespaces.h"
 
-/** A system call filter as the kernel takes it. */
+/** A seccomp filter in the kernel's format. */
 struct filter {
   char bytes[8 * 1024];
   size_t size;
@@ -9,16 +9,16 @@ struct filter {
 
 #define MAX_GROUPS 32
 
-/** What a command is to have, once everything else is lost. */
+/** A command and the privileges that it keeps. */
 struct command {
   char **argv, **environment;
   const char *cwd;
   long uid, gid;
-  /** Beside its own. */
+  /** Supplementary groups. */
   const unsigned int *groups;
   unsigned int group_count;
   unsigned long capabilities;
-  /** Without isolation nothing is taken away. */
+  /** Without isolation, no privileges are dropped. */
   int keeps_privileges;
   const struct filter *filter;
   /** -1 without a terminal. */
@@ -26,22 +26,22 @@ struct command {
 };
 
 void read_filter(struct filter *filter, const char *path);
-/** The last thing a process does before it is another program. `user` is entered first. */
+/** Turns this process into the command. Enters the user namespace `user` first. */
 void __attribute__((noreturn)) become_command(const struct command *command, int user);
 
-/** The sandbox that is entered, as descriptors; -1 where nothing is entered. */
+/** The namespaces of a sandbox as descriptors; -1 for a namespace that is not entered. */
 struct sandbox {
   int user, mnt, pid, net, ipc, uts;
 };
 
-/** Takes `user=`, `mnt=` … from an argument. */
-int take_namespace(struct sandbox *sandbox, const char *argument);
-/** Opens the way in: children of this process are in the sandbox's process table. */
-void open_way_in(struct sandbox *sandbox);
-/** As a child of that process: adopts what its command will leave behind, and enters the rest. */
-void become_keeper(const struct sandbox *sandbox);
+/** Reads a `user=`, `mnt=`, `pid=`, `net=`, `ipc=` or `uts=` argument; false for any other argument. */
+int parse_namespace_argument(struct sandbox *sandbox, const char *argument);
+/** Enters the sandbox's PID namespace: children of this process will be in it. */
+void enter_pid_namespace(struct sandbox *sandbox);
+/** Makes a child of that process a supervisor: the subreaper for its command's orphans, in the other namespaces. */
+void become_supervisor(const struct sandbox *sandbox);
 
-/** Copies the arguments and wipes the originals, which others can see in the process table. */
+/** Copies the arguments and wipes the originals, which other processes can read in /proc. */
 char **private_arguments(char **args);
-/** Signals that are meant for a command must not end those who wait for it. */
+/** Blocks all signals: a signal for a command must not end its supervisor. */
 void block_signals(void);

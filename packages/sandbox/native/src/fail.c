@@ -9,5 +9,5 @@ void __attribute__((noreturn)) fail(const char *step, long error, const char *wh
   add(&line, "\n");
   if (on_failure) on_failure(&line);
   else write_some(report_fd >= 0 ? report_fd : 2, line.at, line.size);
-  leave(125);
+  exit_process(125);
 }

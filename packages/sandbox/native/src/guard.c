@@ -1,8 +1,9 @@
 #include "fail.h"
 #include "modes.h"
 
-// The host holds the other end of standard input. It tells the groups it makes (`+<path>` and `-<path>` lines), and
-// with a line `.` that nothing of it is left to guard. When it is gone without that, everything in those groups and everything that carries its marker is killed until nothing is left.
+// The host holds the other end of standard input. It registers its control groups with `+<path>` and `-<path>` lines and
+// sends `.` when no sandbox is left. If the host exits without a `.`, the guard kills the processes in those groups and
+// all processes that carry the host's marker until none is left.
 
 #define MAX_GROUPS 8192
 #define MAX_PATH 512
@@ -23,7 +24,7 @@ struct entry {
 
 static char groups[MAX_GROUPS][MAX_PATH];
 static int pids[MAX_PROCESSES], parents[MAX_PROCESSES];
-static char doomed[MAX_PROCESSES];
+static char marked[MAX_PROCESSES];
 static int process_count;
 static char buffer[1 << 17];
 
@@ -32,9 +33,9 @@ static void pause_shortly(void) {
   SYS(nanosleep, time, NULL, 0, 0, 0);
 }
 
-static void take_line(const char *text) {
+static void handle_line(const char *text) {
   char sign = *text++;
-  if (sign == '.') leave(0);
+  if (sign == '.') exit_process(0);
   if ((sign != '+' && sign != '-') || length(text) >= MAX_PATH) return;
   for (int i = 0; i < MAX_GROUPS; i++) {
     int found = sign == '+' ? groups[i][0] == 0 : same(groups[i], text);
@@ -45,7 +46,7 @@ static void take_line(const char *text) {
   }
 }
 
-static void listen_until_the_host_is_gone(void) {
+static void read_until_host_exits(void) {
   static struct line line;
   clear(&line);
   for (;;) {
@@ -59,7 +60,7 @@ static void listen_until_the_host_is_gone(void) {
         add(&line, one);
         continue;
       }
-      take_line(line.at);
+      handle_line(line.at);
       clear(&line);
     }
   }
@@ -118,7 +119,7 @@ static int carries(int pid, const char *marker) {
   return 0;
 }
 
-/** The parent of a process that can still be killed, or -1. */
+/** The parent of a process, or -1 if the process has ended. */
 static int parent_of(int pid) {
   static char stat[1024];
   long size = read_process_file(pid, "stat", stat, sizeof stat - 1);
@@ -146,19 +147,19 @@ static void list_processes(const char *marker, int self) {
       if (parent < 0) continue;
       pids[process_count] = (int)pid;
       parents[process_count] = parent;
-      doomed[process_count++] = (char)carries((int)pid, marker);
+      marked[process_count++] = (char)carries((int)pid, marker);
     }
   close_fd((int)folder);
 }
 
-/** A child whose environment was emptied is still the child of one that carries the marker. */
-static void doom_descendants(void) {
+/** Marks the descendants of marked processes, which may have cleared their environment. */
+static void mark_descendants(void) {
   for (int changed = 1; changed;) {
     changed = 0;
     for (int i = 0; i < process_count; i++) {
-      if (doomed[i]) continue;
+      if (marked[i]) continue;
       for (int j = 0; j < process_count; j++)
-        if (doomed[j] && pids[j] == parents[i]) doomed[i] = 1, changed = 1;
+        if (marked[j] && pids[j] == parents[i]) marked[i] = 1, changed = 1;
     }
   }
 }
@@ -166,16 +167,16 @@ static void doom_descendants(void) {
 static int kill_marked(const char *marker, int self) {
   int killed = 0;
   list_processes(marker, self);
-  doom_descendants();
-  // Stopped first, so that no parent of theirs makes another while the rest is killed.
+  mark_descendants();
+  // Stop all of them first, so that no parent can fork while the others are killed.
   for (int i = 0; i < process_count; i++)
-    if (doomed[i]) SYS(kill, pids[i], SIGSTOP, 0, 0, 0);
+    if (marked[i]) SYS(kill, pids[i], SIGSTOP, 0, 0, 0);
   for (int i = 0; i < process_count; i++)
-    if (doomed[i]) killed += SYS(kill, pids[i], SIGKILL, 0, 0, 0) == 0;
+    if (marked[i]) killed += SYS(kill, pids[i], SIGKILL, 0, 0, 0) == 0;
   return killed;
 }
 
-// args: the marker, as it stands in an environment.
+// args: the marker as `NAME=value`.
 void __attribute__((noreturn)) guard_mode(char **args) {
   const char *marker = args[0];
   if (!marker || length(marker) < 8) fail("usage", EINVAL, "guard");
@@ -183,7 +184,7 @@ void __attribute__((noreturn)) guard_mode(char **args) {
   SYS(rt_sigprocmask, SIG_BLOCK, &all, NULL, 8, 0);
   SYS(setsid, 0, 0, 0, 0, 0);
   int self = (int)SYS(getpid, 0, 0, 0, 0, 0);
-  listen_until_the_host_is_gone();
+  read_until_host_exits();
   for (int clean = 0, round = 0; clean < CLEAN_ROUNDS && round < MAX_ROUNDS; round++) {
     int killed = kill_groups() + kill_marked(marker, self);
     clean = killed == 0 ? clean + 1 : 0;
@@ -191,5 +192,5 @@ void __attribute__((noreturn)) guard_mode(char **args) {
   }
   for (int i = 0; i < MAX_GROUPS; i++)
     if (groups[i][0]) SYS(unlinkat, AT_FDCWD, groups[i], AT_REMOVEDIR, 0, 0);
-  leave(0);
+  exit_process(0);
 }

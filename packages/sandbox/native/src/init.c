@@ -5,15 +5,15 @@
 #define WNOHANG 1
 #define PR_SET_DUMPABLE 4
 
-// args: the descriptor to say "ready" on.
+// args: the descriptor to write "ready" to.
 void __attribute__((noreturn)) init_mode(char **args) {
-  // It has no filter and the sandbox's own user: its memory and its descriptors must be nobody's.
+  // This process runs as the sandbox's user without a filter: no process may read its memory or descriptors.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   unsigned long children = 1UL << (SIGCHLD - 1);
   SYS(rt_sigprocmask, SIG_BLOCK, &children, NULL, 8, 0);
   long ready = args[0] ? number(args[0]) : -1;
   if (ready >= 0) {
-    // Whatever the host was started with has come along; now nothing of it is left.
+    // Close all descriptors inherited from the host.
     if (ready > 0) SYS(close_range, 0, ready - 1, 0, 0, 0);
     SYS(close_range, ready + 1, ~0U, 0, 0, 0);
     write_some((int)ready, "ready\n", 6);

@@ -1,4 +1,4 @@
-// vitrine-machine: the small native part of a Linux sandbox. Its host is the TypeScript beside it.
+// vitrine-machine: the native part of a Linux sandbox. The TypeScript in ../../src/machine starts it.
 #include "fail.h"
 #include "modes.h"
 

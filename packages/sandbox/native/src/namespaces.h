@@ -1,12 +1,12 @@
 #pragma once
 #include "fail.h"
 
-/** A descriptor of the namespace at `path`, or -1 for none. */
+/** Opens the namespace at `path`; -1 if `path` is NULL. */
 int open_namespace(const char *path);
-/** Enters it and closes the descriptor; -1 is passed over. */
+/** Enters a namespace and closes its descriptor; does nothing for -1. */
 void enter(int fd, const char *what);
 /**
- * Without root, namespaces are entered from the outermost user namespace inwards: each gives the right to the next.
- * The innermost itself is left for the command to enter last.
+ * Without root, user namespaces must be entered from the outermost inwards: each grants the right to enter the next.
+ * The command enters the innermost one last.
  */
 void enter_outer_user_namespaces(int innermost);

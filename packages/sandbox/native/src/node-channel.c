@@ -1,6 +1,6 @@
 #include "node-channel.h"
 
-// Node's own protocol: a line of JSON, and for a handle a descriptor with the line that names it.
+// Node's IPC protocol: one line of JSON per message; a handle is a descriptor sent with the line that names it.
 
 #define SOL_SOCKET 1
 #define SCM_RIGHTS 1
@@ -44,7 +44,7 @@ void send_line(int channel, const struct line *line, int fd) {
       message.control_size = 0;
       continue;
     }
-    // The host is gone; whoever waits for it will notice.
+    // The host has exited; the main loop notices that.
     if (sent != -EAGAIN && sent != -EINTR) return;
     struct poll_entry one = {channel, POLLOUT, 0};
     SYS(ppoll, &one, 1, NULL, NULL, 0);

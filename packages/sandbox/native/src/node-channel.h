@@ -8,5 +8,5 @@ struct poll_entry {
 
 /** Writes one line to the channel that Node opens for `stdio: 'ipc'`, with a descriptor unless `fd` is -1. */
 void send_line(int channel, const struct line *line, int fd);
-/** Node acknowledges every descriptor; nothing is to be learnt from it but that the host is gone: then it is false. */
+/** Discards Node's acknowledgements of descriptors. Returns false if the host has exited. */
 int drain_channel(int channel);

@@ -6,8 +6,8 @@
 #include "namespaces.h"
 #include "node-channel.h"
 
-// Reads orders from standard input and answers over the channel that Node opens for `stdio: 'ipc'`: the socket's
-// descriptor goes along with a line of Node's own protocol, so that the host receives a `net.Socket` or a `net.Server`.
+// Reads requests from standard input and responds on the channel that Node opens for `stdio: 'ipc'`: it sends the
+// socket's descriptor with a line of Node's IPC protocol, so that the host receives a `net.Socket` or a `net.Server`.
 
 #define PR_SET_PDEATHSIG 1
 #define AF_INET 2
@@ -25,7 +25,7 @@
 #define ECONNREFUSED 111
 #define CONNECT_SECONDS 2
 
-struct order {
+struct request {
   unsigned char kind, unused;
   unsigned short port;
   unsigned int id;
@@ -72,17 +72,17 @@ static long listening(unsigned short port) {
   return -error;
 }
 
-static void carry_out(int channel, const struct order *order) {
+static void handle_request(int channel, const struct request *request) {
   static struct line line;
-  int listens = order->kind == 'l';
-  long fd = listens ? listening(order->port) : connected(AF_INET, order->port);
-  if (!listens && fd == -ECONNREFUSED) fd = connected(AF_INET6, order->port);
+  int listens = request->kind == 'l';
+  long fd = listens ? listening(request->port) : connected(AF_INET, request->port);
+  if (!listens && fd == -ECONNREFUSED) fd = connected(AF_INET6, request->port);
   clear(&line);
   if (fd >= 0) {
     add(add(add(&line, "{\"cmd\":\"NODE_HANDLE\",\"type\":\""), listens ? "net.Server" : "net.Socket"), "\",\"msg\":");
-    add(add_number(add(&line, "{\"id\":"), order->id), "}}\n");
+    add(add_number(add(&line, "{\"id\":"), request->id), "}}\n");
   } else {
-    add_number(add(add_number(add(&line, "{\"id\":"), order->id), ",\"errno\":"), (unsigned long)-fd);
+    add_number(add(add_number(add(&line, "{\"id\":"), request->id), ",\"errno\":"), (unsigned long)-fd);
     add(&line, "}\n");
   }
   send_line(channel, &line, fd < 0 ? -1 : (int)fd);
@@ -108,13 +108,13 @@ void __attribute__((noreturn)) portal_mode(char **args) {
   for (;;) {
     struct poll_entry entries[2] = {{0, POLLIN, 0}, {channel, POLLIN, 0}};
     SYS(ppoll, entries, 2, NULL, NULL, 0);
-    if (entries[1].happened && !drain_channel(channel)) leave(0);
+    if (entries[1].happened && !drain_channel(channel)) exit_process(0);
     if (entries[0].happened) {
-      struct order order;
-      long got = read_some(0, &order, sizeof order);
+      struct request request;
+      long got = read_some(0, &request, sizeof request);
       if (got == -EINTR || got == -EAGAIN) continue;
-      if (got != sizeof order) leave(0);
-      carry_out(channel, &order);
+      if (got != sizeof request) exit_process(0);
+      handle_request(channel, &request);
     }
   }
 }

@@ -2,10 +2,10 @@
 #include "modes.h"
 #include "node-channel.h"
 
-// All commands of one sandbox, one after the other and side by side. The host asks on standard input; the answer to
-// each request are the command's pipes (as handles), then one line when it has started or failed to, and one when it
-// has ended. A process this small forks in a fraction of the time Node takes, and its children are born in its
-// control groups, where joining one costs milliseconds.
+// Runs all commands of one sandbox, concurrently. The host writes requests to standard input. The response to a request
+// is the command's pipes as handles, the supervisor's pid, one line when the command has started or failed to start, and
+// one line when it has ended. This small process forks in a fraction of the time that Node needs, and its children start
+// in its control groups, where joining one costs milliseconds.
 
 #define PR_SET_PDEATHSIG 1
 #define AF_UNIX 1
@@ -23,7 +23,7 @@
 #define MAX_COMMANDS 8192
 #define HAS_INPUT 1
 #define AS_ROOT 2
-// Its keeper holds what it leaves behind, so that it can still be found.
+// The supervisor stays after the command's exit, so that processes left behind can still be found.
 #define KEEP_AFTER_EXIT 4
 
 struct request {
@@ -35,7 +35,7 @@ struct request {
   unsigned int groups[MAX_GROUPS];
 };
 
-/** What a keeper and its command tell, in one write. */
+/** A report of a supervisor or its command, sent in one write. */
 struct record {
   unsigned int id;
   enum { started, failed, ended } kind;
@@ -44,9 +44,9 @@ struct record {
   char text[240];
 };
 
-/** A command whose end was not told yet. */
+/** A command whose end is not reported yet. */
 struct open_command {
-  int keeper;
+  int supervisor;
   unsigned int id;
 };
 
@@ -61,13 +61,13 @@ static char text[MAX_REQUEST];
 static char *words[MAX_WORDS];
 
 /**
- * The host is gone. Without a process table of their own, what the commands started is found only as long as this
- * process is there to be its ancestor: it waits for the guard, who kills all of it.
+ * The host has exited. Without a PID namespace, the guard finds the commands' descendants only while this process, their
+ * common ancestor, exists: wait for the guard to kill them.
  */
-static void __attribute__((noreturn)) wait_for_the_guard(void) {
+static void __attribute__((noreturn)) wait_for_guard(void) {
   long time[2] = {GUARD_SECONDS, 0};
   if (keeps_privileges) SYS(nanosleep, time, NULL, 0, 0, 0);
-  leave(0);
+  exit_process(0);
 }
 
 static void read_exactly(void *into, size_t size) {
@@ -75,21 +75,21 @@ static void read_exactly(void *into, size_t size) {
   while (size > 0) {
     long got = read_some(0, at, size);
     if (got == -EINTR) continue;
-    if (got <= 0) wait_for_the_guard();
+    if (got <= 0) wait_for_guard();
     at += got;
     size -= (size_t)got;
   }
 }
 
-static struct open_command *open_command(int keeper, unsigned int id) {
+static struct open_command *open_command(int supervisor, unsigned int id) {
   for (int i = 0; i < MAX_COMMANDS; i++)
-    if (open_commands[i].keeper == keeper && open_commands[i].id == id) return &open_commands[i];
+    if (open_commands[i].supervisor == supervisor && open_commands[i].id == id) return &open_commands[i];
   return NULL;
 }
 
-static void tell(const struct record *record) { write_some(records[1], record, sizeof *record); }
+static void write_record(const struct record *record) { write_some(records[1], record, sizeof *record); }
 
-/** The words of a request: the working directory, the arguments, the variables; both lists end with NULL. */
+/** Splits the strings of a request: working directory, arguments, variables. Both lists end with NULL. */
 static int split_words(const struct request *request) {
   size_t count = 1 + request->words + request->variables + 2, at = 0, word = 0;
   if (count > MAX_WORDS || request->words == 0) return 0;
@@ -123,41 +123,41 @@ static void __attribute__((noreturn)) run_command(const struct request *request,
   become_command(&command, sandbox.user);
 }
 
-static unsigned int own_id;
+static unsigned int request_id;
 
-/** A keeper that cannot go in, or a command that cannot be there. */
-static void tell_failure(const struct line *line) {
-  struct record record = {.id = own_id, .kind = failed};
+/** Records that a supervisor could not enter the sandbox or that a command could not start. */
+static void record_failure(const struct line *line) {
+  struct record record = {.id = request_id, .kind = failed};
   size_t size = line->size < sizeof record.text ? line->size : sizeof record.text - 1;
   memcpy(record.text, line->at, size);
-  tell(&record);
+  write_record(&record);
 }
 
-static void __attribute__((noreturn)) keep(const struct request *request, const int *streams) {
-  own_id = request->id;
-  on_failure = tell_failure;
+static void __attribute__((noreturn)) supervise(const struct request *request, const int *streams) {
+  request_id = request->id;
+  on_failure = record_failure;
   close_fd(channel);
-  become_keeper(&sandbox);
-  // It comes back when the command is there, or has failed to be; the host goes by what it is told first.
+  become_supervisor(&sandbox);
+  // With CLONE_VFORK, this returns once the command has executed its program or failed; the host uses the first report.
   long command = must("fork", SYS(clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0), "command");
   if (command == 0) run_command(request, streams);
   struct record record = {.id = request->id, .kind = started, .command = (int)command};
-  tell(&record);
+  write_record(&record);
   for (int fd = 0; fd < 3; fd++) {
     close_fd(streams[fd]);
     close_fd(fd);
   }
   for (;;) {
     int status;
-    long gone = wait_for(-1, &status, 0);
-    if (gone == command) {
+    long child = wait_for(-1, &status, 0);
+    if (child == command) {
       record.kind = ended;
       record.value = status;
-      tell(&record);
-      if (!(request->flags & KEEP_AFTER_EXIT)) leave(0);
+      write_record(&record);
+      if (!(request->flags & KEEP_AFTER_EXIT)) exit_process(0);
       command = -1;
     }
-    if (gone < 0 && gone != -EINTR) leave(command == -1 ? 0 : 125);
+    if (child < 0 && child != -EINTR) exit_process(command == -1 ? 0 : 125);
   }
 }
 
@@ -168,17 +168,17 @@ static void refuse(unsigned int id, const char *step, long error) {
   send_line(channel, &line, -1);
 }
 
-static void carry_out(void) {
+static void handle_request(void) {
   struct request request;
   read_exactly(&request, sizeof request);
-  if (request.size > MAX_REQUEST) leave(1);
+  if (request.size > MAX_REQUEST) exit_process(1);
   read_exactly(text, request.size);
   if (!split_words(&request)) {
     refuse(request.id, "exec", 7);
     return;
   }
-  struct open_command *place = open_command(0, 0);
-  if (!place) {
+  struct open_command *slot = open_command(0, 0);
+  if (!slot) {
     refuse(request.id, "fork", EAGAIN);
     return;
   }
@@ -189,7 +189,7 @@ static void carry_out(void) {
       streams[0] = (int)open_at(AT_FDCWD, "/dev/null", O_RDONLY, 0);
       continue;
     }
-    // Output goes through pipes: a socket cannot be opened again as /dev/stdout. The pipe belongs to who may do so.
+    // Output uses pipes, since a socket cannot be reopened as /dev/stdout. Reopening requires that the user owns the pipe.
     long made = i == 0 ? SYS(socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair, 0) : pipe_pair(pair);
     if (made < 0) {
       while (i-- > 0) {
@@ -212,36 +212,36 @@ static void carry_out(void) {
     send_line(channel, &line, ends[i]);
     close_fd(ends[i]);
   }
-  long keeper = fork_now();
-  if (keeper == 0) keep(&request, streams);
+  long supervisor = fork_now();
+  if (supervisor == 0) supervise(&request, streams);
   for (int i = 0; i < 3; i++) close_fd(streams[i]);
-  if (keeper < 0) {
-    refuse(request.id, "fork", -keeper);
+  if (supervisor < 0) {
+    refuse(request.id, "fork", -supervisor);
     return;
   }
-  *place = (struct open_command){(int)keeper, request.id};
+  *slot = (struct open_command){(int)supervisor, request.id};
   static struct line line;
   add(add_number(add(clear(&line), "{\"id\":"), request.id), ",\"keeper\":");
-  add(add_number(&line, (unsigned long)keeper), "}\n");
+  add(add_number(&line, (unsigned long)supervisor), "}\n");
   send_line(channel, &line, -1);
 }
 
-static void tell_end(unsigned int id, int status) {
+static void report_end(unsigned int id, int status) {
   static struct line line;
   add(add_number(add(clear(&line), "{\"id\":"), id), ",\"ended\":");
   add(add_number(&line, (unsigned long)status), "}\n");
   send_line(channel, &line, -1);
 }
 
-/** False when there is none. */
-static int pass_on(void) {
+/** Forwards one record to the host; false if there is none. */
+static int forward_record(void) {
   struct record record;
   if (read_some(records[0], &record, sizeof record) != sizeof record) return 0;
   if (record.kind != started)
     for (int i = 0; i < MAX_COMMANDS; i++)
       if (open_commands[i].id == record.id) open_commands[i] = (struct open_command){0, 0};
   if (record.kind == ended) {
-    tell_end(record.id, record.value);
+    report_end(record.id, record.value);
     return 1;
   }
   static struct line line;
@@ -257,33 +257,33 @@ static int pass_on(void) {
   return 1;
 }
 
-/** Keepers, and whatever lost its parent. */
+/** Reaps supervisors and adopted orphans. */
 static void reap(int ends) {
   char signals[512];
   read_some(ends, signals, sizeof signals);
   int status;
-  for (long gone; (gone = wait_for(-1, &status, WNOHANG)) > 0;) {
-    // Its last word comes before its end.
-    while (pass_on()) continue;
+  for (long child; (child = wait_for(-1, &status, WNOHANG)) > 0;) {
+    // The supervisor's last record comes before its exit.
+    while (forward_record()) continue;
     for (int i = 0; i < MAX_COMMANDS; i++) {
-      if (open_commands[i].keeper != gone) continue;
-      // It had none: it was killed, and its command with it.
-      tell_end(open_commands[i].id, status);
+      if (open_commands[i].supervisor != child) continue;
+      // The supervisor reported no end: it was killed, and its command with it.
+      report_end(open_commands[i].id, status);
       open_commands[i] = (struct open_command){0, 0};
     }
   }
 }
 
-// args: the channel's descriptor, the sandbox's namespaces, `seccomp=` and `seccomp-root=`, `privileges=keep`.
+// args: the channel's descriptor, then the sandbox's namespaces, `seccomp=`, `seccomp-root=`, `owners=`, `privileges=keep`.
 void __attribute__((noreturn)) serve_mode(char **args) {
   args = private_arguments(args);
   channel = args[0] ? (int)number(args[0]) : -1;
   if (channel < 0) fail("usage", EINVAL, "serve");
-  // Nothing that the host was started with reaches a command.
+  // Close the host's inherited descriptors, so that no command gets them.
   SYS(close_range, channel + 1, ~0U, 0, 0, 0);
   for (args++; *args; args++) {
     const char *value;
-    if (take_namespace(&sandbox, *args)) continue;
+    if (parse_namespace_argument(&sandbox, *args)) continue;
     if ((value = after(*args, "seccomp="))) read_filter(&filters[0], value);
     else if ((value = after(*args, "seccomp-root="))) read_filter(&filters[1], value);
     else if ((value = after(*args, "owners="))) owners = number(value);
@@ -297,14 +297,14 @@ void __attribute__((noreturn)) serve_mode(char **args) {
   int ends = (int)must("signals", SYS(signalfd4, -1, &children, 8, O_CLOEXEC | O_NONBLOCK, 0), "children");
   must("pipe", pipe_pair(records), "records");
   SYS(fcntl, records[0], F_SETFL, O_NONBLOCK, 0, 0);
-  open_way_in(&sandbox);
+  enter_pid_namespace(&sandbox);
   for (;;) {
     struct poll_entry entries[4] = {
         {0, POLLIN, 0}, {channel, POLLIN, 0}, {records[0], POLLIN, 0}, {ends, POLLIN, 0}};
     SYS(ppoll, entries, 4, NULL, NULL, 0);
-    if (entries[2].happened) pass_on();
+    if (entries[2].happened) forward_record();
     if (entries[3].happened) reap(ends);
-    if (entries[1].happened && !drain_channel(channel)) wait_for_the_guard();
-    if (entries[0].happened) carry_out();
+    if (entries[1].happened && !drain_channel(channel)) wait_for_guard();
+    if (entries[0].happened) handle_request();
   }
 }

@@ -83,7 +83,7 @@ static inline long read_some(int fd, void *into, size_t size) { return SYS(read,
 static inline long write_some(int fd, const void *from, size_t size) { return SYS(write, fd, from, size, 0, 0); }
 static inline void close_fd(int fd) { SYS(close, fd, 0, 0, 0, 0); }
 static inline long fork_now(void) { return SYS(clone, SIGCHLD, 0, 0, 0, 0); }
-static inline void __attribute__((noreturn)) leave(int code) {
+static inline void __attribute__((noreturn)) exit_process(int code) {
   for (;;) SYS(exit_group, code, 0, 0, 0, 0);
 }
 static inline long wait_for(int pid, int *status, int options) { return SYS(wait4, pid, status, options, 0, 0); }

@@ -35,5 +35,5 @@ void take_terminal(int terminal) {
 void __attribute__((noreturn)) resize_mode(char **args) {
   if (!args[0] || !args[1] || !args[2]) fail("usage", EINVAL, "resize");
   set_size((int)number(args[0]), number(args[1]), number(args[2]));
-  leave(0);
+  exit_process(0);
 }

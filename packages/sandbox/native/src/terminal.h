@@ -1,7 +1,7 @@
 #pragma once
 #include "fail.h"
 
-/** Unlocks the terminal whose other end the host holds as `master`, gives it a size and opens it. */
+/** Unlocks the terminal whose master the host holds, sets its size and opens its other end. */
 int open_terminal(int master, long cols, long rows, long owner);
-/** In a new session: the terminal becomes its own, and its three streams. */
+/** Makes the terminal the controlling terminal of a new session, and its three streams. */
 void take_terminal(int terminal);

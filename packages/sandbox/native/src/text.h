@@ -1,21 +1,21 @@
-// Text and numbers, as far as they are needed here.
+// The string and number functions that this program needs.
 #pragma once
 #include "sys.h"
 
-// The compiler may call these by itself.
+// The compiler may generate calls of these.
 void *memset(void *into, int value, size_t size);
 void *memcpy(void *into, const void *from, size_t size);
 
 size_t length(const char *text);
 int same(const char *a, const char *b);
-/** Whether `text` begins with `beginning`; returns what follows it, or NULL. */
+/** Returns the rest of `text` after `beginning`, or NULL if it begins otherwise. */
 const char *after(const char *text, const char *beginning);
-/** A decimal number and nothing else, or -1. */
+/** Parses a decimal number; -1 if `text` is anything else. */
 long number(const char *text);
 /** Writes `value` in decimal with a NUL and returns the length. */
 size_t decimal(char *into, unsigned long value);
 
-/** A bounded text that is put together piece by piece. */
+/** A string builder of bounded size. */
 struct line {
   char at[4096];
   size_t size;

@@ -5,23 +5,23 @@ import { parseMounts } from './mounts.ts'
 import { parsePositions } from './positions.ts'
 import { type Ability, probe, type UsableGroups } from './probe.ts'
 
-/** What the kernel lets this process do with groups of processes, and why not the rest. */
+/** The control group features that this process may use, and the reasons why others are missing. */
 export interface CgroupAccess {
   readonly memory: boolean
   readonly cpu: boolean
   readonly pids: boolean
   readonly freeze: boolean
   readonly kill: boolean
-  /** One for each that is false. */
+  /** A reason for each feature that is false. */
   readonly reasons: Readonly<Record<string, string>>
-  /** Where groups can be made; v2 first. */
+  /** The hierarchies in which groups can be created; v2 first. */
   readonly hierarchies: readonly UsableGroups[]
 }
 
 const abilities: readonly Ability[] = ['memory', 'cpu', 'pids', 'freeze', 'kill']
 
 /**
- * Measured by making and removing a group in each hierarchy.
+ * Probes the features by creating and removing a group in each hierarchy.
  *
  * @example
  * const access = await findCgroups()
@@ -58,7 +58,7 @@ function summary(
   refusal: string,
 ): CgroupAccess {
   const can = (ability: Ability) => provider(found, ability) !== undefined
-  // What can be listed can be killed one by one.
+  // Every hierarchy lists its processes, which can then be killed one by one.
   const kill = found.length > 0
   const has = { memory: can('memory'), cpu: can('cpu'), pids: can('pids'), freeze: can('freeze'), kill }
   const missing = abilities.filter((ability) => !has[ability])
@@ -73,7 +73,7 @@ export function provider(found: readonly UsableGroups[], ability: Ability): Usab
   return found.find((one) => one.abilities.has(ability))
 }
 
-/** The hierarchy that knows which processes belong together: best one that can also stop them. */
+/** The hierarchy that tracks a sandbox's processes: preferably one that can freeze them. */
 export function tracker({ hierarchies }: CgroupAccess): UsableGroups | undefined {
   return provider(hierarchies, 'freeze') ?? provider(hierarchies, 'kill') ?? hierarchies[0]
 }

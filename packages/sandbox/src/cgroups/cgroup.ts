@@ -9,39 +9,39 @@ import { killGroup } from './kill.ts'
 import { checkName } from './name.ts'
 import { type CgroupUsage, readUsage } from './usage.ts'
 
-/** The folders of one group of processes, one in each hierarchy that is needed for it. */
+/** The folders of one control group, one in each hierarchy that it needs. */
 export interface CgroupFolders {
-  /** Where its processes are listed, frozen and killed. */
+  /** The group in which processes are listed, frozen and killed. */
   readonly tracked: Group
-  /** Where they are limited, if not there. */
+  /** The groups of other hierarchies that limit them. */
   readonly limiting: readonly Group[]
-  /** For a group within another: where that one is limited. */
+  /** For a child group: the groups that limit its parent. */
   readonly ofParent?: readonly Group[]
 }
 
-/** The processes that belong together, in one group of each hierarchy that is needed for them. */
+/** The control group of a sandbox or a command, made of one group in each hierarchy that it needs. */
 export class Cgroup {
   readonly name: string
-  /** The `cgroup.procs` files that a process must write itself into to be in it from its beginning. */
+  /** The `cgroup.procs` files that a process writes to before it executes its program, to join the group. */
   readonly paths: readonly string[]
   readonly #own: readonly Group[]
   readonly #tracked: Group
   readonly #limits: readonly Group[]
-  readonly #removal: (folder: string) => Promise<void>
+  readonly #removeFolder: (folder: string) => Promise<void>
 
   constructor(name: string, { tracked, limiting, ofParent }: CgroupFolders) {
     this.name = name
     this.#tracked = tracked
     this.#own = [tracked, ...limiting]
     this.#limits = [...limiting, ...(ofParent ?? [])]
-    this.#removal = ofParent === undefined ? unmakeFolder : removeFolder
-    // The tracked one first: what forks between two writes can then still be found and killed.
+    this.#removeFolder = ofParent === undefined ? unmakeFolder : removeFolder
+    // The tracking group first: a process that forks between two writes can still be found and killed.
     this.paths = [tracked, ...this.#limits].map(({ folder }) => join(folder, 'cgroup.procs'))
   }
 
-  /** Takes a process in; that it has ended already is no error. */
+  /** Adds a process to the group; a process that has ended already is not an error. */
   join(pid: number): void {
-    // The kernel would take 0 as the writer: the host itself.
+    // The kernel takes 0 for the writing process, which is the host.
     if (!Number.isSafeInteger(pid) || pid < 1)
       throw new VitrineError('argument_invalid', `pid: expected the id of a process, got ${pid}.`)
     try {
@@ -51,51 +51,51 @@ export class Cgroup {
     }
   }
 
-  /** A group within this one, under the same limits, to be frozen and killed by itself. */
+  /** Creates a child group under the same limits that can be frozen and killed separately. */
   child(name: string): Cgroup {
     checkName(name)
     const folder = join(this.#tracked.folder, name)
     try {
       mkdirSync(folder)
     } catch (error) {
-      throw failed(`The group ${name} cannot be made in ${this.name}`, error)
+      throw failed(`The group ${name} cannot be created in ${this.name}`, error)
     }
     const tracked = { ...this.#tracked, folder }
     return new Cgroup(name, { tracked, limiting: [], ofParent: this.#limits })
   }
 
-  /** Of this group and of all below it. */
+  /** The pids of this group and all groups below it. */
   pids(): Promise<number[]> {
-    return coded(groupPids(this.#tracked))
+    return withVitrineErrors(groupPids(this.#tracked))
   }
 
-  /** Resolves when every process stands still. */
+  /** Resolves when every process is frozen. */
   freeze(): Promise<void> {
-    return coded(freezeGroup(this.#tracked))
+    return withVitrineErrors(freezeGroup(this.#tracked))
   }
 
   thaw(): Promise<void> {
-    return coded(thawGroup(this.#tracked))
+    return withVitrineErrors(thawGroup(this.#tracked))
   }
 
   /** Resolves when no process is left. The group stays, thawed. */
   async kill(): Promise<void> {
-    for (const group of this.#own) await coded(killGroup(group))
+    for (const group of this.#own) await withVitrineErrors(killGroup(group))
   }
 
-  /** Of this group; a group within another has no account of its own but for time. */
+  /** The usage of this group; of a child group only the CPU time is accounted. */
   usage(): Promise<CgroupUsage> {
     return readUsage(this.#own)
   }
 
-  /** Kills what is left in it. Removing it twice is no error. */
+  /** Kills the remaining processes and removes the group. Removing it twice is not an error. */
   async remove(): Promise<void> {
     await this.kill()
-    for (const { folder } of this.#own) await coded(this.#removal(folder))
+    for (const { folder } of this.#own) await withVitrineErrors(this.#removeFolder(folder))
   }
 }
 
-async function coded<T>(work: Promise<T>): Promise<T> {
+async function withVitrineErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

@@ -6,26 +6,26 @@ import type { Limit } from './limits.ts'
 
 const limits: readonly Limit[] = ['memory', 'cpu', 'pids']
 
-/** The controllers that groups below a v2 group get, after asking for them; and why not the others. */
+/** Enables the limit controllers for the groups below a v2 group, and reports the reasons for those that fail. */
 export async function enableControllers(
   folder: string,
-): Promise<{ readonly given: Limit[]; readonly reasons: Map<Limit, string> }> {
-  const given: Limit[] = []
+): Promise<{ readonly enabled: Limit[]; readonly reasons: Map<Limit, string> }> {
+  const enabled: Limit[] = []
   const reasons = new Map<Limit, string>()
   for (const name of limits) {
-    const reason = await reasonAgainst(folder, name)
-    if (reason === undefined) given.push(name)
+    const reason = await enableOrExplain(folder, name)
+    if (reason === undefined) enabled.push(name)
     else reasons.set(name, reason)
   }
-  return { given, reasons }
+  return { enabled, reasons }
 }
 
-async function reasonAgainst(folder: string, name: Limit): Promise<string | undefined> {
+async function enableOrExplain(folder: string, name: Limit): Promise<string | undefined> {
   if ((await words(folder, 'cgroup.subtree_control')).includes(name)) return undefined
   if (!(await words(folder, 'cgroup.controllers')).includes(name))
     return `${folder}/cgroup.controllers has no ${name}`
   if (await holdsProcesses(folder))
-    return `${folder} holds processes, and v2 gives no controllers to groups below one that does`
+    return `${folder} contains processes, and cgroup v2 enables no controllers below such a group`
   try {
     await enable(folder, [name])
     return undefined
@@ -35,8 +35,8 @@ async function reasonAgainst(folder: string, name: Limit): Promise<string | unde
 }
 
 /**
- * Asked first, because `cpu` and `pids` could be enabled there all the same, and the groups below would then
- * take threads only. The true root, which has no type, may have both.
+ * Checked before enabling: `cpu` and `pids` can be enabled in a group with processes too, but then the groups below
+ * accept only threads. The root group, which has no `cgroup.type`, may have processes and controllers.
  */
 async function holdsProcesses(folder: string): Promise<boolean> {
   const type = await readFile(join(folder, 'cgroup.type'), 'utf8').catch(errorCode)

@@ -11,7 +11,7 @@ import { checkName } from './name.ts'
 import type { UsableGroups } from './probe.ts'
 
 /**
- * Makes a group for the processes of one sandbox.
+ * Creates a control group for the processes of one sandbox.
  *
  * @example
  * const group = await createCgroup(await findCgroups(), 'sbx-1', { memoryBytes: 512 * 1024 ** 2, pids: 256 })
@@ -28,7 +28,7 @@ export async function createCgroup(
   try {
     for (const [found, wanted] of needed) {
       const folder = await makeGroup(found, name)
-      groups.push({ version: found.place.version, folder, abilities: found.abilities })
+      groups.push({ version: found.root.version, folder, abilities: found.abilities })
       await setLimits(found, folder, limits, wanted)
     }
   } catch (error) {
@@ -36,54 +36,54 @@ export async function createCgroup(
     throw error
   }
   const [tracked, ...limiting] = groups
-  if (tracked === undefined) throw new VitrineError('internal', 'A group was made in no hierarchy.')
+  if (tracked === undefined) throw new VitrineError('internal', 'The group was created in no hierarchy.')
   return new Cgroup(name, { tracked, limiting })
 }
 
-/** Each with the limits it is to set; the one that tracks comes first. */
+/** The hierarchies to use, each with the limits to set in it; the tracking one comes first. */
 function neededHierarchies(access: CgroupAccess, limits: readonly Limit[]): Map<UsableGroups, Limit[]> {
   const tracking = tracker(access)
   if (tracking === undefined)
-    throw new VitrineError('unsupported', `Processes cannot be grouped here: ${access.reasons.kill}.`)
+    throw new VitrineError('unsupported', `Control groups are not available: ${access.reasons.kill}.`)
   const needed = new Map<UsableGroups, Limit[]>([[tracking, []]])
   for (const limit of limits) {
     const found = provider(access.hierarchies, limit)
     if (found === undefined)
-      throw new VitrineError('unsupported', `No limit of ${limit} can be set here: ${access.reasons[limit]}.`)
+      throw new VitrineError('unsupported', `The ${limit} limit is not supported: ${access.reasons[limit]}.`)
     needed.set(found, [...(needed.get(found) ?? []), limit])
   }
   return needed
 }
 
-async function makeGroup({ place }: UsableGroups, name: string): Promise<string> {
+async function makeGroup({ root }: UsableGroups, name: string): Promise<string> {
   try {
-    return await makeFolder(place, name)
+    return await makeFolder(root, name)
   } catch (error) {
     if (errorCode(error) === 'EEXIST')
       throw new VitrineError(
         'argument_invalid',
-        `name: there is a group ${name} already; sweep first what a dead host left.`,
+        `name: the group ${name} exists already; remove the groups of a dead host first.`,
         { cause: error },
       )
-    throw new VitrineError('internal', `The group ${name} cannot be made: ${errorText(error)}.`, {
+    throw new VitrineError('internal', `The group ${name} cannot be created: ${errorText(error)}.`, {
       cause: error,
     })
   }
 }
 
 async function setLimits(
-  { place }: UsableGroups,
+  { root }: UsableGroups,
   folder: string,
   limits: MachineLimits,
   wanted: readonly Limit[],
 ): Promise<void> {
-  for (const { limit, file, value, optional } of limitWrites(place.version, limits)) {
+  for (const { limit, file, value, optional } of limitWrites(root.version, limits)) {
     if (!wanted.includes(limit)) continue
     try {
       await writeFile(join(folder, file), value)
     } catch (error) {
       if (optional) continue
-      const what = `The limit of ${limit} cannot be set to ${value}`
+      const what = `The ${limit} limit cannot be set to ${value}`
       throw new VitrineError('unsupported', `${what}: ${errorText(error)}.`, { cause: error })
     }
   }

@@ -5,29 +5,29 @@ import type { Limit } from './limits.ts'
 import type { CgroupVersion } from './mounts.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** A folder under which groups may be made, and the controllers to be enabled for them: v2 only. */
+/** A folder under which groups can be created, and, for v2, the controllers to enable for them. */
 export interface GroupFolder {
   readonly version: CgroupVersion
   readonly folder: string
   readonly controllers: readonly Limit[]
 }
 
-/** All groups of all hosts stand in a folder of this name, which comes with the first and goes with the last. */
-const house = 'vitrine'
+/** The parent folder of the groups of all hosts, created with the first group and removed with the last. */
+const parentName = 'vitrine'
 
-export function houseOf({ folder }: GroupFolder): string {
-  return join(folder, house)
+export function groupsParent({ folder }: GroupFolder): string {
+  return join(folder, parentName)
 }
 
 const attempts = 20
 
-/** Makes the folder of a group. Tried again when another host removes the house in between. */
-export async function makeFolder(place: GroupFolder, name: string): Promise<string> {
-  const parent = houseOf(place)
+/** Creates the folder of a group. Retries if another host removes the parent folder in between. */
+export async function makeFolder(root: GroupFolder, name: string): Promise<string> {
+  const parent = groupsParent(root)
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await mkdir(parent).catch(unless('EEXIST'))
-      if (place.version === 2 && place.controllers.length > 0) await enable(parent, place.controllers)
+      await mkdir(parent).catch(ignoring('EEXIST'))
+      if (root.version === 2 && root.controllers.length > 0) await enable(parent, root.controllers)
       const folder = join(parent, name)
       await mkdir(folder)
       return folder
@@ -39,12 +39,12 @@ export async function makeFolder(place: GroupFolder, name: string): Promise<stri
   }
 }
 
-/** Gives controllers to the groups below a v2 group. */
+/** Enables controllers for the groups below a v2 group. */
 export function enable(folder: string, controllers: readonly string[]): Promise<void> {
   return writeFile(join(folder, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '))
 }
 
-/** Groups below a group: its only folders. */
+/** The child groups of a group, which are its only subfolders. */
 export async function subfolders(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true })
@@ -57,15 +57,15 @@ export async function subfolders(folder: string): Promise<string[]> {
 
 const removalMs = 5_000
 
-/** Removes an emptied group with all below it; what has just died keeps it busy for a moment. */
+/** Removes an empty group and all groups below it. Retries, since processes that just died keep it busy for a moment. */
 export async function removeFolder(folder: string): Promise<void> {
-  await waitUntil(() => removed(folder), { withinMs: removalMs, what: `Removing ${folder}` })
+  await waitUntil(() => removed(folder), { timeoutMs: removalMs, what: `Removing ${folder}` })
 }
 
-/** The same for a group that `makeFolder` made: the last one takes the house with it. */
+/** Removes a group that `makeFolder` created, and the parent folder if it was the last group. */
 export async function unmakeFolder(folder: string): Promise<void> {
   await removeFolder(folder)
-  await rmdir(dirname(folder)).catch(unless('ENOTEMPTY', 'EBUSY', 'ENOENT'))
+  await rmdir(dirname(folder)).catch(ignoring('ENOTEMPTY', 'EBUSY', 'ENOENT'))
 }
 
 async function removed(folder: string): Promise<boolean> {
@@ -80,7 +80,7 @@ async function removed(folder: string): Promise<boolean> {
   }
 }
 
-function unless(...codes: string[]): (error: unknown) => void {
+function ignoring(...codes: string[]): (error: unknown) => void {
   return (error) => {
     if (!codes.includes(errorCode(error) ?? '')) throw error
   }

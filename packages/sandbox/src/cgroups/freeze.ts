@@ -11,13 +11,13 @@ const freezers = {
 
 const freezingMs = 5_000
 
-/** Stops every process of a group, or none: when one cannot be stopped in time, all go on. */
-export async function freezeGroup(group: Group, withinMs = freezingMs): Promise<void> {
+/** Freezes every process of a group or none: on timeout, the group is thawed again. */
+export async function freezeGroup(group: Group, timeoutMs = freezingMs): Promise<void> {
   const { file, freeze, state, frozen } = freezerOf(group)
   await writeFile(join(group.folder, file), freeze)
   try {
     await waitUntil(async () => frozen.test(await readFile(join(group.folder, state), 'utf8')), {
-      withinMs,
+      timeoutMs,
       what: `Freezing ${group.folder}`,
     })
   } catch (error) {

@@ -5,21 +5,21 @@ import { subfolders } from './folders.ts'
 import type { CgroupVersion } from './mounts.ts'
 import type { Ability } from './probe.ts'
 
-/** One folder of a hierarchy, and what can be done with it. */
+/** One group of one hierarchy, and the features it supports. */
 export interface Group {
   readonly version: CgroupVersion
   readonly folder: string
   readonly abilities: ReadonlySet<Ability>
 }
 
-/** The processes in a group and in all below it. */
+/** The processes of a group and all groups below it. */
 export async function groupPids({ folder }: { readonly folder: string }): Promise<number[]> {
   const own = parsePids(await readProcs(folder))
   const below = await Promise.all((await subfolders(folder)).map((inner) => groupPids({ folder: inner })))
   return [...own, ...below.flat()]
 }
 
-/** A process outside our PID namespace is shown as 0, which as a target of `kill` would be ourselves. */
+/** Skips 0, which the kernel lists for a process outside of our PID namespace: `kill(0)` would signal our own group. */
 export function parsePids(text: string): number[] {
   return text
     .split('\n')
@@ -31,7 +31,7 @@ async function readProcs(folder: string): Promise<string> {
   try {
     return await readFile(join(folder, 'cgroup.procs'), 'utf8')
   } catch (error) {
-    // A group that a process inside made for its threads lists them elsewhere; its processes stand above it.
+    // A threaded group that a process inside created has no readable `cgroup.procs`; the group above lists its processes.
     if (isGone(error) || errorCode(error) === 'EOPNOTSUPP' || errorCode(error) === 'ENOTSUP') return ''
     throw error
   }

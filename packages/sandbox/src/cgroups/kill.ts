@@ -9,28 +9,28 @@ const dyingMs = 10_000
 const freezingMs = 500
 
 /**
- * Ends every process of a group, also one that left its session or its parent; resolves when none is left.
- * A group that was frozen is thawed by it.
+ * Kills every process of a group, also one that left its session or its parent, and resolves when none is left.
+ * A frozen group is thawed.
  */
 export async function killGroup(group: Group): Promise<void> {
-  const strike = group.abilities.has('kill') ? killAtOnce : killOneByOne
+  const killAll = group.abilities.has('kill') ? killAtOnce : killOneByOne
   await waitUntil(
     async () => {
       if ((await groupPids(group)).length === 0) return true
-      await strike(group)
+      await killAll(group)
       return false
     },
-    { withinMs: dyingMs, what: `The death of every process of ${group.folder}` },
+    { timeoutMs: dyingMs, what: `Killing every process of ${group.folder}` },
   )
   await thawIfCan(group)
 }
 
-/** The kernel kills the tree, forks in flight included, frozen or not. */
+/** The kernel kills the whole tree, including forks in progress and frozen processes. */
 async function killAtOnce({ folder }: Group): Promise<void> {
-  await writeFile(join(folder, 'cgroup.kill'), '1').catch(unlessGone)
+  await writeFile(join(folder, 'cgroup.kill'), '1').catch(ignoreGone)
 }
 
-/** Frozen, no process can fork away from the list or leave its id to another; v1 lets it die once thawed. */
+/** Freezes first: a frozen process can neither fork nor free its pid. Under v1 it dies only once thawed. */
 async function killOneByOne(group: Group): Promise<void> {
   if (group.abilities.has('freeze')) await freezeGroup(group, freezingMs).catch(() => {})
   for (const pid of await groupPids(group)) killProcess(pid)
@@ -38,10 +38,10 @@ async function killOneByOne(group: Group): Promise<void> {
 }
 
 async function thawIfCan(group: Group): Promise<void> {
-  if (group.abilities.has('freeze')) await thawGroup(group).catch(unlessGone)
+  if (group.abilities.has('freeze')) await thawGroup(group).catch(ignoreGone)
 }
 
-/** One that may not be killed is met again in the next round, until the time is over. */
+/** A process that may not be killed is tried again in the next round, until the timeout. */
 function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
@@ -50,6 +50,6 @@ function killProcess(pid: number): void {
   }
 }
 
-function unlessGone(error: unknown): void {
+function ignoreGone(error: unknown): void {
   if (!isGone(error)) throw error
 }

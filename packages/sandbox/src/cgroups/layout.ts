@@ -1,7 +1,7 @@
 import type { CgroupMount, CgroupVersion } from './mounts.ts'
 import type { Positions } from './positions.ts'
 
-/** One tree of groups, and the folders in it under which ours may be made: nearest to this process first. */
+/** One cgroup hierarchy, and the folders under which groups might be created: nearest to this process first. */
 export interface Hierarchy {
   readonly version: CgroupVersion
   readonly controllers: readonly string[]
@@ -9,7 +9,7 @@ export interface Hierarchy {
   readonly folders: readonly string[]
 }
 
-/** What there is to try. v2 comes first: it freezes and kills whole trees by itself. */
+/** The hierarchies to probe. v2 comes first: its kernel interface freezes and kills whole trees. */
 export function hierarchies(mounts: readonly CgroupMount[], positions: Positions): Hierarchy[] {
   const useful = mounts.filter(({ version, controllers }) => version === 2 || controllers.length > 0)
   const chosen = new Map<string, CgroupMount>()
@@ -28,16 +28,16 @@ export function hierarchies(mounts: readonly CgroupMount[], positions: Positions
     }))
 }
 
-/** From the group this process is in up to the mount point, which is all that can be seen of one elsewhere. */
+/** The folders from this process's group up to the mount point; only the mount point if that group is not visible. */
 function foldersUp(mount: CgroupMount, position: string): string[] {
-  const inside = within(mount.root, position)
+  const inside = relativeTo(mount.root, position)
   const folders = [mount.path]
   for (const part of inside.split('/').filter((name) => name !== ''))
     folders.unshift(`${folders[0] === '/' ? '' : folders[0]}/${part}`)
   return folders
 }
 
-function within(root: string, position: string): string {
+function relativeTo(root: string, position: string): string {
   if (position.split('/').includes('..')) return ''
   if (root === '/') return position
   return position === root || position.startsWith(`${root}/`) ? position.slice(root.length) : ''

@@ -7,13 +7,13 @@ export interface LimitWrite {
   readonly limit: Limit
   readonly file: string
   readonly value: string
-  /** Not every kernel accounts swap. */
+  /** The write may fail: not every kernel accounts swap. */
   readonly optional?: true
 }
 
 const periodMicros = 100_000
 
-/** What to write into the files of a group, in order. */
+/** The writes to the files of a group that set the limits, in order. */
 export function limitWrites(
   version: CgroupVersion,
   { memoryBytes, cpus, pids }: MachineLimits,
@@ -47,7 +47,7 @@ function memoryWrites(version: CgroupVersion, bytes: number): LimitWrite[] {
       ]
 }
 
-/** Which of them are asked for. */
+/** The limits that are set. */
 export function limitsOf({ memoryBytes, cpus, pids }: MachineLimits): Limit[] {
   const limits: Limit[] = []
   if (memoryBytes !== undefined) limits.push('memory')

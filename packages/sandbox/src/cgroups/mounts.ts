@@ -3,11 +3,11 @@ export type CgroupVersion = 1 | 2
 /** A cgroup file system as `/proc/self/mountinfo` shows it. */
 export interface CgroupMount {
   readonly version: CgroupVersion
-  /** Where it is mounted. */
+  /** The mount point. */
   readonly path: string
-  /** Which of its groups is at the mount point; `/` unless a container was given a part. */
+  /** The group that is mounted there; `/` unless a container sees only a part of the hierarchy. */
   readonly root: string
-  /** What v1 was mounted for; v2 says it in a file of each group. */
+  /** The controllers of a v1 mount; v2 lists them in a file of each group. */
   readonly controllers: readonly string[]
   readonly writable: boolean
 }
@@ -34,7 +34,7 @@ function parseMount(line: string): CgroupMount[] {
   ]
 }
 
-/** Those of use here; the other options of a v1 mount are other controllers, names and flags. */
+/** The v1 controllers that are used here; other mount options are other controllers, names and flags. */
 const v1Controllers: ReadonlySet<string> = new Set(['memory', 'cpu', 'pids', 'freezer'])
 
 /** Blank, tab, newline and backslash are written as `\040` and so on. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { randomHex, VitrineError } from '@vitrine/protocol'
 
-/** No dots: the kernel's own files in a group are named `memory.max` and so on. */
+/** Rejects dots: the kernel's files in a group have names such as `memory.max`. */
 export function checkName(name: string): void {
   if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(name)) return
   throw new VitrineError(
@@ -11,14 +11,14 @@ export function checkName(name: string): void {
   )
 }
 
-/** How the names of all groups of a sandbox begin, and of no other's. */
-export function groupPrefix(mark: string): string {
-  const shown = mark.replace(/[^A-Za-z0-9]/g, '_').slice(0, 40)
-  const exact = createHash('sha256').update(mark).digest('hex').slice(0, 16)
+/** The name prefix of a sandbox's groups, unique to this sandbox. */
+export function groupPrefix(ownerTag: string): string {
+  const shown = ownerTag.replace(/[^A-Za-z0-9]/g, '_').slice(0, 40)
+  const exact = createHash('sha256').update(ownerTag).digest('hex').slice(0, 16)
   return `sbx-${shown}-${exact}-`
 }
 
-/** Another one for each start: whoever clears up after a dead host must not take away the group of the next. */
-export function freshGroupName(mark: string): string {
-  return `${groupPrefix(mark)}${randomHex(4)}`
+/** A new name for each start: the cleanup after a dead host must not remove the group of the next start. */
+export function freshGroupName(ownerTag: string): string {
+  return `${groupPrefix(ownerTag)}${randomHex(4)}`
 }

@@ -1,7 +1,7 @@
 /** The group this process is in, by controller; `''` is v2. */
 export type Positions = ReadonlyMap<string, string>
 
-/** `4:cpu,cpuacct:/a/b` for v1 and `0::/a/b` for v2, from `/proc/self/cgroup`. */
+/** Parses `/proc/self/cgroup`: `4:cpu,cpuacct:/a/b` for v1 and `0::/a/b` for v2. */
 export function parsePositions(text: string): Positions {
   const positions = new Map<string, string>()
   for (const line of text.split('\n')) {

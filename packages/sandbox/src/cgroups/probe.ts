@@ -10,14 +10,14 @@ import type { CgroupVersion } from './mounts.ts'
 
 export type Ability = Limit | 'freeze' | 'kill'
 
-/** What can be had of a hierarchy, and why the rest cannot. */
+/** The features that a hierarchy supports, and the reasons why others are missing. */
 export interface UsableGroups {
-  readonly place: GroupFolder
+  readonly root: GroupFolder
   readonly abilities: ReadonlySet<Ability>
   readonly reasons: ReadonlyMap<Ability, string>
 }
 
-/** A write that changes nothing in an empty group, and fails where the ability is missing. */
+/** A write that changes nothing in an empty group, and fails if the ability is missing. */
 interface Trial {
   readonly ability: Ability
   readonly controller?: string
@@ -41,7 +41,7 @@ const trials: Record<CgroupVersion, readonly Trial[]> = {
   ],
 }
 
-/** Tries the folders from the nearest up, and settles for the first that gives the most; or says why none does. */
+/** Probes the folders from the nearest up and returns the first with the most abilities, or the reason why none works. */
 export async function probe(hierarchy: Hierarchy): Promise<UsableGroups | string> {
   if (!hierarchy.writable) return `${hierarchy.folders.at(-1)} is mounted read-only`
   let best: UsableGroups | undefined
@@ -50,12 +50,12 @@ export async function probe(hierarchy: Hierarchy): Promise<UsableGroups | string
     const found = await probeFolder(hierarchy, folder)
     if (typeof found === 'string') reason ??= found
     else if (best === undefined || found.abilities.size > best.abilities.size) best = found
-    if (best?.abilities.size === mostOf(hierarchy)) break
+    if (best?.abilities.size === maxAbilities(hierarchy)) break
   }
-  return best ?? reason ?? 'it has no groups'
+  return best ?? reason ?? 'the hierarchy has no groups'
 }
 
-function mostOf({ version, controllers }: Hierarchy): number {
+function maxAbilities({ version, controllers }: Hierarchy): number {
   return version === 2 ? trials[2].length : controllers.length
 }
 
@@ -68,10 +68,10 @@ async function probeFolder(hierarchy: Hierarchy, folder: string): Promise<Usable
 }
 
 async function probeUnified(folder: string): Promise<UsableGroups> {
-  // Without delegation no process may be moved from here, not even into a group of one's own.
+  // Without write access here, no process may be moved from this group, not even into one of its children.
   await access(join(folder, 'cgroup.procs'), constants.W_OK)
-  const { given, reasons } = await enableControllers(folder)
-  const found = await attempt({ version: 2, folder, controllers: given }, given)
+  const { enabled, reasons } = await enableControllers(folder)
+  const found = await attempt({ version: 2, folder, controllers: enabled }, enabled)
   return { ...found, reasons: new Map([...found.reasons, ...reasons]) }
 }
 
@@ -79,12 +79,12 @@ function probeLegacy({ controllers }: Hierarchy, folder: string): Promise<Usable
   return attempt({ version: 1, folder, controllers: [] }, controllers)
 }
 
-async function attempt(place: GroupFolder, controllers: readonly string[]): Promise<UsableGroups> {
+async function attempt(root: GroupFolder, controllers: readonly string[]): Promise<UsableGroups> {
   const abilities = new Set<Ability>()
   const reasons = new Map<Ability, string>()
-  const group = await makeFolder(place, `probe-${process.pid}-${randomHex(4)}`)
+  const group = await makeFolder(root, `probe-${process.pid}-${randomHex(4)}`)
   try {
-    for (const { ability, controller, file, value } of trials[place.version]) {
+    for (const { ability, controller, file, value } of trials[root.version]) {
       if (controller !== undefined && !controllers.includes(controller)) continue
       try {
         await writeFile(join(group, file), value)
@@ -96,5 +96,5 @@ async function attempt(place: GroupFolder, controllers: readonly string[]): Prom
   } finally {
     await unmakeFolder(group)
   }
-  return { place, abilities, reasons }
+  return { root, abilities, reasons }
 }

@@ -2,18 +2,18 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Group } from './group.ts'
 
-/** What a group used so far; a part is missing where it is not accounted. */
+/** The resource usage of a group; a value that the kernel does not account is missing. */
 export interface CgroupUsage {
   readonly memoryBytes?: number
   readonly pids?: number
   readonly cpuMs?: number
-  /** How many processes were killed because the group's memory was full. */
+  /** The number of processes that the kernel killed because the group was out of memory. */
   readonly oomKills?: number
 }
 
 type Measure = keyof CgroupUsage
 
-/** Where each measure stands: a number alone in a file, or behind a word in it. */
+/** The file of each measure, and the word before the number if the file holds more than one. */
 const sources: Record<
   Group['version'],
   readonly (readonly [Measure, file: string, word: string, unit: number])[]
@@ -44,7 +44,7 @@ export async function readUsage(groups: readonly Group[]): Promise<CgroupUsage> 
   return usage
 }
 
-/** `4096\n`, or the number after a word at the beginning of a line: `oom 0\noom_kill 2\n`. */
+/** Parses `4096\n`, or the number after a word at the beginning of a line: `oom 0\noom_kill 2\n`. */
 export function parseMeasure(text: string, word: string): number | undefined {
   const line = word === '' ? text : text.split('\n').find((one) => one.startsWith(`${word} `))
   const [, digits] = /(\d+)\s*$/.exec(line ?? '') ?? []

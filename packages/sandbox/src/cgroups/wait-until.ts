@@ -3,15 +3,15 @@ import { VitrineError } from '@vitrine/protocol'
 
 const longestPauseMs = 20
 
-/** Looks again and again, soon at first; cgroup files have no better way to be waited for than inotify. */
+/** Polls with growing pauses: for cgroup files there is no notification that is better than inotify. */
 export async function waitUntil(
-  isSo: () => boolean | Promise<boolean>,
-  { withinMs, what }: { readonly withinMs: number; readonly what: string },
+  isDone: () => boolean | Promise<boolean>,
+  { timeoutMs, what }: { readonly timeoutMs: number; readonly what: string },
 ): Promise<void> {
-  const end = performance.now() + withinMs
-  for (let pauseMs = 1; !(await isSo()); pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+  const end = performance.now() + timeoutMs
+  for (let pauseMs = 1; !(await isDone()); pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     if (performance.now() >= end)
-      throw new VitrineError('timeout', `${what} did not happen within ${withinMs} ms.`)
+      throw new VitrineError('timeout', `${what} did not finish within ${timeoutMs} ms.`)
     await pause(pauseMs)
   }
 }

@@ -1,6 +1,6 @@
 import type { EventContext } from '@vitrine/protocol'
 
-/** The turns that run in a sandbox. What changes meanwhile belongs to a turn only when it is the only one. */
+/** The running turns of a sandbox. A file change is attributed to a turn only while no other turn runs. */
 export class ActiveTurns {
   readonly #turns = new Set<EventContext>()
 
@@ -10,7 +10,7 @@ export class ActiveTurns {
     return turn
   }
 
-  /** Returns how to end it. */
+  /** Returns the function that ends the turn. */
   begin(turn: EventContext): () => void {
     this.#turns.add(turn)
     return () => void this.#turns.delete(turn)

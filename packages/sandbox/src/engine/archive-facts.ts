@@ -2,7 +2,7 @@ import { type LeftOut, type Unpacked, VitrineError } from '@vitrine/protocol'
 
 type Facts = Readonly<Record<string, unknown>>
 
-/** As many as an event should hold; the result has more. */
+/** The most left-out entries that an event lists; the result of the call lists more. */
 const maxNamed = 100
 
 export function unpackedFacts({ files, directories, links, bytes, leftOut, leftOutCount }: Unpacked): Facts {

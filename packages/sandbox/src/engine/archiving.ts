@@ -26,15 +26,15 @@ import { leftOutFacts } from './archive-facts.ts'
 const tarSchemes: readonly TarScheme[] = ['tar', 'tar.gz', 'tar.zst']
 const allSchemes: readonly ArchiveScheme[] = [...tarSchemes, 'zip']
 
-/** What ways in and out of a workspace share. */
+/** The context that all archive operations on a workspace share. */
 export interface Archiving {
-  readonly room: FileContext
+  readonly context: FileContext
   readonly limits: ArchiveLimits
   readonly as?: FileIdentity | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Unpacks a tar into a directory, which is made where it is missing. */
+/** Unpacks a tar into a directory, which is created if it is missing. */
 export async function upload(
   archiving: Archiving,
   path: string,
@@ -45,21 +45,21 @@ export async function upload(
   return unpackInto(archiving, path, archive, scheme)
 }
 
-/** Unpacks an archive into the directory that it lies in, where it is put first when it is given. */
+/** Unpacks an archive into the directory that holds it. If `archive` is given, it is written to `path` as well. */
 export async function extract(
   archiving: Archiving,
   path: string,
   archive: ArchiveInput | undefined,
   options: ArchiveOptions,
 ): Promise<Unpacked> {
-  const { room, as, limits, signal } = archiving
+  const { context, as, limits, signal } = archiving
   const scheme = options.scheme === undefined ? schemeOfName(path) : checkScheme(options.scheme, allSchemes)
   const directory = posix.dirname(path)
   if (archive === undefined) {
-    const { fd } = openFile(room, path, {}, as)
+    const { fd } = openFile(context, path, {}, as)
     return unpackInto(archiving, directory, pullFile(fd), scheme)
   }
-  const draft = room.staging.draft()
+  const draft = context.staging.draft()
   try {
     const pull = pullFrom(archive, signal)
     const tally = new Tally(limits)
@@ -73,17 +73,17 @@ export async function extract(
     }
     const source = openSync(`/proc/self/fd/${draft.fd}`, constants.O_RDONLY)
     const unpacked = await unpackInto(archiving, directory, pullFile(source), scheme, (staged) => {
-      walk(room.places, path, { as }, ({ entry }) => {
+      walk(context.places, path, { as }, ({ entry }) => {
         if (entry !== undefined && entry.kind !== 'file')
-          throw new VitrineError('file_exists', `There is something else at ${path} already.`)
+          throw new VitrineError('file_exists', `${path} exists and is not a regular file.`)
       })
       const name = posix.basename(path)
       const member = staged.entry(name)
       member?.close()
       if (member !== undefined && member.kind !== 'file')
-        throw refusal(name, 'is no file and has the name of the archive itself')
+        throw refusal(name, 'has the name of the archive itself and is not a file')
     })
-    walk(room.places, path, { as }, (spot) => publish(room, spot, draft, {}, as))
+    walk(context.places, path, { as }, (resolved) => publish(context, resolved, draft, {}, as))
     return unpacked
   } finally {
     draft.drop()
@@ -91,30 +91,30 @@ export async function extract(
 }
 
 async function unpackInto(
-  { room, limits, as, signal }: Archiving,
+  { context, limits, as, signal }: Archiving,
   path: string,
   archive: ArchiveInput,
   scheme: UnpackOptions['scheme'],
   check: (staged: Handle) => void = () => undefined,
 ): Promise<Unpacked> {
-  const target = targetOf(room, path, as)
-  const staged = room.staging.folder()
-  const trash = room.staging.folder()
+  const target = targetOf(context, path, as)
+  const staged = context.staging.folder()
+  const trash = context.staging.folder()
   try {
     const { root: _, ...unpacked } = await unpack(staged.handle, archive, {
       scheme,
       special: 'refuse',
       links: 'inside',
-      owner: ownerAt(room, target.path, as),
+      owner: ownerAt(context, target.path, as),
       rootPath: target.root,
       below: target.below,
       limits,
       signal,
     })
     check(staged.handle)
-    for (const mount of room.places.mountsBelow(target.path)) mustNotHold(staged.handle, mount)
-    makeDirectories(room, path, { parents: true }, as)
-    const { directory } = directoryAt(room, path, as)
+    for (const mount of context.places.mountsBelow(target.path)) mustNotHold(staged.handle, mount)
+    makeDirectories(context, path, { parents: true }, as)
+    const { directory } = directoryAt(context, path, as)
     try {
       await merge(staged.handle, directory, { signal, trash: trash.handle })
     } finally {
@@ -127,7 +127,7 @@ async function unpackInto(
   }
 }
 
-/** It would be written below what processes see there. */
+/** Rejects an entry at a mount point: it would be written below the mount, where processes do not see it. */
 function mustNotHold(staged: Handle, path: string): void {
   const trail = [staged.duplicate()]
   try {
@@ -137,41 +137,46 @@ function mustNotHold(staged: Handle, path: string): void {
       trail.push(entry)
       if (entry.kind !== 'directory') break
     }
-    throw refusal(path, 'has its place where something is mounted')
+    throw refusal(path, 'is at a mount point')
   } finally {
     for (const handle of trail) handle.close()
   }
 }
 
-/** Where a directory is, or will be, and what may be written there. */
-function targetOf(room: FileContext, path: string, as: FileIdentity | undefined) {
-  return walk(room.places, path, { as }, (spot) => {
-    const { entry, parent } = spot
-    const told = room.places.displayPath(spot.path)
+/** Resolves the target directory, which may not exist yet, and checks that it may be written. */
+function targetOf(context: FileContext, path: string, as: FileIdentity | undefined) {
+  return walk(context.places, path, { as }, (resolved) => {
+    const { entry, parent } = resolved
+    const displayPath = context.places.displayPath(resolved.path)
     if (entry !== undefined && entry.kind !== 'directory')
-      throw new VitrineError('file_not_directory', `${told} is not a directory.`)
-    mustBeWritable(room, spot)
-    if (room.places.guarded(spot.path))
-      throw new VitrineError('file_read_only', `Something below ${told} may not be changed.`)
-    if (entry !== undefined) must(entry, 'write', as, told)
-    else if (parent !== undefined) mustChange(parent, undefined, as, told)
-    const { path: root } = room.places.of(spot.path)
-    return { path: spot.path, root, below: spot.path.slice(root.length + 1) }
+      throw new VitrineError('file_not_directory', `${displayPath} is not a directory.`)
+    mustBeWritable(context, resolved)
+    if (context.places.guarded(resolved.path))
+      throw new VitrineError('file_read_only', `${displayPath} contains a read-only path.`)
+    if (entry !== undefined) must(entry, 'write', as, displayPath)
+    else if (parent !== undefined) mustChange(parent, undefined, as, displayPath)
+    const { path: root } = context.places.of(resolved.path)
+    return { path: resolved.path, root, below: resolved.path.slice(root.length + 1) }
   })
 }
 
 export interface Packing {
   readonly stream: ReadableStream<Uint8Array>
-  /** What there is to say about it, complete when it has ended. */
+  /** The facts for the operation's end; complete once the stream has ended. */
   facts(): Readonly<Record<string, unknown>>
 }
 
-/** A file or a directory as a tar. */
-export function download(archiving: Archiving, path: string, options: ArchiveOptions, ended: Ended): Packing {
-  const { room, as } = archiving
+/** Packs a file or a directory into a tar. */
+export function download(
+  archiving: Archiving,
+  path: string,
+  options: ArchiveOptions,
+  ended: StreamEnded,
+): Packing {
+  const { context, as } = archiving
   const scheme = checkScheme(options.scheme ?? 'tar', tarSchemes)
-  return walk(room.places, path, { as }, ({ entry, parent, name }) => {
-    if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${path}.`)
+  return walk(context.places, path, { as }, ({ entry, parent, name }) => {
+    if (entry === undefined) throw new VitrineError('file_not_found', `${path} does not exist.`)
     must(entry, 'read', as, path)
     if (entry.kind === 'directory') return packing(archiving, entry.duplicate(), scheme, () => false, ended)
     if (entry.kind !== 'file' || parent === undefined)
@@ -180,21 +185,21 @@ export function download(archiving: Archiving, path: string, options: ArchiveOpt
   })
 }
 
-/** The workspace as a tar. */
-export function persist(archiving: Archiving, skip: ReadonlySet<string>, ended: Ended): Packing {
-  const root = archiving.room.places.root.directory.duplicate()
+/** Packs the workspace into a tar. */
+export function persist(archiving: Archiving, skip: ReadonlySet<string>, ended: StreamEnded): Packing {
+  const root = archiving.context.places.root.directory.duplicate()
   return packing(archiving, root, 'tar', (path) => skip.has(path), ended)
 }
 
-export type Ended = ClosingOptions['ended']
+export type StreamEnded = ClosingOptions['ended']
 
-/** Takes the directory and closes it when the stream ends, however that comes. */
+/** Owns `directory` and closes it when the stream ends, fails or is cancelled. */
 function packing(
   { signal }: Archiving,
   directory: Handle,
   scheme: TarScheme,
   skip: (path: string) => boolean,
-  ended: Ended,
+  ended: StreamEnded,
   only?: string,
 ): Packing {
   const leftOut: LeftOut[] = []
@@ -227,23 +232,23 @@ function packing(
   }
 }
 
-/** The workspace becomes what is in the archive. `keep` names what stays of it. */
+/** Replaces the contents of the workspace by those of the archive. Entries that `keep` accepts stay. */
 export async function hydrate(
-  { room, limits, signal }: Archiving,
+  { context, limits, signal }: Archiving,
   archive: ArchiveInput,
   keep: (name: string) => boolean,
 ): Promise<Unpacked> {
-  const { root } = room.places
-  if (room.places.guarded(root.path))
-    throw new VitrineError('file_read_only', 'Something in the workspace may not be changed.')
-  const staged = room.staging.folder()
-  const trash = room.staging.folder()
+  const { root } = context.places
+  if (context.places.guarded(root.path))
+    throw new VitrineError('file_read_only', 'The workspace contains a read-only path.')
+  const staged = context.staging.folder()
+  const trash = context.staging.folder()
   try {
     const { root: attributes, ...unpacked } = await unpack(staged.handle, archive, {
       scheme: 'sniff',
       special: 'leave-out',
       links: 'any',
-      owner: ownerAt(room, root.path, undefined),
+      owner: ownerAt(context, root.path, undefined),
       rootPath: root.path,
       limits,
       signal,

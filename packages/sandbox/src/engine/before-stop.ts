@@ -1,23 +1,23 @@
 export type BeforeStopHook = () => void | Promise<void>
 
-/** What must happen before a sandbox stops: once, all of it, and a failure spoils what would be persisted. */
+/** The hooks that run once before a sandbox stops. If one fails, the workspace is not persisted. */
 export class BeforeStop {
   readonly #hooks: BeforeStopHook[] = []
   #armed = false
   #failed = false
 
-  /** True for good once a hook has failed: the workspace may be in a half state. */
+  /** True once a hook has failed, and never false again: the workspace may be half changed. */
   get failed(): boolean {
     return this.#failed
   }
 
-  /** Another hook makes all of them due again. */
+  /** Adding a hook makes all hooks due again. */
   add(hook: BeforeStopHook): void {
     this.#hooks.push(hook)
     this.#armed = true
   }
 
-  /** Runs every hook that is due, also after one has failed, and then throws the first error. */
+  /** Runs all hooks if they are due, also after one has failed, and then throws the first error. */
   async run(): Promise<void> {
     if (!this.#armed) return
     this.#armed = false

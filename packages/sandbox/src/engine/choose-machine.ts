@@ -8,12 +8,12 @@ import type { Degradation, Machine } from '../machine/machine.ts'
 import { ownerTagOf } from '../machine/orphans.ts'
 import { plainMachine } from '../machine/plain.ts'
 import { machineProgram } from '../native.ts'
-import type { Settings } from './settings.ts'
+import type { SandboxSettings } from './settings.ts'
 
-/** The machine that was asked for, or with `auto` the next best one and why. */
+/** Builds the requested machine; `auto` falls back to plain processes and reports why in `degraded`. */
 export async function chooseMachine(
   id: string,
-  settings: Settings,
+  settings: SandboxSettings,
 ): Promise<{ readonly machine: Machine; readonly degraded: readonly Degradation[] }> {
   const { isolation, folders, env, network, rootfs, egress, machineLimits: limits, binds, user } = settings
   const common = {
@@ -24,25 +24,23 @@ export async function chooseMachine(
     limits,
     cgroups: await findCgroups(),
   }
-  const plainly = async (reason: readonly Degradation[]) => {
+  const withoutIsolation = async (reason: readonly Degradation[]) => {
     const machine = await plainMachine({ ...common, ...(user !== undefined && { runAs: { user, folders } }) })
-    const unkept = [
+    const notEnforced = [
       ...(network === 'none'
-        ? [{ what: 'network', reason: 'Without isolation nothing keeps commands off the network.' }]
+        ? [{ what: 'network', reason: 'Without isolation, commands can use the network.' }]
         : []),
       ...(egress.length > 0
-        ? [{ what: 'egress', reason: 'Without isolation the allow-list is not enforced.' }]
+        ? [{ what: 'egress', reason: 'Without isolation, the allow-list is not enforced.' }]
         : []),
       ...(rootfs === 'writable'
-        ? [{ what: 'rootfs', reason: "Without isolation there is only the host's system." }]
+        ? [{ what: 'rootfs', reason: 'Without isolation, commands use the system of the host.' }]
         : []),
-      ...(binds.length > 0
-        ? [{ what: 'binds', reason: 'Without isolation everything is where it is.' }]
-        : []),
+      ...(binds.length > 0 ? [{ what: 'binds', reason: 'Without isolation, nothing is mounted.' }] : []),
     ]
-    return { machine, degraded: [...reason, ...machine.degraded, ...unkept] }
+    return { machine, degraded: [...reason, ...machine.degraded, ...notEnforced] }
   }
-  if (isolation === 'none') return plainly([])
+  if (isolation === 'none') return withoutIsolation([])
   try {
     const machine = await bubblewrapMachine({
       ...common,
@@ -59,7 +57,7 @@ export async function chooseMachine(
     if (isolation === 'bubblewrap') throw error
     const { code, message, hint } = toVitrineError(error)
     if (code === 'argument_invalid') throw error
-    return plainly([{ what: 'bubblewrap', reason: `${message} ${hint}` }])
+    return withoutIsolation([{ what: 'bubblewrap', reason: `${message} ${hint}` }])
   }
 }
 
@@ -69,7 +67,7 @@ function findTools(): Tools {
     const platform = `${process.platform}-${process.arch}`
     throw new VitrineError(
       'isolation_unavailable',
-      `There is no isolation on ${platform}; it takes Linux on x64 or arm64.`,
+      `Isolation is not available on ${platform}; it needs Linux on x64 or arm64.`,
     )
   }
   const bubblewrap = (process.env.PATH ?? '')

@@ -19,7 +19,7 @@ import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
 
-/** What a command's operation says about it. */
+/** The data of a command's `operation.started` event. */
 function factsOf(command: Command, argv: readonly string[], options: SpawnOptions | ExecOptions) {
   const { cwd, env, user, timeoutMs } = options
   return {
@@ -32,26 +32,30 @@ function factsOf(command: Command, argv: readonly string[], options: SpawnOption
   }
 }
 
-export interface Caller {
+export interface CommandCaller {
   readonly core: EngineCore
   readonly journal: Journal
   readonly gate: PolicyGate | undefined
 }
 
-/** Runs a command to its end. How it ended is in the result; only what never began is thrown. */
-export async function execute(caller: Caller, command: Command, options: ExecOptions): Promise<ExecResult> {
+/** Runs a command to its end. Every exit is a result; only a command that could not be started throws. */
+export async function execute(
+  caller: CommandCaller,
+  command: Command,
+  options: ExecOptions,
+): Promise<ExecResult> {
   const argv = argvOf(command, options.shell)
   const { signal } = options
   try {
     return await operateOn(caller, 'exec', command, argv, options, () => run(caller, argv, options), finishOf)
   } catch (error) {
-    // Called off before it began: nothing ran, and the journal says so.
-    if (signal?.aborted && isRefusal(error, signal)) return nothingRan
+    // Cancelled before it started: no process ran, and the journal has the cancelled operation.
+    if (signal?.aborted && isRefusal(error, signal)) return cancelledBeforeStart
     throw error
   }
 }
 
-const nothingRan: ExecResult = {
+const cancelledBeforeStart: ExecResult = {
   outcome: 'cancelled',
   exitCode: null,
   signal: null,
@@ -69,30 +73,36 @@ function finishOf({ outcome, exitCode, signal, stdout, stderr, truncated }: Exec
   return { outcome, exitCode, signal, stdout, stderr, ...(truncated && { truncated }) }
 }
 
-async function run(caller: Caller, argv: readonly string[], options: ExecOptions): Promise<ExecResult> {
+async function run(
+  caller: CommandCaller,
+  argv: readonly string[],
+  options: ExecOptions,
+): Promise<ExecResult> {
   const began = performance.now()
   const max = options.maxOutputBytes ?? caller.core.settings.processLimits.outputBytes
   const stdout = new HeadAndTail(max)
   const stderr = new HeadAndTail(max)
-  const entry = await begin(caller, argv, options, {
+  const entry = await startProcess(caller, argv, options, {
     remember: false,
     input: options.stdin !== undefined,
     onOutput: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).push(chunk),
   })
-  let broken: { readonly error: unknown } | undefined
-  feed(entry.current.stdin, options.stdin, (error) => {
-    broken = { error }
+  let inputFailure: { readonly error: unknown } | undefined
+  writeInput(entry.current.stdin, options.stdin, (error) => {
+    inputFailure = { error }
     void entry.kill('cancelled').catch(() => undefined)
   })
-  const release = boundTo(entry, options, caller.journal)
+  const release = killOnTimeoutOrAbort(entry, options, caller.journal)
   let exit: ProcessExit
   try {
     exit = await entry.current.observed
   } finally {
     release()
   }
-  if (broken !== undefined)
-    throw new VitrineError('input_closed', 'The input of the command broke off.', { cause: broken.error })
+  if (inputFailure !== undefined)
+    throw new VitrineError('input_closed', 'The input stream of the command failed.', {
+      cause: inputFailure.error,
+    })
   return {
     ...exit,
     stdout: stdout.text(),
@@ -102,21 +112,21 @@ async function run(caller: Caller, argv: readonly string[], options: ExecOptions
   }
 }
 
-/** Starts a command and comes back while it runs. */
+/** Starts a command and resolves while it runs. */
 export function start(
-  caller: Caller,
+  caller: CommandCaller,
   command: Command,
   options: SpawnOptions,
   how: Pick<EntryOptions, 'onOutput' | 'rawStdout'> = {},
 ): Promise<ProcessEntry> {
   const argv = argvOf(command, options.shell)
   const run = async () => {
-    const entry = await begin(caller, argv, options, {
+    const entry = await startProcess(caller, argv, options, {
       remember: true,
       input: true,
       ...how,
     })
-    const release = boundTo(entry, options, caller.journal)
+    const release = killOnTimeoutOrAbort(entry, options, caller.journal)
     void entry.exit.then(release, release)
     return entry
   }
@@ -124,7 +134,7 @@ export function start(
 }
 
 function operateOn<T>(
-  { core, journal, gate }: Caller,
+  { core, journal, gate }: CommandCaller,
   op: string,
   command: Command,
   argv: readonly string[],
@@ -139,26 +149,26 @@ function operateOn<T>(
       ...(signal && { signal }),
     })
   core.ready()
-  return gate === undefined ? operation() : gate.judging(command, options.shell, operation)
+  return gate === undefined ? operation() : gate.withJudgement(command, options.shell, operation)
 }
 
-type BeginOptions = Pick<EntryOptions, 'remember' | 'onOutput' | 'rawStdout'> & Pick<Launch, 'input'>
+type ProcessStartOptions = Pick<EntryOptions, 'remember' | 'onOutput' | 'rawStdout'> & Pick<Launch, 'input'>
 
-function begin(
-  { core, journal }: Caller,
+function startProcess(
+  { core, journal }: CommandCaller,
   argv: readonly string[],
   options: SpawnOptions & ExecOptions,
-  { input, ...how }: BeginOptions,
+  { input, ...how }: ProcessStartOptions,
 ): Promise<ProcessEntry> {
-  const { machine, wayOut } = core.ready()
+  const { machine, gateway } = core.ready()
   const { env, user, tty } = options
   if (env !== undefined) checkEnvironment(env)
   const launch: Launch = {
     argv,
-    cwd: workingDirectory(machine.root, machine.places, options.cwd),
+    cwd: workingDirectory(machine.root, machine.cwdRoots, options.cwd),
     env: {
       ...machine.environment,
-      ...wayOut?.environment,
+      ...gateway?.environment,
       ...(tty !== undefined && { TERM: 'xterm-256color' }),
       ...env,
     },
@@ -172,10 +182,14 @@ function begin(
   return core.table.start(host, { id: newId('process'), launch, owner, ...(restart && { restart }), ...how })
 }
 
-/** A time limit and a signal end the whole tree. Returns how to let go of both. */
-function boundTo(entry: ProcessEntry, { timeoutMs, signal }: SpawnOptions, journal: Journal): () => void {
+/** Kills the whole tree on timeout or abort. Returns a function that releases the timer and the listener. */
+function killOnTimeoutOrAbort(
+  entry: ProcessEntry,
+  { timeoutMs, signal }: SpawnOptions,
+  journal: Journal,
+): () => void {
   const end = (reason: 'timeout' | 'cancelled') =>
-    void entry.kill(reason).catch((error: unknown) => sayUnkilled(journal, entry.id, reason, error))
+    void entry.kill(reason).catch((error: unknown) => recordFailedKill(journal, entry.id, reason, error))
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timeout'), timeoutMs)
   const cancel = () => end('cancelled')
   if (signal?.aborted) cancel()
@@ -186,27 +200,32 @@ function boundTo(entry: ProcessEntry, { timeoutMs, signal }: SpawnOptions, journ
   }
 }
 
-/** Nobody waits for this answer, so it is put on record. */
-async function sayUnkilled(journal: Journal, process: string, reason: string, error: unknown): Promise<void> {
+/** No caller awaits this kill, so its failure is written to the journal. */
+async function recordFailedKill(
+  journal: Journal,
+  process: string,
+  reason: string,
+  error: unknown,
+): Promise<void> {
   const message = `Process ${process} could not be ended (${reason}): ${toVitrineError(error).message}`
   await journal
     .append([{ type: 'log.message', data: { level: 'error', message, process } }])
     .catch(() => undefined)
 }
 
-function feed(
+function writeInput(
   stdin: Writable | undefined,
   input: ExecOptions['stdin'],
-  broke: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): void {
   if (stdin === undefined) return
   if (input === undefined) stdin.end()
   else if (typeof input === 'string' || input instanceof Uint8Array) stdin.end(input)
-  // A program that does not read its input to the end is no failure of the command.
+  // A program that does not read all of its input is not a failure of the command.
   else {
     const source = Readable.fromWeb(input)
     source.once('error', (error) => {
-      if (stdin.writable && !stdin.destroyed) broke(error)
+      if (stdin.writable && !stdin.destroyed) onError(error)
     })
     void pipeline(source, stdin).catch(() => undefined)
   }

@@ -13,19 +13,19 @@ import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
 import { removeStaging, SandboxFileSystem } from './sandbox-file-system.ts'
-import type { Settings } from './settings.ts'
+import type { SandboxSettings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
 import { OpenStreams } from './streaming.ts'
 
-/** How long the ends of processes that are gone may take to be written. */
-const endingMs = 5_000
+/** How long a shutdown waits for the exit events of its processes to be written. */
+const exitEventsMs = 5_000
 
 type State = 'stopped' | 'running' | 'paused' | 'destroyed'
 
-/** What a sandbox has while its machine runs. */
+/** The parts of a sandbox that exist only while its machine runs. */
 interface Running {
   readonly machine: Machine
-  readonly wayOut: EgressGateway | undefined
+  readonly gateway: EgressGateway | undefined
   readonly forwards: Forwards
   readonly files: SandboxFileSystem
 }
@@ -34,7 +34,7 @@ interface Running {
 export class EngineCore {
   readonly id: string
   readonly store: Store
-  readonly settings: Settings
+  readonly settings: SandboxSettings
   readonly table: ProcessTable
   readonly beforeStop = new BeforeStop()
   readonly terminals = new PtySessions()
@@ -44,14 +44,14 @@ export class EngineCore {
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
-  #turn: Promise<unknown> = Promise.resolve()
+  #lastChange: Promise<unknown> = Promise.resolve()
   #stopping: Promise<void> | undefined
-  #lastOfStart: (() => Promise<void>) | undefined
-  /** What belongs to nobody's call is written with it. */
+  #finalStartStep: (() => Promise<void>) | undefined
+  /** For events that belong to no call. */
   readonly #journal: Journal
-  readonly #onStoreLost = () => void this.#inTurn(() => this.#leave()).catch(() => undefined)
+  readonly #onStoreLost = () => void this.#serialized(() => this.#shutDown()).catch(() => undefined)
 
-  constructor(id: string, store: Store, settings: Settings, journal: Journal) {
+  constructor(id: string, store: Store, settings: SandboxSettings, journal: Journal) {
     this.id = id
     this.#journal = journal
     this.store = store
@@ -69,7 +69,7 @@ export class EngineCore {
     return this.#capabilities
   }
 
-  /** The machine for a command: running and not paused. */
+  /** The running parts, for a command; throws unless the sandbox runs and is not paused. */
   ready(): Running {
     if (this.#state === 'destroyed')
       throw new VitrineError('sandbox_destroyed', `The sandbox ${this.id} was destroyed.`)
@@ -78,29 +78,29 @@ export class EngineCore {
     return this.#running
   }
 
-  /** The files, also of a sandbox that is paused. */
+  /** The files, which stay available while the sandbox is paused. */
   files(): SandboxFileSystem {
     if (this.#running === undefined || this.#state !== 'paused') return this.ready().files
     return this.#running.files
   }
 
-  /** The last part of every start: where it fails, the start does. */
-  endStartWith(prepare: () => Promise<void>): void {
-    this.#lastOfStart = prepare
+  /** Sets the last step of every start. If it fails, the start fails. */
+  setFinalStartStep(prepare: () => Promise<void>): void {
+    this.#finalStartStep = prepare
   }
 
   start(journal: Journal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#state === 'destroyed') this.ready()
       if (this.#running !== undefined) return
       try {
         await journal.operate('prepare_workspace', {}, () => this.#prepareFolders())
-        this.#running = await this.#raise(journal)
+        this.#running = await this.#boot(journal)
         this.#state = 'running'
         this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
-        await this.#lastOfStart?.()
+        await this.#finalStartStep?.()
       } catch (error) {
-        await this.#leave().catch(() => undefined)
+        await this.#shutDown().catch(() => undefined)
         const { code, message } = toVitrineError(error)
         await journal.append([{ type: 'sandbox.failed', data: { errorCode: code, errorMessage: message } }])
         throw isVitrineError(error) ? error : toVitrineError(error, 'sandbox_start_failed')
@@ -109,14 +109,14 @@ export class EngineCore {
       try {
         await journal.append([{ type: 'sandbox.ready', data: { capabilities } }])
       } catch (error) {
-        // A machine that is not on record must not run.
-        await this.#leave()
+        // A machine whose start is not in the journal must not run.
+        await this.#shutDown()
         throw error
       }
     })
   }
 
-  /** One stop at a time: whoever asks meanwhile waits for it and meets what became of it. */
+  /** Runs one stop at a time: a call during a stop awaits that stop and shares its outcome. */
   stopOnce(stop: () => Promise<void>): Promise<void> {
     this.#stopping ??= stop().finally(() => {
       this.#stopping = undefined
@@ -124,12 +124,12 @@ export class EngineCore {
     return this.#stopping
   }
 
-  /** Ends everything without a word: for whoever could not even begin. */
+  /** Ends everything without an event, for a sandbox whose start failed. */
   abandon(): Promise<void> {
-    return this.#inTurn(() => this.#leave())
+    return this.#serialized(() => this.#shutDown())
   }
 
-  async #raise(journal: Journal): Promise<Running> {
+  async #boot(journal: Journal): Promise<Running> {
     const { isolation, network, rootfs, egress } = this.settings
     const { machine, degraded } = await journal.operate(
       'build_machine',
@@ -142,37 +142,37 @@ export class EngineCore {
       warnOfFallback(degraded)
       if (degraded.length > 0)
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
-      machine.onLost((reason) => void withoutOperation(() => this.#lost(journal, machine, reason)))
-      const wayOut = machine.sharesLoopback ? undefined : this.#wayOut(machine, journal)
-      if (wayOut !== undefined && egress.length > 0)
-        await journal.operate('open_network', { reach: egress }, () => wayOut.allow(egress))
-      const files = await this.#openFiles(machine, wayOut)
-      return { machine, wayOut, files, forwards: new Forwards((port) => machine.connect(port)) }
+      machine.onLost((reason) => void withoutOperation(() => this.#onMachineLost(journal, machine, reason)))
+      const gateway = machine.sharesLoopback ? undefined : this.#createGateway(machine, journal)
+      if (gateway !== undefined && egress.length > 0)
+        await journal.operate('open_network', { reach: egress }, () => gateway.allow(egress))
+      const files = await this.#openFiles(machine, gateway)
+      return { machine, gateway, files, forwards: new Forwards((port) => machine.connect(port)) }
     } catch (error) {
       await machine.close()
       throw error
     }
   }
 
-  #wayOut(machine: Machine, journal: Journal): EgressGateway {
+  #createGateway(machine: Machine, journal: Journal): EgressGateway {
     return new EgressGateway(machine, journal, (socket) =>
       processOfSocket(machine, socket, (pid) => this.processOf(pid)),
     )
   }
 
-  /** More that its commands may reach from now on; nothing to do where they reach everything. */
+  /** Adds egress targets for its commands; does nothing where the machine has no egress gateway. */
   async allowEgress(journal: Journal, egress: readonly string[]): Promise<void> {
-    const { wayOut } = this.ready()
-    const missing = wayOut?.missing(egress) ?? []
+    const { gateway } = this.ready()
+    const missing = gateway?.missing(egress) ?? []
     if (missing.length === 0) return
-    await journal.operate('open_network', { egress: missing }, () => wayOut?.allow(missing))
+    await journal.operate('open_network', { egress: missing }, () => gateway?.allow(missing))
   }
 
-  async #openFiles(machine: Machine, wayOut: EgressGateway | undefined): Promise<SandboxFileSystem> {
+  async #openFiles(machine: Machine, gateway: EgressGateway | undefined): Promise<SandboxFileSystem> {
     try {
       return await SandboxFileSystem.open(this.settings, machine, this.#journal, this.store, this.turns)
     } catch (error) {
-      await wayOut?.close()
+      await gateway?.close()
       throw error
     }
   }
@@ -185,7 +185,7 @@ export class EngineCore {
     mkdirSync(state, { recursive: true, mode: 0o700 })
   }
 
-  /** Which process of the table something inside belongs to. */
+  /** The table's process that a process inside the sandbox descends from. */
   processOf(pid: number): string | undefined {
     const rows = readProcessTable()
     const owners = new Map(this.table.running.map((entry) => [entry.current.top, entry.id]))
@@ -198,15 +198,15 @@ export class EngineCore {
 
   /** Ends every process and the machine. */
   shutdown(journal: Journal, facts: Readonly<Record<string, unknown>>): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#running === undefined) return
-      await this.#leave()
+      await this.#shutDown()
       await journal.append([{ type: 'sandbox.stopped', data: facts }])
     })
   }
 
   pause(journal: Journal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#state === 'paused') return
       await this.ready().machine.pause()
       this.#state = 'paused'
@@ -215,7 +215,7 @@ export class EngineCore {
   }
 
   resume(journal: Journal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#state !== 'paused') {
         this.ready()
         return
@@ -227,9 +227,9 @@ export class EngineCore {
   }
 
   destroy(journal: Journal): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       if (this.#state === 'destroyed') return
-      await this.#leave()
+      await this.#shutDown()
       this.#state = 'destroyed'
       removeStaging(this.settings)
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
@@ -237,42 +237,42 @@ export class EngineCore {
     })
   }
 
-  /** What runs is told apart from what ended by itself, then the machine goes with everything in it. */
-  async #leave(): Promise<void> {
+  /** Marks running processes as cancelled by us, then shuts the machine down. */
+  async #shutDown(): Promise<void> {
     const running = this.#running
     if (running === undefined) return
     this.#running = undefined
     this.#state = 'stopped'
     this.store.lost.removeEventListener('abort', this.#onStoreLost)
-    const entries = this.table.leave()
-    const { machine, wayOut, forwards, files } = running
+    const entries = this.table.cancelAll()
+    const { machine, gateway, forwards, files } = running
     await files.flushBeforeShutdown()
-    const [closed] = await Promise.allSettled([machine.close(), wayOut?.close(), forwards.close()])
+    const [closed] = await Promise.allSettled([machine.close(), gateway?.close(), forwards.close()])
     const ended = Promise.allSettled(entries.map(({ exit }) => exit))
-    await Promise.race([ended, sleep(endingMs, undefined, { ref: false })])
+    await Promise.race([ended, sleep(exitEventsMs, undefined, { ref: false })])
     await files.close()
     await this.streams.ended()
     if (closed.status === 'rejected') throw closed.reason
   }
 
-  async #lost(journal: Journal, machine: Machine, reason: string): Promise<void> {
+  async #onMachineLost(journal: Journal, machine: Machine, reason: string): Promise<void> {
     if (this.#running?.machine !== machine) return
-    const errorMessage = `The sandbox's machine ended without being asked to (${reason}).`
+    const errorMessage = `The sandbox's machine ended unexpectedly (${reason}).`
     await journal
       .append([{ type: 'sandbox.failed', data: { errorCode: 'interrupted', errorMessage } }])
       .catch(() => undefined)
-    await this.#inTurn(() => this.#leave())
+    await this.#serialized(() => this.#shutDown())
   }
 
-  /** One change of state at a time. */
-  #inTurn<T>(change: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(change, change)
-    this.#turn = turn.catch(() => undefined)
+  /** Runs one change of state at a time. */
+  #serialized<T>(change: () => Promise<T>): Promise<T> {
+    const turn = this.#lastChange.then(change, change)
+    this.#lastChange = turn.catch(() => undefined)
     return turn
   }
 }
 
-/** Asked for as good as can be had, and it is not good: nobody should find out by looking for it. */
+/** `isolation: 'auto'` fell back to none. Warn on stderr: an event alone would be missed. */
 function warnOfFallback(degraded: readonly Degradation[]): void {
   const fallback = degraded.find(({ what }) => what === 'bubblewrap')
   if (fallback !== undefined)
@@ -281,7 +281,7 @@ function warnOfFallback(degraded: readonly Degradation[]): void {
     })
 }
 
-function watchingOf({ watch }: Settings): Capabilities['watching'] {
+function watchingOf({ watch }: SandboxSettings): Capabilities['watching'] {
   if (watch === undefined) return 'none'
   return watch.mode === 'native' ? 'native' : 'poll'
 }

@@ -11,11 +11,11 @@ import type { Machine } from '../machine/machine.ts'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
 import { withoutOperation } from '../without-operation.ts'
 
-/** Where programs inside find the proxy. */
+/** The port of the proxy on the sandbox's loopback. */
 const proxyPort = 3128
 
-/** Which process a connection from inside comes from, where it can be told. */
-export type WhoConnects = (socket: Socket) => Promise<string | undefined>
+/** Finds the process that opened a connection from inside the sandbox, if it can be determined. */
+export type ConnectionProcessLookup = (socket: Socket) => Promise<string | undefined>
 
 /**
  * Lets a sandbox without network reach the listed hosts and ports and nothing else. Listed ports of the host's own
@@ -24,38 +24,38 @@ export type WhoConnects = (socket: Socket) => Promise<string | undefined>
 export class EgressGateway {
   readonly #machine: Machine
   readonly #journal: Journal
-  readonly #who: WhoConnects
+  readonly #findProcess: ConnectionProcessLookup
   readonly #listed = new Set<string>()
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
   #proxy: EgressProxy | undefined
   #opening: Promise<void> = Promise.resolve()
 
-  constructor(machine: Machine, journal: Journal, who: WhoConnects) {
+  constructor(machine: Machine, journal: Journal, findProcess: ConnectionProcessLookup) {
     this.#machine = machine
     this.#journal = journal
-    // Who it is can be told or not; that it is allowed does not hang on it.
-    this.#who = (socket) => who(socket).catch(() => undefined)
+    // A connection is allowed whether or not its process is known, so a failed lookup is ignored.
+    this.#findProcess = (socket) => findProcess(socket).catch(() => undefined)
   }
 
-  /** For every command. */
+  /** The proxy variables for every command. */
   get environment(): Readonly<Record<string, string>> {
     return this.#proxy === undefined ? {} : proxyEnvironment(proxyPort)
   }
 
-  /** What of this cannot be reached yet. */
+  /** The entries that are not allowed yet. */
   missing(entries: readonly string[]): string[] {
     return entries.filter((entry) => !this.#listed.has(entry))
   }
 
-  /** Adds to what can be reached; what is there already stays as it is. */
+  /** Allows more targets. Entries that are allowed already keep their servers and connections. */
   allow(entries: readonly string[]): Promise<void> {
     readAllowList(entries, 'egress')
     const opening = this.#opening.then(async () => {
       for (const entry of this.missing(entries)) {
-        const [own] = loopbackEntry(entry)
-        if (own === undefined) await this.#allowThroughProxy(entry)
-        else await this.#forward(...own)
+        const [loopback] = loopbackEntry(entry)
+        if (loopback === undefined) await this.#allowThroughProxy(entry)
+        else await this.#forward(...loopback)
         this.#listed.add(entry)
       }
     })
@@ -76,7 +76,7 @@ export class EgressGateway {
     const server = await this.#listen(proxyPort)
     this.#proxy = proxy
     server.on('connection', (socket) => {
-      void this.#who(socket).then((process) => proxy.handle(socket, { ...(process && { process }) }))
+      void this.#findProcess(socket).then((process) => proxy.handle(socket, { ...(process && { process }) }))
     })
   }
 
@@ -85,7 +85,9 @@ export class EgressGateway {
     server.on('connection', (socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
-      void this.#who(socket).then((process) => forwardToHost(socket, { host, port }, process, this.#record))
+      void this.#findProcess(socket).then((process) =>
+        forwardToHost(socket, { host, port }, process, this.#record),
+      )
     })
   }
 
@@ -100,15 +102,15 @@ export class EgressGateway {
     void (await withoutOperation(() => this.#journal.append([event])))
 }
 
-/** Its port and the very host that is listed: another address of the loopback is another server. */
+/** The port and host of a loopback entry. The host is kept as listed: another loopback address is another server. */
 function loopbackEntry(entry: string): [port: number, host: string][] {
   const target = readTarget(entry)
   if (!('host' in target)) return []
-  const own = target.host === 'localhost' || addressKind(target.host) === 'loopback'
-  return own ? [[target.port, target.host]] : []
+  const loopback = target.host === 'localhost' || addressKind(target.host) === 'loopback'
+  return loopback ? [[target.port, target.host]] : []
 }
 
-/** Recorded before it is dialed; whoever cannot be recorded does not get through. */
+/** Records the connection before dialing the host; a connection that cannot be recorded is closed. */
 async function forwardToHost(
   socket: Socket,
   { host, port }: Target,
@@ -149,7 +151,7 @@ async function forwardToHost(
   })
 }
 
-/** By the kernel's lists of sockets and of who holds them. */
+/** Finds the process of a socket in the kernel's socket table and the descriptors of the sandbox's processes. */
 export async function processOfSocket(
   machine: Machine,
   socket: Socket,

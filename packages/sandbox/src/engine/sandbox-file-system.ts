@@ -11,29 +11,29 @@ import type { FindRun } from '../watching/find-disk.ts'
 import { type Watcher, watchWorkspace } from '../watching/watch-workspace.ts'
 import { withoutOperation } from '../without-operation.ts'
 import type { ActiveTurns } from './active-turns.ts'
-import type { Settings } from './settings.ts'
+import type { SandboxSettings } from './settings.ts'
 
 const closingMs = 5_000
 
-/** The files of a sandbox that runs, and whoever watches them. */
+/** The files of a running sandbox, and their watcher. */
 export class SandboxFileSystem {
   readonly context: FileContext
   readonly machine: Machine
   readonly #ending = new AbortController()
-  readonly #unwatching = new AbortController()
+  readonly #stopWatching = new AbortController()
   readonly #calls = new Set<Promise<void>>()
-  /** Then it sees nothing while commands are paused. */
+  /** Whether the watcher runs commands in the sandbox; if so, it sees no changes while the sandbox is paused. */
   readonly watchesViaExec: boolean
   #watcher: Watcher | undefined
 
-  private constructor(room: FileContext, machine: Machine, looksByCommands: boolean) {
-    this.context = room
+  private constructor(context: FileContext, machine: Machine, watchesViaExec: boolean) {
+    this.context = context
     this.machine = machine
-    this.watchesViaExec = looksByCommands
+    this.watchesViaExec = watchesViaExec
   }
 
   static async open(
-    settings: Settings,
+    settings: SandboxSettings,
     machine: Machine,
     journal: Journal,
     store: Store,
@@ -50,33 +50,33 @@ export class SandboxFileSystem {
         mounts: mountsIn(settings, machine),
         onDisk: (path) => machine.onDisk(path),
       })
-      const side = new SandboxFileSystem(
-        { places, staging, chownsToOwner: machine.givesFilesAway },
+      const fileSystem = new SandboxFileSystem(
+        { places, staging, chownsToOwner: machine.chownsFiles },
         machine,
         watch?.mode === 'find',
       )
       await journal.operate('prepare_staging', {}, () => staging.clear())
       if (watch !== undefined)
-        side.#watcher = await journal.operate(
+        fileSystem.#watcher = await journal.operate(
           'start_watching',
           { mode: watch.mode, ignore: watch.ignore },
           () =>
             withoutOperation(() =>
               watchWorkspace({
-                root: side.context.places.root.directory,
+                root: fileSystem.context.places.root.directory,
                 path: machine.root,
                 settings: watch,
                 journal,
                 store,
                 marks: join(folders.state, 'marks'),
                 run: (argv) => runQuietly(machine, argv),
-                signal: AbortSignal.any([side.#unwatching.signal, store.lost]),
+                signal: AbortSignal.any([fileSystem.#stopWatching.signal, store.lost]),
                 context: () => turns.only ?? {},
               }),
             ),
           { finish: ({ entries }) => ({ entries }) },
         )
-      return side
+      return fileSystem
     } catch (error) {
       staging.close()
       places?.close()
@@ -84,53 +84,53 @@ export class SandboxFileSystem {
     }
   }
 
-  /** Aborted when the sandbox ends: calls and streams that are still open end with it. */
+  /** Aborted when the sandbox ends, to end the calls and streams that are still open. */
   get ending(): AbortSignal {
     return this.#ending.signal
   }
 
-  /** A call on the files. The end of the sandbox waits for it: what it has begun must not be cut in two. */
+  /** Runs a call on the files. The shutdown awaits it, so that no change is left half done. */
   async tracked<T>(call: () => T | Promise<T>): Promise<T> {
-    const over = Promise.withResolvers<void>()
-    this.#calls.add(over.promise)
+    const ended = Promise.withResolvers<void>()
+    this.#calls.add(ended.promise)
     try {
       return await call()
     } finally {
-      this.#calls.delete(over.promise)
-      over.resolve()
+      this.#calls.delete(ended.promise)
+      ended.resolve()
     }
   }
 
-  /** Once every change made before the call is in the journal. */
+  /** Resolves once every change made before the call is in the journal. */
   async flush(): Promise<void> {
-    await this.mustBeWatched().flush()
+    await this.requireWatcher().flush()
   }
 
-  /** The same, where it is watched at all. */
+  /** Like `flush`, but does nothing where the workspace is not watched. */
   async flushWatcher(): Promise<void> {
     await this.#watcher?.flush()
   }
 
-  mustBeWatched(): Watcher {
+  requireWatcher(): Watcher {
     if (this.#watcher === undefined)
       throw new VitrineError('unsupported', 'The workspace is not watched: `watch` was set to false.')
     return this.#watcher
   }
 
-  /** Who looks by commands looks a last time before there are none. */
+  /** A watcher that runs commands scans a last time before the machine shuts down. */
   async flushBeforeShutdown(): Promise<void> {
     if (!this.watchesViaExec) return
     await this.#endCalls()
     await this.#withinLimit(this.flushWatcher())
-    this.#unwatching.abort()
+    this.#stopWatching.abort()
   }
 
-  /** Ends with a last look, so that what processes and calls did to the end is on record. */
+  /** Closes the watcher after a last scan, so that the journal has all changes by processes and calls. */
   async close(): Promise<void> {
     await this.#endCalls()
     const closed = this.#watcher?.close().catch(() => undefined)
     await this.#withinLimit(closed)
-    this.#unwatching.abort()
+    this.#stopWatching.abort()
     await closed
     await this.context.staging.clear().catch(() => undefined)
     this.context.staging.close()
@@ -147,18 +147,18 @@ export class SandboxFileSystem {
   }
 }
 
-/** Directories of this machine that commands see in the workspace. */
-function mountsIn({ binds }: Settings, { root, capabilities }: Machine): readonly RootMount[] {
+/** The host's directories that are mounted in the workspace. */
+function mountsIn({ binds }: SandboxSettings, { root, capabilities }: Machine): readonly RootMount[] {
   if (capabilities.isolation === 'none') return []
   return binds.filter(({ source, target }) => target.startsWith(`${root}/`) && statSync(source).isDirectory())
 }
 
-/** A command of the watcher's own: what it is for is on record already. */
+/** Runs a command of the watcher without an operation: `start_watching` is in the journal already. */
 function runQuietly(machine: Machine, argv: readonly string[]): FindRun {
   const { root: cwd, environment: env } = machine
   const launched = machine.launch({ argv, cwd, env, input: false })
   const exit = launched.then(async ({ ended }) => ({ exitCode: (await ended).code }))
-  // What could not be started fails where its output is read.
+  // A failed launch rejects where its output is read.
   exit.catch(() => undefined)
   return { stdout: outputOf(launched), exit }
 }
@@ -169,12 +169,12 @@ async function* outputOf(launched: Promise<Launched>): AsyncGenerator<Uint8Array
   yield* pipes?.stdout ?? []
 }
 
-/** Whatever comes first: the caller's signal or the end of the sandbox. */
+/** Aborts with the caller's signal or with the end of the sandbox, whichever comes first. */
 export function untilEither(signal: AbortSignal | undefined, ending: AbortSignal): AbortSignal {
   return signal === undefined ? ending : AbortSignal.any([signal, ending])
 }
 
-/** What a sandbox that is destroyed leaves beside its workspace. */
-export function removeStaging({ folders }: Settings): void {
+/** Removes the staging folder of a destroyed sandbox, which lies beside its workspace. */
+export function removeStaging({ folders }: SandboxSettings): void {
   rmSync(folders.staging, { recursive: true, force: true })
 }

@@ -51,23 +51,23 @@ export class SandboxFiles implements Files {
     checkOptions('files.read', fileOptions.read, options)
     const { from, to, signal } = options
     const facts = {
-      ...about(path, options),
+      ...pathFacts(path, options),
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
     }
     let file: OpenFile
-    let side: SandboxFileSystem
+    let fileSystem: SandboxFileSystem
     try {
-      const begun = this.#begin(path, options)
-      side = begun.side
-      file = openFile(side.context, path, options, begun.as)
+      const call = this.#prepareCall(path, options)
+      fileSystem = call.fileSystem
+      file = openFile(fileSystem.context, path, options, call.as)
     } catch (error) {
       return this.#journal.operateAtOnce('read', facts, () => {
         throw error
       })
     }
     if (isSmall(file)) return this.#readAtOnce(file, path, facts)
-    const until = untilEither(signal, side.ending)
+    const until = untilEither(signal, fileSystem.ending)
     return this.#core.streams.operate(this.#journal, 'read', facts, (ended) =>
       closingStream(fileSource(file, path), { signal: until, ended }),
     )
@@ -88,7 +88,7 @@ export class SandboxFiles implements Files {
     checkOptions('files.write', fileOptions.write, options)
     const { append, parents, mode } = options
     const facts = {
-      ...about(path, options),
+      ...pathFacts(path, options),
       ...(append && { append }),
       ...(parents && { parents }),
       ...(mode !== undefined && { mode }),
@@ -98,13 +98,13 @@ export class SandboxFiles implements Files {
       path,
       facts,
       options,
-      ({ context: room }, as, signal) => {
+      ({ context }, as, signal) => {
         if (typeof data !== 'string' && !(data instanceof Uint8Array) && !(data instanceof ReadableStream))
           throw new VitrineError(
             'argument_invalid',
             `data: expected a text, bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
           )
-        return writeFile(room, path, data, { ...options, signal }, as)
+        return writeFile(context, path, data, { ...options, signal }, as)
       },
       ({ size }) => ({ size }),
     )
@@ -115,17 +115,17 @@ export class SandboxFiles implements Files {
     return this.#operate(
       'ls',
       path,
-      about(path, options),
+      pathFacts(path, options),
       options,
-      ({ context: room }, as, signal) => list(room, path, { ...options, signal }, as),
+      ({ context }, as, signal) => list(context, path, { ...options, signal }, as),
       ({ entries, truncated }) => ({ count: entries.length, ...(truncated && { truncated }) }),
     )
   }
 
   async stat(path: string, options: FileOptions = {}): Promise<FileStat> {
     checkOptions('files.stat', fileOptions.plain, options)
-    return this.#observe('stat', path, options, ({ context: room }, as) =>
-      walk(room.places, path, { as, follow: false }, (spot) => statOf(room, spot)),
+    return this.#observe('stat', path, options, ({ context }, as) =>
+      walk(context.places, path, { as, follow: false }, (resolved) => statOf(context, resolved)),
     )
   }
 
@@ -135,9 +135,9 @@ export class SandboxFiles implements Files {
       'exists',
       path,
       options,
-      ({ context: room }, as) => {
+      ({ context }, as) => {
         try {
-          return walk(room.places, path, { as }, ({ entry }) => entry !== undefined)
+          return walk(context.places, path, { as }, ({ entry }) => entry !== undefined)
         } catch (error) {
           if (error instanceof VitrineError && error.code === 'file_not_directory') return false
           throw error
@@ -154,12 +154,12 @@ export class SandboxFiles implements Files {
     checkOptions('files.mkdir', fileOptions.mkdir, options)
     const { parents, mode } = options
     const facts = {
-      ...about(path, options),
+      ...pathFacts(path, options),
       ...(parents && { parents }),
       ...(mode !== undefined && { mode }),
     }
-    return this.#operate('mkdir', path, facts, options, ({ context: room }, as) =>
-      makeDirectories(room, path, options, as),
+    return this.#operate('mkdir', path, facts, options, ({ context }, as) =>
+      makeDirectories(context, path, options, as),
     )
   }
 
@@ -169,10 +169,10 @@ export class SandboxFiles implements Files {
     options: FileOptions & { readonly parents?: boolean } = {},
   ): Promise<void> {
     checkOptions('files.move', fileOptions.move, options)
-    const facts = { ...about(from, options), to: about(to, {}).path }
-    return this.#operate('mv', from, facts, options, ({ context: room }, as) => {
+    const facts = { ...pathFacts(from, options), to: pathFacts(to, {}).path }
+    return this.#operate('mv', from, facts, options, ({ context }, as) => {
       checkPath('to', to)
-      move(room, from, to, options, as)
+      move(context, from, to, options, as)
     })
   }
 
@@ -182,16 +182,16 @@ export class SandboxFiles implements Files {
   ): Promise<void> {
     checkOptions('files.remove', fileOptions.remove, options)
     const { recursive, force } = options
-    const facts = { ...about(path, options), ...(recursive && { recursive }), ...(force && { force }) }
-    return this.#operate('rm', path, facts, options, ({ context: room }, as, signal) =>
-      remove(room, path, { ...options, signal }, as),
+    const facts = { ...pathFacts(path, options), ...(recursive && { recursive }), ...(force && { force }) }
+    return this.#operate('rm', path, facts, options, ({ context }, as, signal) =>
+      remove(context, path, { ...options, signal }, as),
     )
   }
 
   async chmod(path: string, mode: number, options: FileOptions = {}): Promise<void> {
     checkOptions('files.chmod', fileOptions.plain, options)
-    return this.#operate('chmod', path, { ...about(path, options), mode }, options, ({ context: room }, as) =>
-      changeMode(room, path, mode, as),
+    return this.#operate('chmod', path, { ...pathFacts(path, options), mode }, options, ({ context }, as) =>
+      changeMode(context, path, mode, as),
     )
   }
 
@@ -199,7 +199,7 @@ export class SandboxFiles implements Files {
     checkOptions('files.search', fileOptions.search, options)
     const { name, content, ignore = this.#core.settings.watch?.ignore ?? defaultIgnore } = options
     const facts = {
-      ...about(path, options),
+      ...pathFacts(path, options),
       ...(name !== undefined && { name }),
       ...(content !== undefined && { content }),
     }
@@ -208,8 +208,8 @@ export class SandboxFiles implements Files {
       path,
       facts,
       options,
-      ({ context: room }, as, signal) =>
-        search(room, path, { ...options, signal, ignored: ignoring(ignore) }, as),
+      ({ context }, as, signal) =>
+        search(context, path, { ...options, signal, ignored: ignoring(ignore) }, as),
       ({ hits, truncated }) => ({ count: hits.length, ...(truncated && { truncated }) }),
     )
   }
@@ -218,7 +218,7 @@ export class SandboxFiles implements Files {
     options: { readonly ignore?: readonly string[]; readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<JournalEvent> {
     checkOptions('files.watch', fileOptions.watch, options)
-    // From this moment on, not from when the first one is asked for.
+    // Starts at this call, not at the first `next()`.
     return this.#watching(this.#journal.cursor(this.#journal.head), options)
   }
 
@@ -227,7 +227,7 @@ export class SandboxFiles implements Files {
     { ignore = [], signal }: { readonly ignore?: readonly string[]; readonly signal?: AbortSignal },
   ): AsyncGenerator<JournalEvent, undefined> {
     await this.#journal.operate('watch', { ...(ignore.length > 0 && { ignore }) }, () => {
-      this.#core.files().mustBeWatched()
+      this.#core.files().requireWatcher()
     })
     const ignored = ignoring(ignore)
     const isIgnored = (path: unknown) =>
@@ -235,7 +235,10 @@ export class SandboxFiles implements Files {
       path.split('/').some((name, at, names) => ignored(names.slice(0, at + 1).join('/'), name))
     for await (const item of this.#journal.tail({ after, types: ['file.*'], ...(signal && { signal }) })) {
       if (isGap(item))
-        throw new VitrineError('view_fell_behind', 'Events of files were trimmed before they were read.')
+        throw new VitrineError(
+          'view_fell_behind',
+          'File events were trimmed from the journal before they were read.',
+        )
       const { path, previousPath } = item.data as { path?: unknown; previousPath?: unknown }
       if (!isIgnored(path) || (previousPath !== undefined && !isIgnored(previousPath))) yield item
     }
@@ -252,7 +255,8 @@ export class SandboxFiles implements Files {
       path,
       archiveFacts(path, options),
       options,
-      (side, as) => upload(this.#archiving(side, as, options), path, checkArchive(archive), options),
+      (fileSystem, as) =>
+        upload(this.#archiving(fileSystem, as, options), path, checkArchive(archive), options),
       unpackedFacts,
     )
   }
@@ -268,9 +272,9 @@ export class SandboxFiles implements Files {
       path,
       archiveFacts(path, options),
       options,
-      (side, as) => {
+      (fileSystem, as) => {
         const given = archive === undefined ? undefined : checkArchive(archive)
-        return extract(this.#archiving(side, as, options), path, given, options)
+        return extract(this.#archiving(fileSystem, as, options), path, given, options)
       },
       unpackedFacts,
     )
@@ -284,8 +288,8 @@ export class SandboxFiles implements Files {
       'download',
       archiveFacts(path, options),
       (ended) => {
-        const { side, as } = this.#begin(path, options)
-        const packing = download(this.#archiving(side, as, options), path, options, ended)
+        const { fileSystem, as } = this.#prepareCall(path, options)
+        const packing = download(this.#archiving(fileSystem, as, options), path, options, ended)
         packed = packing.facts
         return packing.stream
       },
@@ -295,44 +299,48 @@ export class SandboxFiles implements Files {
 
   flush(): Promise<void> {
     return this.#journal.operate('flush', {}, () => {
-      const side = this.#core.files()
-      return side.watchesViaExec ? this.#core.ready().files.flush() : side.flush()
+      const fileSystem = this.#core.files()
+      return fileSystem.watchesViaExec ? this.#core.ready().files.flush() : fileSystem.flush()
     })
   }
 
-  #begin(
+  #prepareCall(
     path: string,
     { user, signal }: FileOptions,
-  ): { side: SandboxFileSystem; as: FileIdentity | undefined } {
+  ): { fileSystem: SandboxFileSystem; as: FileIdentity | undefined } {
     checkPath('path', path)
     if (signal?.aborted) throw cancelled(signal)
-    const side = this.#core.files()
-    return { side, as: user === undefined ? undefined : side.machine.fileUser(user) }
+    const fileSystem = this.#core.files()
+    return { fileSystem, as: user === undefined ? undefined : fileSystem.machine.fileUser(user) }
   }
 
-  #archiving(side: SandboxFileSystem, as: FileIdentity | undefined, { signal }: FileOptions): Archiving {
+  #archiving(
+    fileSystem: SandboxFileSystem,
+    as: FileIdentity | undefined,
+    { signal }: FileOptions,
+  ): Archiving {
     return {
-      room: side.context,
+      context: fileSystem.context,
       limits: this.#core.settings.archiveLimits,
       as,
-      signal: untilEither(signal, side.ending),
+      signal: untilEither(signal, fileSystem.ending),
     }
   }
 
-  /** For what is done at once and changes nothing. */
+  /** Runs a synchronous operation that changes nothing. */
   #observe<T>(
     op: string,
     path: string,
     options: FileOptions,
-    run: (side: SandboxFileSystem, as: FileIdentity | undefined) => T,
+    run: (fileSystem: SandboxFileSystem, as: FileIdentity | undefined) => T,
     finish?: (result: T) => Facts,
   ): Promise<T> {
     return this.#journal.operateAtOnce(
       op,
-      about(path, options),
+      pathFacts(path, options),
       () => {
-        const { side, as } = this.#begin(path, options)
-        return run(side, as)
+        const { fileSystem, as } = this.#prepareCall(path, options)
+        return run(fileSystem, as)
       },
       finish && { finish },
     )
@@ -343,7 +351,7 @@ export class SandboxFiles implements Files {
     path: string,
     facts: Facts,
     options: FileOptions,
-    run: (side: SandboxFileSystem, as: FileIdentity | undefined, signal: AbortSignal) => T | Promise<T>,
+    run: (fileSystem: SandboxFileSystem, as: FileIdentity | undefined, signal: AbortSignal) => T | Promise<T>,
     finish?: (result: T) => Facts,
   ): Promise<T> {
     const { signal } = options
@@ -352,9 +360,9 @@ export class SandboxFiles implements Files {
         op,
         facts,
         async () => {
-          const { side, as } = this.#begin(path, options)
+          const { fileSystem, as } = this.#prepareCall(path, options)
           try {
-            return await side.tracked(() => run(side, as, untilEither(signal, side.ending)))
+            return await fileSystem.tracked(() => run(fileSystem, as, untilEither(signal, fileSystem.ending)))
           } catch (error) {
             throw fileError(error, path)
           }
@@ -367,7 +375,7 @@ export class SandboxFiles implements Files {
   }
 }
 
-function about(path: string, { user }: FileOptions): Facts {
+function pathFacts(path: string, { user }: FileOptions): Facts {
   return {
     path: typeof path === 'string' ? path.toWellFormed() : String(path),
     ...(user !== undefined && { user }),
@@ -375,7 +383,7 @@ function about(path: string, { user }: FileOptions): Facts {
 }
 
 function archiveFacts(path: string, options: ArchiveOptions): Facts {
-  return { ...about(path, options), ...(options.scheme !== undefined && { scheme: options.scheme }) }
+  return { ...pathFacts(path, options), ...(options.scheme !== undefined && { scheme: options.scheme }) }
 }
 
 function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {

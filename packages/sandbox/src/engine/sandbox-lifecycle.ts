@@ -2,7 +2,7 @@ import type { Journal } from '@vitrine/journal'
 import { type Command, type ExecResult, type Lifecycle, VitrineError } from '@vitrine/protocol'
 import type { EngineCore } from './core.ts'
 
-/** The life of one sandbox. Every step of it is an operation, and so is what it does inside. */
+/** The lifecycle of one sandbox. Every call is an operation, and so are its inner steps. */
 export class SandboxLifecycle implements Lifecycle {
   readonly #core: EngineCore
   readonly #journal: Journal
@@ -38,7 +38,7 @@ export class SandboxLifecycle implements Lifecycle {
     }
     await attempt('before_stop', {}, () => this.#core.beforeStop.run())
     const blocked = this.#core.beforeStop.failed
-    // The directory that stays is what is persisted here.
+    // The workspace directory itself is the persisted state, so there is only the watcher to flush.
     if (!blocked && this.#core.state === 'running')
       await attempt('persist_workspace', { kept: true }, () => this.#core.files().flushWatcher())
     await this.#shutdown({ reason: 'stopped', ...(blocked && { persistenceBlocked: true }) })
@@ -80,7 +80,7 @@ export class SandboxLifecycle implements Lifecycle {
   async onBeforeStop(hook: (() => void | Promise<void>) | Command): Promise<void> {
     if (typeof hook === 'function') this.#core.beforeStop.add(hook)
     else if (typeof hook === 'string' || Array.isArray(hook))
-      this.#core.beforeStop.add(() => this.#obey(hook))
+      this.#core.beforeStop.add(() => this.#runHookCommand(hook))
     else {
       const got = typeof hook
       throw new VitrineError(
@@ -90,7 +90,7 @@ export class SandboxLifecycle implements Lifecycle {
     }
   }
 
-  async #obey(command: Command): Promise<void> {
+  async #runHookCommand(command: Command): Promise<void> {
     const { outcome, exitCode, signal, stderr } = await this.#exec(command)
     if (outcome === 'ok') return
     const how = exitCode === null ? (signal ?? outcome) : `exit code ${exitCode}`

@@ -65,7 +65,8 @@ export class SandboxPorts implements Ports {
     const found = new Map<number, PortInfo>()
     for (const { port, address, state, inode } of readSockets(machine.netFolder)) {
       const pid = owners.get(inode)
-      // What nobody inside holds is the host's: another program's on a shared loopback, or our own way out.
+      // A socket that no process inside holds belongs to the host: to a program on a shared loopback, or to the egress
+      // gateway.
       if (state !== 'listening' || found.has(port) || pid === undefined) continue
       const process = this.#core.processOf(pid)
       found.set(port, { port, address, ...(process !== undefined && { process }) })
@@ -84,7 +85,7 @@ export class SandboxPorts implements Ports {
       const host = ['0.0.0.0', '::'].includes(found.address) ? '127.0.0.1' : found.address
       return { host, port, url: `http://${host.includes(':') ? `[${host}]` : host}:${port}` }
     }
-    const outer = await forwards.door(port)
+    const outer = await forwards.hostPort(port)
     return { host: '127.0.0.1', port: outer, url: `http://127.0.0.1:${outer}` }
   }
 }

@@ -36,7 +36,7 @@ export class SandboxProcesses implements Processes {
       'process_logs',
       { process: id },
       async () => {
-        await this.#mustHaveBeen(id)
+        await this.#assertKnown(id)
         return readLogs(this.#journal, id, options)
       },
       {
@@ -51,26 +51,26 @@ export class SandboxProcesses implements Processes {
   }
 
   async *#following(id: string, options: LogOptions): AsyncGenerator<LogChunk, undefined> {
-    const given = options.signal
+    const callerSignal = options.signal
     const entry = this.#core.table.has(id) ? this.#core.table.get(id) : undefined
-    await this.#journal.operate('process_follow', { process: id }, () => this.#mustHaveBeen(id))
-    if (entry === undefined || entry.over) {
+    await this.#journal.operate('process_follow', { process: id }, () => this.#assertKnown(id))
+    if (entry === undefined || entry.exited) {
       yield* await readLogs(this.#journal, id, options)
       return
     }
-    // Ended while it waited to be started again: no other end will be written.
-    const over = new AbortController()
+    // A process that is ended while it waits for a restart writes no further exit event.
+    const ended = new AbortController()
     const stop = () => {
-      if (entry?.endedWaiting === true) over.abort()
+      if (entry?.endedBeforeRestart === true) ended.abort()
     }
-    // An end that could not be written is one that nobody will read.
-    void entry.exit.then(stop, () => over.abort())
-    const signal = given === undefined ? over.signal : AbortSignal.any([given, over.signal])
+    // An exit event that could not be written will never arrive.
+    void entry.exit.then(stop, () => ended.abort())
+    const signal = callerSignal === undefined ? ended.signal : AbortSignal.any([callerSignal, ended.signal])
     yield* followLogs(this.#journal, id, { ...options, signal })
   }
 
-  /** The table has those of now, the journal those of ever. */
-  async #mustHaveBeen(id: string): Promise<void> {
+  /** Throws unless the process is in the table or was ever started according to the journal. */
+  async #assertKnown(id: string): Promise<void> {
     if (this.#core.table.has(id) || (await wasStarted(this.#journal, id))) return
     this.#core.table.get(id)
   }
@@ -103,8 +103,8 @@ export class SandboxProcesses implements Processes {
     return this.#journal.operate('process_remove', { process: id }, () => this.#core.table.remove(id))
   }
 
-  async #on<T>(id: string, ask: (process: Process) => Promise<T>): Promise<T> {
-    return ask(this.#handle(id))
+  async #on<T>(id: string, call: (process: Process) => Promise<T>): Promise<T> {
+    return call(this.#handle(id))
   }
 
   #handle(id: string): ProcessHandle {

@@ -24,7 +24,7 @@ import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../te
 import type { PtyUpdate } from '../terminals/pty-update.ts'
 import { checkArchive, unpackedFacts } from './archive-facts.ts'
 import { type Archiving, hydrate, persist } from './archiving.ts'
-import { type Caller, execute, start } from './commands.ts'
+import { type CommandCaller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
 import { untilEither } from './sandbox-file-system.ts'
@@ -48,7 +48,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   readonly #core: EngineCore
   readonly #journal: Journal
   readonly #gate: PolicyGate | undefined
-  readonly #caller: Caller
+  readonly #caller: CommandCaller
   readonly #pty: PtyTool
   readonly #closeStore: () => Promise<void>
 
@@ -65,7 +65,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     this.#gate = gate
     this.#closeStore = closeStore
     this.#caller = { core, journal, gate }
-    this.#pty = createPtyTool({ journal, spawn: (...asked) => this.#spawn(...asked) }, core.terminals)
+    this.#pty = createPtyTool({ journal, spawn: (...request) => this.#spawn(...request) }, core.terminals)
     this.processes = new SandboxProcesses(core, journal)
     this.ports = new SandboxPorts(core, journal)
     this.files = new SandboxFiles(core, journal)
@@ -80,11 +80,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#journal
   }
 
-  /** The same sandbox; its calls carry that context. */
+  /** A handle to the same sandbox whose calls carry this context. */
   as(context: CallContext): this {
     checkOptions('as', sessionOptions.context, context)
     const journal = this.#journal.as(context)
-    // Nothing inherits from it: it is exactly this class.
+    // No class extends this one, so `this` is exactly `LocalSandbox`.
     return new LocalSandbox(this.#core, journal, this.#gate, this.#closeStore) as this
   }
 
@@ -98,65 +98,65 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#spawn(command, options ?? {})
   }
 
-  /** A command of the host itself: on record as every other, and not for the policy to judge. */
+  /** Runs a command of the host: journaled like every other, but not judged by the policy. */
   execUnchecked(command: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
     const run = () => execute({ ...this.#caller, gate: undefined }, command, options)
-    return this.#gate === undefined ? run() : this.#gate.passing(run)
+    return this.#gate === undefined ? run() : this.#gate.unchecked(run)
   }
 
-  /** Starts a command and answers when it has ended or the time is over: the form that models call. */
-  async ptyExecStart(asked: PtyStart): Promise<PtyUpdate> {
-    checkOptions('ptyExecStart', processOptions.ptyStart, asked)
-    return this.#pty.ptyExecStart(asked)
+  /** Starts a command and resolves when it has ended or the yield time is over; the form that models call. */
+  async ptyExecStart(request: PtyStart): Promise<PtyUpdate> {
+    checkOptions('ptyExecStart', processOptions.ptyStart, request)
+    return this.#pty.ptyExecStart(request)
   }
 
-  async ptyWriteStdin(asked: PtyWrite): Promise<PtyUpdate> {
-    checkOptions('ptyWriteStdin', processOptions.ptyWrite, asked)
-    return this.#pty.ptyWriteStdin(asked)
+  async ptyWriteStdin(request: PtyWrite): Promise<PtyUpdate> {
+    checkOptions('ptyWriteStdin', processOptions.ptyWrite, request)
+    return this.#pty.ptyWriteStdin(request)
   }
 
   ptyTerminateAll(): Promise<void> {
     return this.#pty.ptyTerminateAll()
   }
 
-  /** HOME, as processes see it. */
+  /** The path of HOME as processes see it. */
   get home(): string {
     return this.#core.ready().machine.home
   }
 
   /**
-   * Starts a program to talk with: what it writes to stdout is read by whoever called, who keeps the record of it.
-   * What it says on stderr is recorded as ever.
+   * Starts a program whose stdout goes to the caller, who reads and records it. Its stderr is recorded as for every
+   * process.
    */
   async spawnPiped(
     command: readonly string[],
     options: SpawnOptions & { onStderr?(chunk: Uint8Array): void } = {},
   ): Promise<PipedProcess> {
-    const { onStderr, ...spawning } = options
+    const { onStderr, ...spawnOptions } = options
     const onOutput: OutputListener = (_stream, chunk) => onStderr?.(chunk)
-    // Who opens a session has decided that this program runs; a policy is about what it runs then.
-    const begin = () =>
-      start({ ...this.#caller, gate: undefined }, command, spawning, { rawStdout: true, onOutput })
-    const entry = await (this.#gate === undefined ? begin() : this.#gate.passing(begin))
+    // The caller that opens a session has decided to run this program; the policy judges the commands that follow.
+    const startProgram = () =>
+      start({ ...this.#caller, gate: undefined }, command, spawnOptions, { rawStdout: true, onOutput })
+    const entry = await (this.#gate === undefined ? startProgram() : this.#gate.unchecked(startProgram))
     return pipedProcess(entry)
   }
 
-  /** More that its commands may reach from now on, each a `host:port`. */
+  /** Adds egress targets for its commands, each a `host:port`. */
   allowEgress(egress: readonly string[]): Promise<void> {
     return this.#core.allowEgress(this.#journal, egress)
   }
 
-  /** A server on the sandbox's own loopback. */
+  /** Opens a server on the sandbox's loopback. */
   listen(port: number): Promise<Server> {
     return this.#core.ready().machine.listen(port)
   }
 
-  /** Once every change that was made before is in the journal, where changes are watched. */
+  /** Resolves once every change made before the call is in the journal; at once where changes are not watched. */
   async settleFiles(): Promise<void> {
     await this.#core.files().flushWatcher()
   }
 
-  /** A turn runs: changes of files belong to it while it is the only one. Returns how to end it. */
+  /** Attributes file changes to this turn while no other turn runs. Returns the function that ends the turn. */
   beginTurn(turn: { readonly session: string; readonly turn: string }): () => void {
     return this.#core.turns.begin(turn)
   }
@@ -208,8 +208,8 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   #archiving({ signal }: { readonly signal?: AbortSignal }): Archiving {
-    const { context: room, ending } = this.#core.files()
-    return { room, limits: this.#core.settings.archiveLimits, signal: untilEither(signal, ending) }
+    const { context, ending } = this.#core.files()
+    return { context, limits: this.#core.settings.archiveLimits, signal: untilEither(signal, ending) }
   }
 
   async record(events: readonly EventInput[]): Promise<void> {

@@ -11,15 +11,15 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
-import { dataPlace, realOrNew } from '../data-directory.ts'
+import { dataDirectory, realOrNew } from '../data-directory.ts'
 import { readAllowList } from '../egress/allow-list.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
 import { defaultProcessLimits } from '../processes/process-host.ts'
 import { type WatchSettings, watchSettings } from '../watching/settings.ts'
 
-/** The options with nothing left open. */
-export interface Settings {
+/** The options with all defaults applied. */
+export interface SandboxSettings {
   readonly isolation: Isolation
   readonly rootfs: 'read-only' | 'writable'
   readonly network: 'none' | 'host'
@@ -36,22 +36,22 @@ export interface Settings {
 }
 
 export interface Folders {
-  /** What this and other sandboxes have in common. */
+  /** The data directory, which all sandboxes of a host share. */
   readonly data: string
   readonly root: string
   readonly home: string
   readonly state: string
-  /** On the workspace's file system, and not in it. */
+  /** On the workspace's file system, but outside of the workspace. */
   readonly staging: string
-  /** Whether the workspace is among them. */
+  /** Whether Vitrine created the workspace: it is one of the `own` folders. */
   readonly managed: boolean
-  /** Whether HOME was there before the sandbox and belongs to somebody. */
+  /** Whether HOME is a folder that the caller gave. */
   readonly homeGiven: boolean
-  /** Made for this sandbox, and removed with it. */
+  /** Created for this sandbox, and removed with it. */
   readonly own: readonly string[]
 }
 
-const notAWorkspace = [
+const systemFolders = [
   '/',
   '/proc',
   '/sys',
@@ -66,8 +66,8 @@ const notAWorkspace = [
   '/boot',
 ]
 
-/** Options that were checked, with nothing left open. */
-export function settingsOf(id: string, options: LocalOptions): Settings {
+/** Validates the options and applies all defaults. */
+export function settingsOf(id: string, options: LocalOptions): SandboxSettings {
   const {
     isolation = 'auto',
     rootfs = 'read-only',
@@ -76,7 +76,7 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
     env = {},
     limits = {},
   } = options
-  // It names a folder, and that folder is removed with the sandbox.
+  // The id names a folder that is removed with the sandbox, so it must not lead elsewhere.
   if (!/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/.test(id))
     throw new VitrineError(
       'argument_invalid',
@@ -84,7 +84,7 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
     )
   if (network === 'host' && egress.length > 0) {
     const message =
-      "egress: with `network: 'host'` every address can be reached; leave `network` out to keep to the list."
+      "egress: has no effect with `network: 'host'`, which allows every address; leave `network` out to enforce the list."
     throw new VitrineError('argument_invalid', message)
   }
   readAllowList(egress, 'egress')
@@ -111,9 +111,9 @@ export function settingsOf(id: string, options: LocalOptions): Settings {
   }
 }
 
-function withDefaults<Limits extends object>(defaults: Limits, wished: Partial<Limits>): Limits {
-  const given = Object.entries(wished).filter(([, value]) => value !== undefined)
-  return { ...defaults, ...Object.fromEntries(given) }
+function withDefaults<Limits extends object>(defaults: Limits, overrides: Partial<Limits>): Limits {
+  const defined = Object.entries(overrides).filter(([, value]) => value !== undefined)
+  return { ...defaults, ...Object.fromEntries(defined) }
 }
 
 function bindOf({ source, target = source, writable = false }: Bind): Mount {
@@ -125,23 +125,23 @@ function bindOf({ source, target = source, writable = false }: Bind): Mount {
       )
   }
   if (!existsSync(source))
-    throw new VitrineError('argument_invalid', `binds.source: there is no ${source} on this machine.`)
-  const place = resolve(target)
+    throw new VitrineError('argument_invalid', `binds.source: ${source} does not exist on the host.`)
+  const mountPoint = resolve(target)
   if (
-    place === '/' ||
-    ['/proc', '/dev', '/sys', '/run/vitrine'].some((own) => `${place}/`.startsWith(`${own}/`))
+    mountPoint === '/' ||
+    ['/proc', '/dev', '/sys', '/run/vitrine'].some((own) => `${mountPoint}/`.startsWith(`${own}/`))
   )
     throw new VitrineError(
       'argument_invalid',
-      `binds.target: ${place} is the sandbox's own; choose another place.`,
+      `binds.target: ${mountPoint} is reserved for the sandbox; choose another path.`,
     )
-  return { source: realpathSync(source), target: place, writable }
+  return { source: realpathSync(source), target: mountPoint, writable }
 }
 
 function foldersOf(id: string, options: LocalOptions): Folders {
   const { root } = options
   const home = options.home === undefined ? undefined : resolve(options.home)
-  const data = dataPlace(options.data)
+  const data = dataDirectory(options.data)
   const own = join(data, 'sandboxes', id)
   if (root === undefined)
     return {
@@ -155,20 +155,20 @@ function foldersOf(id: string, options: LocalOptions): Folders {
       own: [own],
     }
   const workspace = realOrNew(resolve(root))
-  if (notAWorkspace.includes(workspace))
+  if (systemFolders.includes(workspace))
     throw new VitrineError(
       'argument_invalid',
-      `root: ${workspace} belongs to the system; choose a folder of your own.`,
+      `root: ${workspace} is a system folder; choose another folder.`,
     )
   if (`${own}/`.startsWith(`${workspace}/`))
     throw new VitrineError(
       'argument_invalid',
-      `root: ${workspace} holds the data folder ${data}, which no sandbox may see.`,
+      `root: ${workspace} contains the data directory ${data}, which a sandbox must not see; choose another folder.`,
     )
   if (`${workspace}/`.startsWith(`${data}/`))
     throw new VitrineError(
       'argument_invalid',
-      `root: ${workspace} is inside the data folder ${data}, which is for what sandboxes keep of their own.`,
+      `root: ${workspace} is inside the data directory ${data}, which is reserved for Vitrine; choose another folder.`,
     )
   const beside = join(dirname(workspace), '.vitrine', basename(workspace))
   return {
@@ -179,7 +179,7 @@ function foldersOf(id: string, options: LocalOptions): Folders {
     staging: join(beside, `staging-${id}`),
     managed: false,
     homeGiven: home !== undefined,
-    // What was there before the sandbox stays.
+    // A folder that the caller gave is not removed with the sandbox.
     own: home === undefined ? [own, beside] : [own],
   }
 }

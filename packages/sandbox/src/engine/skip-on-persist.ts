@@ -1,15 +1,15 @@
 import { posix } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import { checkPath } from '../files/access-roots.ts'
-import type { Settings } from './settings.ts'
+import type { SandboxSettings } from './settings.ts'
 
-/** Paths of the workspace that are not persisted, and those that never are: what is mounted there. */
+/** The paths of the workspace that are not persisted; mounts never are. */
 export class SkipOnPersist {
   readonly paths = new Set<string>()
-  /** Of `binds` in the workspace, from its root. */
+  /** The targets of `binds` in the workspace, relative to its root. */
   readonly #mounts: readonly string[]
 
-  constructor({ folders: { root }, binds }: Settings) {
+  constructor({ folders: { root }, binds }: SandboxSettings) {
     this.#mounts = binds.flatMap(({ target }) =>
       target.startsWith(`${root}/`) ? [target.slice(root.length + 1)] : [],
     )
@@ -22,19 +22,17 @@ export class SkipOnPersist {
     const invalid = (reason: string) => new VitrineError('argument_invalid', `skipOnPersist: ${reason}`)
     if (posix.isAbsolute(path) || concrete === '..' || concrete.startsWith('../'))
       throw invalid(`expected a path from the root of the workspace, got ${JSON.stringify(path)}.`)
-    if (concrete === '.') throw invalid('that would leave nothing to persist.')
+    if (concrete === '.') throw invalid('the root of the workspace cannot be skipped.')
     if (/[*?]/.test(concrete))
       throw invalid(`expected a concrete path, got the pattern ${JSON.stringify(path)}.`)
     const mount = this.#mounts.find((other) => isWithin(other, concrete) || isWithin(concrete, other))
     if (mount !== undefined)
-      throw invalid(
-        `${JSON.stringify(path)} overlaps with what is mounted at ${mount}, which is never persisted.`,
-      )
+      throw invalid(`${JSON.stringify(path)} overlaps with the mount at ${mount}, which is never persisted.`)
     this.paths.add(concrete)
     return concrete
   }
 
-  /** Whether something is mounted at or below an entry of the root, which therefore stays. */
+  /** Whether a mount is at or below an entry of the root; such an entry stays. */
   holdsMount(name: string): boolean {
     return this.#mounts.some((mount) => isWithin(mount, name))
   }

@@ -3,13 +3,13 @@ import type { StreamEnd } from '../files/closing-stream.ts'
 
 type Facts = Readonly<Record<string, unknown>>
 
-/** Operations whose streams are still open: a sandbox that ends waits for their ends to be written. */
+/** Operations whose streams are still open. A shutdown waits until their ends are written. */
 export class OpenStreams {
   readonly #running = new Set<Promise<unknown>>()
 
   /**
-   * An operation that lasts as long as the stream it gives: its end is the stream's end, however that comes. `open`
-   * gets the function to call then. What has ended by the time it is opened is handed over with its end committed.
+   * Runs an operation that lasts as long as its stream. `open` gets the function to call when the stream ends, fails or
+   * is cancelled. A stream that has ended before `open` returns is handed over once its end is committed.
    */
   operate(
     journal: Journal,
@@ -18,32 +18,32 @@ export class OpenStreams {
     open: (ended: (end: StreamEnd, error?: unknown) => void) => ReadableStream<Uint8Array>,
     finish: () => Facts = () => ({}),
   ): Promise<ReadableStream<Uint8Array>> {
-    const handed = Promise.withResolvers<ReadableStream<Uint8Array>>()
+    const opened = Promise.withResolvers<ReadableStream<Uint8Array>>()
     let stream: ReadableStream<Uint8Array> | undefined
     const operation = journal.operate(
       op,
       data,
       async () => {
-        const over = Promise.withResolvers<StreamEnd>()
-        let isOver = false
+        const streamEnd = Promise.withResolvers<StreamEnd>()
+        let hasEnded = false
         stream = open((end, error) => {
-          isOver = true
-          if (error === undefined) over.resolve(end)
-          else over.reject(error)
+          hasEnded = true
+          if (error === undefined) streamEnd.resolve(end)
+          else streamEnd.reject(error)
         })
-        if (!isOver) handed.resolve(stream)
-        return over.promise
+        if (!hasEnded) opened.resolve(stream)
+        return streamEnd.promise
       },
       {
         finish: ({ bytes, left }) => ({ bytes, ...(left && { outcome: 'cancelled' as const }), ...finish() }),
       },
     )
     const running = operation
-      // Whoever holds the stream meets its error there.
-      .then(() => handed.resolve(stream!), handed.reject)
+      // Once the stream is handed over, its reader gets the error from the stream.
+      .then(() => opened.resolve(stream!), opened.reject)
       .finally(() => this.#running.delete(running))
     this.#running.add(running)
-    return handed.promise
+    return opened.promise
   }
 
   async ended(): Promise<void> {

@@ -4,7 +4,7 @@ import { VitrineError } from '@vitrine/protocol'
 import { may } from '../files/identity.ts'
 import type { User } from './users.ts'
 
-/** The folders of a sandbox, and which of them it made itself. */
+/** The folders of a sandbox, and which of them Vitrine created. */
 export interface OwnFolders {
   readonly root: string
   readonly home: string
@@ -13,34 +13,34 @@ export interface OwnFolders {
   readonly own: readonly string[]
 }
 
-/** Lets a user work in the folders that were made for the sandbox; those that were given stay their owner's. */
+/** Gives the folders that Vitrine created to a user. Folders that the caller gave keep their owner. */
 export function chownFolders(user: User, { root, home, managed, homeGiven, own }: OwnFolders): void {
-  // They hold the host's part of it as well: others may pass through, and see nothing.
+  // These folders also hold the host's own state, so other users may traverse them but not list them.
   for (const folder of own.flatMap((one) => [dirname(one), one])) chmodSync(folder, 0o711)
-  if (managed) giveAway(root, user)
-  if (!homeGiven) giveAway(home, user)
-  for (const folder of [root, home]) mustBeReached(folder, user)
+  if (managed) chownTree(root, user)
+  if (!homeGiven) chownTree(home, user)
+  for (const folder of [root, home]) assertSearchable(folder, user)
 }
 
-function mustBeReached(folder: string, { name, uid, gid }: User): void {
-  const who = { name, uid, gids: [gid], all: uid === 0, owns: true }
+function assertSearchable(folder: string, { name, uid, gid }: User): void {
+  const identity = { name, uid, gids: [gid], all: uid === 0, owns: true }
   for (let at = dirname(folder); ; at = dirname(at)) {
-    if (!may(statSync(at), 'search', who))
+    if (!may(statSync(at), 'search', identity))
       throw new VitrineError(
         'argument_invalid',
-        `user: "${name}" may not enter ${at}, so it could not work in ${folder}; choose a place that others may enter.`,
+        `user: "${name}" may not enter ${at}, a parent of ${folder}; choose a folder that other users may enter.`,
       )
     if (at === dirname(at)) return
   }
 }
 
-/** Nothing runs in the folder yet. */
-export function giveAway(path: string, owner: { readonly uid: number; readonly gid: number }): void {
+/** Changes the owner of a whole tree. Safe from races only before any process of the sandbox runs. */
+export function chownTree(path: string, owner: { readonly uid: number; readonly gid: number }): void {
   const { uid, gid } = lstatSync(path)
   if (uid !== owner.uid || gid !== owner.gid) lchownSync(path, owner.uid, owner.gid)
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     const full = join(path, entry.name)
-    if (entry.isDirectory()) giveAway(full, owner)
+    if (entry.isDirectory()) chownTree(full, owner)
     else lchownSync(full, owner.uid, owner.gid)
   }
 }

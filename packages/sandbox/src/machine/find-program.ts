@@ -4,15 +4,15 @@ import { join, resolve } from 'node:path'
 import { launchError } from './launch-errors.ts'
 import type { Launch } from './machine.ts'
 
-/** Finds the file that would run, so that "not found" and "not executable" are told apart before anything starts. */
+/** Finds the file that would run, to distinguish "not found" from "not executable". */
 export function findProgram(launch: Launch): string {
   const name = launch.argv[0] ?? ''
   const { ENOENT, EACCES } = os.errno
   let errno = ENOENT
   for (const file of candidates(name, launch)) {
-    const seen = look(file)
-    if (seen === 'executable') return file
-    if (seen === 'other') errno = EACCES
+    const kind = inspect(file)
+    if (kind === 'executable') return file
+    if (kind === 'other') errno = EACCES
   }
   throw launchError('exec', errno, name, launch)
 }
@@ -33,8 +33,8 @@ function candidates(name: string, { cwd, env }: Launch): string[] {
   return (env.PATH ?? '').split(':').map((folder) => join(resolve(cwd, folder), name))
 }
 
-function look(file: string): 'executable' | 'other' | 'missing' {
-  if (!isThere(file)) return 'missing'
+function inspect(file: string): 'executable' | 'other' | 'missing' {
+  if (!exists(file)) return 'missing'
   try {
     if (!statSync(file).isFile()) return 'other'
     accessSync(file, constants.X_OK)
@@ -44,8 +44,8 @@ function look(file: string): 'executable' | 'other' | 'missing' {
   }
 }
 
-/** In a folder that may not be entered nothing is there, as shells have it. */
-function isThere(file: string): boolean {
+/** A file in a folder that may not be searched counts as missing, as in shells. */
+function exists(file: string): boolean {
   try {
     accessSync(file, constants.F_OK)
     return true

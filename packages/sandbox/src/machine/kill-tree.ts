@@ -5,9 +5,9 @@ import { type ProcessRow, readProcessTable } from './process-table.ts'
 const waitMs = 3_000
 const maxRounds = 50
 
-/** Sends a signal; a process that is gone already is fine. */
+/** Sends a signal; false if the process is gone or may not be signalled. */
 export function send(pid: number, signal: NodeJS.Signals): boolean {
-  // 0 and below are groups, and 1 is the machine's own.
+  // 0 and negative numbers address process groups, and 1 is the init process.
   if (pid <= 1) return false
   try {
     process.kill(pid, signal)
@@ -18,8 +18,8 @@ export function send(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Kills every process that `members` finds. They are stopped first, until none is found that was not, so that a
- * parent cannot start another while its children are being killed.
+ * Kills every process that `members` finds. All of them are stopped first, in rounds until no new one is found, so that
+ * no parent can fork while its children are being killed.
  */
 export async function killMembers(
   members: (table: ReadonlyMap<number, ProcessRow>) => Iterable<number>,
@@ -44,20 +44,20 @@ export async function killMembers(
     if (performance.now() > until) {
       throw new VitrineError(
         'internal',
-        `Processes ${left.join(', ')} are still there ${waitMs} ms after SIGKILL.`,
+        `Processes ${left.join(', ')} still exist ${waitMs} ms after SIGKILL.`,
       )
     }
     await sleep(2)
   }
 }
 
-let coming: Promise<ReadonlyMap<number, ProcessRow>> | undefined
+let nextTable: Promise<ReadonlyMap<number, ProcessRow>> | undefined
 
-/** Read after it was asked for; all who ask in one turn share one reading. */
+/** Reads the process table after the call; calls in the same tick share one reading. */
 function freshTable(): Promise<ReadonlyMap<number, ProcessRow>> {
-  coming ??= immediately().then(() => {
-    coming = undefined
+  nextTable ??= immediately().then(() => {
+    nextTable = undefined
     return readProcessTable()
   })
-  return coming
+  return nextTable
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { VitrineError } from '@vitrine/protocol'
 import type { Launch } from './machine.ts'
 
-/** Why a program could not be started, from the step that failed and the kernel's number for it. */
+/** The error for a program that could not be started, from the failed step and the kernel's error number. */
 export function launchError(step: string, errno: number, what: string, { argv, cwd }: Launch): VitrineError {
   const { ENOENT, ENOTDIR, EACCES, ENOEXEC, EISDIR, EAGAIN, ENOMEM, E2BIG, EINVAL, EPERM } = constants.errno
   const program = argv[0] ?? ''
@@ -14,7 +14,7 @@ export function launchError(step: string, errno: number, what: string, { argv, c
   if (errno === EAGAIN || errno === ENOMEM) {
     return new VitrineError(
       'process_refused',
-      `No process could be started for "${program}": the limit on processes or memory is reached.`,
+      `"${program}" could not be started: the limit of processes or memory is reached.`,
       { details },
     )
   }
@@ -23,7 +23,7 @@ export function launchError(step: string, errno: number, what: string, { argv, c
       details,
     })
   if (step === 'exec' && [EACCES, ENOEXEC, EISDIR, EPERM].includes(errno))
-    return new VitrineError('command_not_executable', `"${program}" is there but cannot be executed.`, {
+    return new VitrineError('command_not_executable', `"${program}" exists but cannot be executed.`, {
       details,
     })
   if (step === 'exec' && (errno === E2BIG || errno === EINVAL))

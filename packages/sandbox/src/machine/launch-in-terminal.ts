@@ -2,15 +2,15 @@ import { text } from 'node:stream/consumers'
 import { launchError, parseFailure } from './launch-errors.ts'
 import type { Launch, Launched } from './machine.ts'
 import { readProcessTable } from './process-table.ts'
-import { keeperAt, killKept, signalSupervised, stopKept } from './supervised.ts'
+import { killSupervised, signalSupervised, stopSupervised, supervisorAt } from './supervised.ts'
 import { startWithTerminal } from './terminal.ts'
 
 export interface TerminalTarget {
   /** Path of `vitrine-machine`. */
   readonly program: string
-  /** What `vitrine-machine run` is told about the sandbox and about who runs. */
+  /** The arguments of `vitrine-machine run` for the sandbox's namespaces and the user. */
   readonly machineArgs: readonly string[]
-  /** The `ptmx` that makes terminals there. */
+  /** The path of the `ptmx` device that creates terminals for the sandbox. */
   readonly multiplexer: string
 }
 
@@ -27,21 +27,23 @@ export async function launchInTerminal(
     multiplexer,
     launch,
   )
-  // It says nothing when the command is there.
+  // The report is empty when the command has started.
   const failure = parseFailure(report === undefined ? '' : await text(report))
   if (failure !== undefined) {
     terminal.close()
     await ended
     throw launchError(failure.step, failure.errno, failure.what, launch)
   }
-  const supervisor = keeperAt([...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0)
+  const supervisor = supervisorAt(
+    [...readProcessTable().values()].find(({ parent }) => parent === pid)?.pid ?? 0,
+  )
   return {
     pid,
     top: pid,
     ended,
     terminal,
     signal: (name, scope) => signalSupervised(supervisor, name, scope),
-    killTree: async () => void (await killKept(supervisor)),
-    stopTree: async (graceMs) => void (await stopKept(supervisor, graceMs)),
+    killTree: async () => void (await killSupervised(supervisor)),
+    stopTree: async (graceMs) => void (await stopSupervised(supervisor, graceMs)),
   }
 }

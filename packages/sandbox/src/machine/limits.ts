@@ -12,7 +12,7 @@ const kinds = [
   ['pids', 'pids'],
 ] as const
 
-/** The group of a sandbox's processes with those of the wished limits that can be had, and what cannot. */
+/** Creates the control group of a sandbox with the supported limits, and reports the others in `degraded`. */
 export async function limitedGroup(
   access: CgroupAccess,
   ownerTag: string,
@@ -21,10 +21,11 @@ export async function limitedGroup(
   const granted: { -readonly [K in keyof MachineLimits]: MachineLimits[K] } = {}
   const degraded: Degradation[] = []
   for (const [key, kind] of kinds) {
-    const wish = limits[key]
-    if (wish === undefined) continue
-    if (access[kind]) granted[key] = wish
-    else degraded.push({ what: `limits.${key}`, reason: access.reasons[kind] ?? 'no cgroup allows it' })
+    const limit = limits[key]
+    if (limit === undefined) continue
+    if (access[kind]) granted[key] = limit
+    else
+      degraded.push({ what: `limits.${key}`, reason: access.reasons[kind] ?? 'no control group supports it' })
   }
   if (!access.kill) return { degraded }
   try {

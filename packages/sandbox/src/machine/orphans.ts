@@ -3,31 +3,32 @@ import type { OpenWork } from '@vitrine/protocol'
 import { findCgroups } from '../cgroups/access.ts'
 import { groupPrefix } from '../cgroups/name.ts'
 import { sweepCgroups } from '../cgroups/sweep.ts'
-import { dataPlace } from '../data-directory.ts'
+import { dataDirectory } from '../data-directory.ts'
 import { killMembers } from './kill-tree.ts'
 import { carriesMarker, descendantsOf } from './process-table.ts'
 
-const variable = 'VITRINE_SANDBOX'
+const markerVariable = 'VITRINE_SANDBOX'
 
-/** A sandbox among all of this machine: another data directory may have one with the same id. */
+/** Identifies a sandbox on this machine: a sandbox of another data directory may have the same id. */
 export function ownerTagOf(sandbox: string, data: string): string {
   return `${sandbox}@${createHash('sha256').update(data).digest('hex').slice(0, 12)}`
 }
 
-/** What every process of a sandbox carries in its environment. */
+/** The environment variable that every process of a sandbox carries. */
 export function sandboxMarker(ownerTag: string): Readonly<Record<string, string>> {
-  return { [variable]: ownerTag }
+  return { [markerVariable]: ownerTag }
 }
 
-/** Everything with this mark. */
+/** The processes that carry this sandbox's marker. */
 export function markedBy(ownerTag: string, pids: Iterable<number>): number[] {
-  const marker = `${variable}=${ownerTag}`
+  const marker = `${markerVariable}=${ownerTag}`
   return [...pids].filter((pid) => pid !== process.pid && carriesMarker(pid, marker))
 }
 
 /**
- * Ends what a dead host's sandboxes still run. The guard has done it already, unless it was killed as well.
- * `data` is where these sandboxes keep what is theirs, as for `local`.
+ * Kills the processes that the sandboxes of a dead host left running. The guard has done so already, unless it was killed
+ * too.
+ * `data` is the data directory of these sandboxes, as for `local`.
  *
  * @example
  * const store = await openStore(sqliteStore({ path }), { sweep: (open) => killOrphans(open) })
@@ -38,9 +39,9 @@ export async function killOrphans(open: readonly OpenWork[], data?: string): Pro
   )
   if (sandboxes.size === 0 || process.platform !== 'linux') return
   const cgroups = await findCgroups()
-  const place = dataPlace(data)
+  const directory = dataDirectory(data)
   for (const id of sandboxes) {
-    const ownerTag = ownerTagOf(id, place)
+    const ownerTag = ownerTagOf(id, directory)
     await killMembers((table) => {
       const marked = markedBy(ownerTag, table.keys())
       return new Set([...marked, ...descendantsOf(marked, table)])

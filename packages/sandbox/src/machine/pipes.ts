@@ -5,7 +5,7 @@ import { VitrineError } from '@vitrine/protocol'
 import { launchError } from './launch-errors.ts'
 import type { Launch, WaitStatus } from './machine.ts'
 
-/** A file to execute, with what the operating system must know about it. */
+/** A file to execute, with its arguments, environment and ids. */
 export interface Program {
   readonly file: string
   readonly args: readonly string[]
@@ -20,28 +20,28 @@ interface StartedPipes {
   readonly ended: Promise<WaitStatus>
 }
 
-/** Starts a program in a session of its own, with three pipes: where `vitrine-machine` cannot do it. */
+/** Starts a program with three pipes in a new session, for platforms without `vitrine-machine`. */
 export async function startWithPipes(program: Program, launch: Launch): Promise<StartedPipes> {
   const { file, args, cwd, env, ids } = program
-  const child = spawnOrExplain(launch, file, args, {
+  const child = spawnOrThrow(launch, file, args, {
     ...(cwd !== undefined && { cwd }),
     ...ids,
     env,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  const { pid, ended } = await begun(child, launch)
+  const { pid, ended } = await started(child, launch)
   const { stdin, stdout, stderr } = child
   if (!stdin || !stdout || !stderr)
     throw new VitrineError('internal', 'A process was started without its pipes.')
-  // A program may end before it has read its input; that is no error of ours.
+  // A program may exit before it has read its input, which is not an error.
   stdin.on('error', () => undefined)
   if (!launch.input) stdin.end()
   return { pid, ended, pipes: { stdin, stdout, stderr } }
 }
 
-/** Node throws for some of the kernel's refusals, and emits others. */
-export function spawnOrExplain(
+/** Node throws some of the kernel's errors from `spawn` and emits others; this converts the thrown ones. */
+export function spawnOrThrow(
   launch: Launch,
   file: string,
   args: readonly string[],
@@ -54,13 +54,13 @@ export function spawnOrExplain(
   }
 }
 
-/** The process id, or why there is none. */
-export function begun(
+/** Resolves with the process id, or rejects with the reason why the process did not start. */
+export function started(
   child: ChildProcess,
   launch: Launch,
 ): Promise<{ pid: number; ended: Promise<WaitStatus> }> {
-  const ended = new Promise<WaitStatus>((settle) => {
-    child.once('exit', (code, signal) => settle({ code, signal }))
+  const ended = new Promise<WaitStatus>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
   })
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
@@ -70,7 +70,7 @@ export function begun(
   })
 }
 
-/** Node says the name; the kernel's number is what everything else here speaks. */
+/** Converts Node's error name to the kernel's error number, which launch errors are made from. */
 function errnoOf({ code, errno }: NodeJS.ErrnoException): number {
   const known = new Map<string, number>(Object.entries(constants.errno))
   return known.get(code ?? '') ?? Math.abs(errno ?? 0)

@@ -4,7 +4,7 @@ import type { CgroupAccess } from '../cgroups/access.ts'
 import type { Cgroup } from '../cgroups/cgroup.ts'
 import type { FileIdentity } from '../files/identity.ts'
 import { machineProgram } from '../native.ts'
-import { type Guarding, guardSandbox, hostMarker } from '../orphan-guard.ts'
+import { type GuardRegistration, guardSandbox, hostMarker } from '../orphan-guard.ts'
 import { chownFolders, type OwnFolders } from './chown-folders.ts'
 import { environmentOfHost } from './environment.ts'
 import { killMembers, send } from './kill-tree.ts'
@@ -14,50 +14,50 @@ import type { Degradation, Launch, Launched, Machine, MachineCapabilities } from
 import { markedBy, sandboxMarker } from './orphans.ts'
 import { descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
 import { Spawner } from './spawner.ts'
-import { launchUnkept } from './unsupervised.ts'
+import { launchUnsupervised } from './unsupervised.ts'
 import { findUser, groupsOfHost, type User, usersOfHost } from './users.ts'
 
 export interface PlainOptions {
-  /** As `markOf` gives it. */
+  /** As `ownerTagOf` returns it. */
   readonly ownerTag: string
   readonly root: string
   readonly home: string
   readonly env: Readonly<Record<string, string>>
   readonly limits: MachineLimits
   readonly cgroups: CgroupAccess
-  /** Who commands run as unless they say otherwise, and what is theirs; only a root host can choose. */
+  /** The default user of commands, and the folders to give to that user. Requires a root host. */
   readonly runAs?: { readonly user: string; readonly folders: OwnFolders } | undefined
 }
 
 const processVariable = 'VITRINE_PROCESS'
 
-/** Plain processes of the host, each in a session of its own: nothing is hidden from them. */
+/** A machine without isolation: commands are plain processes of the host, each in its own session. */
 export async function plainMachine(options: PlainOptions): Promise<Machine> {
   const { runAs } = options
   if (runAs !== undefined) chownFolders(userNamed(runAs.user), runAs.folders)
   const { group, degraded } = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
-  const guarding = guardSandbox(groupFolders(group))
-  return new PlainMachine(options, group, degraded, guarding)
+  const guard = guardSandbox(groupFolders(group))
+  return new PlainMachine(options, group, degraded, guard)
 }
 
 class PlainMachine implements Machine {
   readonly root: string
   readonly home: string
-  readonly places: readonly string[]
+  readonly cwdRoots: readonly string[]
   readonly capabilities: MachineCapabilities
   readonly degraded: readonly Degradation[]
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder = '/proc/net'
   readonly sharesLoopback = true
-  readonly givesFilesAway: boolean
+  readonly chownsFiles: boolean
   readonly #group: Cgroup | undefined
-  readonly #guarding: Guarding
-  readonly #mark: string
+  readonly #guard: GuardRegistration
+  readonly #ownerTag: string
   readonly #canFreeze: boolean
   readonly #markers: Readonly<Record<string, string>>
   readonly #program = machineProgram()
   readonly #user: string | undefined
-  #theSpawner: Spawner | undefined
+  #spawner: Spawner | undefined
   #launches = 0
   #closing = false
 
@@ -65,17 +65,17 @@ class PlainMachine implements Machine {
     { ownerTag, root, home, env, cgroups, runAs }: PlainOptions,
     group: Cgroup | undefined,
     degraded: readonly Degradation[],
-    guarding: Guarding,
+    guard: GuardRegistration,
   ) {
     const user = runAs?.user
     this.root = root
     this.home = home
-    this.places = [root, home, '/tmp']
+    this.cwdRoots = [root, home, '/tmp']
     this.#group = group
-    this.#guarding = guarding
-    this.#mark = ownerTag
+    this.#guard = guard
+    this.#ownerTag = ownerTag
     this.#user = user
-    this.givesFilesAway = user !== undefined
+    this.chownsFiles = user !== undefined
     this.#markers = { ...hostMarker, ...sandboxMarker(ownerTag) }
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.environment = {
@@ -88,11 +88,11 @@ class PlainMachine implements Machine {
       {
         what: 'isolation',
         reason:
-          'Commands run as plain processes of the host: they can read and change what its user can, the journal included.',
+          'Commands run as plain processes of the host: they can read and change everything that its user can, including the journal.',
       },
-      ...(guarding.present
+      ...(guard.present
         ? []
-        : [{ what: 'guard', reason: 'No guard process is to be had on this platform.' }]),
+        : [{ what: 'guard', reason: 'No guard process is available on this platform.' }]),
       ...degraded,
     ]
     this.capabilities = {
@@ -110,8 +110,8 @@ class PlainMachine implements Machine {
   async launch(launch: Launch): Promise<Launched> {
     if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is ending.')
     this.#launches += 1
-    const ownerTag = `${this.#launches}.${process.pid}`
-    const env = { ...launch.env, ...this.#markers, [processVariable]: ownerTag }
+    const processTag = `${this.#launches}.${process.pid}`
+    const env = { ...launch.env, ...this.#markers, [processVariable]: processTag }
     const user = launch.user ?? this.#user
     const ids = user === undefined ? undefined : this.#ids(user)
     const { tty } = launch
@@ -119,20 +119,20 @@ class PlainMachine implements Machine {
     const marked = { ...launch, env }
     const identity = { uid: -1, gid: -1, groups: [], ...ids, root: false, capabilities: 0n }
     return this.#program === undefined
-      ? launchUnkept(marked, `${processVariable}=${ownerTag}`, ids)
-      : this.#spawner(this.#program).launch(marked, identity)
+      ? launchUnsupervised(marked, `${processVariable}=${processTag}`, ids)
+      : this.#runningSpawner(this.#program).launch(marked, identity)
   }
 
-  #spawner(program: string): Spawner {
-    if (this.#theSpawner?.alive !== true) {
-      this.#theSpawner = new Spawner({
+  #runningSpawner(program: string): Spawner {
+    if (this.#spawner?.alive !== true) {
+      this.#spawner = new Spawner({
         program,
         machineArgs: ['privileges=keep', 'owners=0'],
         env: this.#markers,
         onStart: (pid) => this.#group?.join(pid),
       })
     }
-    return this.#theSpawner
+    return this.#spawner
   }
 
   #launchInTerminal(
@@ -163,7 +163,7 @@ class PlainMachine implements Machine {
   fileUser(name: string): FileIdentity {
     const own = process.geteuid?.() ?? -1
     const users = usersOfHost()
-    // Whoever this process is can act as itself.
+    // The host's own user needs no right to change users.
     if (!this.capabilities.users && findUser(users, name).uid !== own) this.#ids(name)
     const { uid, gid } = findUser(users, name)
     return { name, uid, gids: [gid, ...groupsOfHost(name)], all: uid === 0, owns: true }
@@ -174,7 +174,7 @@ class PlainMachine implements Machine {
   }
 
   #members(table: ReadonlyMap<number, ProcessRow>): Set<number> {
-    const marked = markedBy(this.#mark, table.keys())
+    const marked = markedBy(this.#ownerTag, table.keys())
     return new Set([...marked, ...descendantsOf(marked, table)])
   }
 
@@ -208,20 +208,23 @@ class PlainMachine implements Machine {
 
   async close(): Promise<void> {
     this.#closing = true
-    this.#theSpawner?.expectEnd()
+    this.#spawner?.expectEnd()
     try {
       await this.#group?.kill()
       await killMembers((table) => this.#members(table))
       await this.#group?.remove()
     } finally {
-      this.#theSpawner?.close()
-      this.#guarding.end()
+      this.#spawner?.close()
+      this.#guard.end()
     }
   }
 }
 
 function userNamed(user: string): User {
   if (process.getuid?.() !== 0)
-    throw new VitrineError('user_unknown', `Only a host that runs as root can run as "${user}".`)
+    throw new VitrineError(
+      'user_unknown',
+      `Cannot run as "${user}": only a host that runs as root can change users.`,
+    )
   return findUser(usersOfHost(), user)
 }

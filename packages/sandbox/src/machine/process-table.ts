@@ -9,7 +9,7 @@ export interface ProcessRow {
   readonly ended: boolean
 }
 
-/** All processes that can be seen. Read at once: a table that is read in turns has holes. */
+/** Reads all visible processes synchronously: with pauses in between, the table would miss processes. */
 export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
   const table = new Map<number, ProcessRow>()
   for (const name of readdirSync('/proc')) {
@@ -21,19 +21,19 @@ export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
   return table
 }
 
-const gone: ReadonlySet<unknown> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM'])
+const goneCodes: ReadonlySet<unknown> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM'])
 
 export function readRow(pid: number): ProcessRow | undefined {
   try {
     return parseRow(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   } catch (error) {
-    // Anything else, such as EMFILE, does not say that it is gone.
-    if (gone.has(error instanceof Error && 'code' in error ? error.code : undefined)) return undefined
+    // Any other error, such as EMFILE, does not mean that the process is gone.
+    if (goneCodes.has(error instanceof Error && 'code' in error ? error.code : undefined)) return undefined
     throw error
   }
 }
 
-/** `stat` of one process. The name may hold anything, so the fields are counted from its last parenthesis. */
+/** Parses `/proc/<pid>/stat`. The name may contain any character, so fields are counted from the last parenthesis. */
 export function parseRow(stat: string): ProcessRow | undefined {
   const pid = Number.parseInt(stat, 10)
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
@@ -49,7 +49,7 @@ export function parseRow(stat: string): ProcessRow | undefined {
   }
 }
 
-/** Everything below these processes, themselves not included. */
+/** All descendants of these processes, without the processes themselves. */
 export function descendantsOf(roots: Iterable<number>, table: ReadonlyMap<number, ProcessRow>): Set<number> {
   const children = Map.groupBy(table.values(), ({ parent }) => parent)
   const found = new Set<number>()
@@ -64,7 +64,7 @@ export function descendantsOf(roots: Iterable<number>, table: ReadonlyMap<number
   return found
 }
 
-/** Whether a process was started with this variable; false where it may not be looked at. */
+/** Whether a process was started with this variable; false if its environment may not be read. */
 export function carriesMarker(pid: number, marker: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(marker)

@@ -1,32 +1,32 @@
 import type { Launch } from './machine.ts'
 
-/** Who a command runs as, and what it may. */
-export interface Identity {
-  /** -1: whoever starts it. */
+/** The ids and capabilities that a command runs with. */
+export interface CommandIdentity {
+  /** -1: the user of `vitrine-machine`. */
   readonly uid: number
   readonly gid: number
-  /** Beside its own. */
+  /** Supplementary groups. */
   readonly groups: readonly number[]
   readonly root: boolean
   readonly capabilities: bigint
 }
 
-/** What `vitrine-machine` has room for. */
+/** The most supplementary groups that `vitrine-machine` takes. */
 export const maxGroups = 32
 const headBytes = 40 + 4 * maxGroups
-const hasInput = 1
-const asRoot = 2
-const keepAfterExit = 4
+const inputFlag = 1
+const rootFlag = 2
+const keepFlag = 4
 
-/** A request to `vitrine-machine serve`: a head of words, then the texts, each with a NUL. */
-export function encodeRequest(id: number, launch: Launch, identity: Identity): Buffer {
+/** Encodes a request to `vitrine-machine serve`: a fixed header, then NUL-terminated strings. */
+export function encodeRequest(id: number, launch: Launch, identity: CommandIdentity): Buffer {
   const { argv, cwd, env, input, keepAfterExit: kept = false } = launch
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   const text = Buffer.from([cwd, ...argv, ...variables, ''].join('\0'))
   const head = Buffer.alloc(headBytes)
   head.writeUInt32LE(text.length, 0)
   head.writeUInt32LE(id, 4)
-  head.writeUInt32LE((input ? hasInput : 0) | (identity.root ? asRoot : 0) | (kept ? keepAfterExit : 0), 8)
+  head.writeUInt32LE((input ? inputFlag : 0) | (identity.root ? rootFlag : 0) | (kept ? keepFlag : 0), 8)
   head.writeInt32LE(identity.uid, 12)
   head.writeInt32LE(identity.gid, 16)
   head.writeUInt32LE(argv.length, 20)

@@ -3,13 +3,19 @@ import { Socket } from 'node:net'
 import { constants } from 'node:os'
 import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
-import { inBackground } from '../detach-child.ts'
+import { detachChild } from '../detach-child.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
 import type { Launch, Launched, WaitStatus } from './machine.ts'
-import { encodeRequest, type Identity } from './request.ts'
-import { keeperAt, killKept, type Supervisor, signalSupervised, stopKept } from './supervised.ts'
+import { type CommandIdentity, encodeRequest } from './request.ts'
+import {
+  killSupervised,
+  type Supervisor,
+  signalSupervised,
+  stopSupervised,
+  supervisorAt,
+} from './supervised.ts'
 
-/** More than that the small program does not take. */
+/** The largest request that `vitrine-machine serve` accepts. */
 const maxRequestBytes = 4 * 1024 * 1024
 
 const reportMs = 500
@@ -21,27 +27,27 @@ interface PendingLaunch {
   started: boolean
   start(launched: Launched): void
   refuse(error: VitrineError): void
-  end(ending: WaitStatus): void
+  end(status: WaitStatus): void
   readonly ended: Promise<WaitStatus>
 }
 
 export interface SpawnerOptions {
   /** Path of `vitrine-machine`. */
   readonly program: string
-  /** What it is told about the sandbox. */
+  /** The arguments of `vitrine-machine serve` for the sandbox's namespaces and filters. */
   readonly machineArgs: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Called before it starts anything. */
+  /** Called with the pid of `vitrine-machine serve` before it starts any command. */
   readonly onStart: (pid: number) => void
 }
 
-/** Starts a sandbox's commands through one small process that stays. */
+/** Starts a sandbox's commands through one long-running `vitrine-machine serve`. */
 export class Spawner {
   readonly #child: ChildProcess
-  readonly #waiting = new Map<number, PendingLaunch>()
+  readonly #pending = new Map<number, PendingLaunch>()
   #requests = 0
-  #gone = false
-  #expected = false
+  #closed = false
+  #killExpected = false
 
   constructor({ program, machineArgs, env, onStart }: SpawnerOptions) {
     this.#child = spawn(program, ['serve', '3', ...machineArgs], {
@@ -51,8 +57,8 @@ export class Spawner {
     })
     this.#child.on('error', () => this.#end())
     this.#child.once('exit', () => this.#end())
-    this.#child.on('message', (message, handle) => this.#take(message, handle))
-    inBackground(this.#child)
+    this.#child.on('message', (message, handle) => this.#onMessage(message, handle))
+    detachChild(this.#child)
     try {
       if (this.#child.pid !== undefined) onStart(this.#child.pid)
     } catch (error) {
@@ -61,14 +67,14 @@ export class Spawner {
     }
   }
 
-  /** False once the small process has ended. */
+  /** False once `vitrine-machine serve` has ended. */
   get alive(): boolean {
-    return !this.#gone
+    return !this.#closed
   }
 
-  launch(launch: Launch, identity: Identity): Promise<Launched> {
+  launch(launch: Launch, identity: CommandIdentity): Promise<Launched> {
     const { stdin } = this.#child
-    if (this.#gone || stdin?.writable !== true)
+    if (this.#closed || stdin?.writable !== true)
       throw new VitrineError('sandbox_not_running', 'The sandbox has ended.')
     this.#requests += 1
     const id = this.#requests
@@ -76,7 +82,7 @@ export class Spawner {
     if (request.length > maxRequestBytes) throw launchError('exec', constants.errno.E2BIG, 'request', launch)
     return new Promise((start, refuse) => {
       const { promise: ended, resolve: end } = Promise.withResolvers<WaitStatus>()
-      this.#waiting.set(id, {
+      this.#pending.set(id, {
         launch,
         streams: [],
         supervisor: { pid: 0, startedAt: -1 },
@@ -86,84 +92,84 @@ export class Spawner {
         ended,
         end,
       })
-      // What waits for an answer keeps this process alive.
-      if (this.#waiting.size === 1) this.#child.channel?.ref()
+      // A pending launch keeps this process alive.
+      if (this.#pending.size === 1) this.#child.channel?.ref()
       stdin.write(request)
     })
   }
 
-  /** Everything it started is about to be killed, and may be so before it is told. */
+  /** Announces that the machine is about to kill all commands, perhaps before their ends are reported. */
   expectEnd(): void {
-    this.#expected = true
+    this.#killExpected = true
   }
 
   close(): void {
     this.#child.kill('SIGKILL')
   }
 
-  #take(message: unknown, handle: unknown): void {
-    const { id, stream, supervisor, started, failed, ended } = answerOf(message)
-    const waiting = this.#waiting.get(id)
-    if (waiting === undefined) {
+  #onMessage(message: unknown, handle: unknown): void {
+    const { id, stream, supervisor, started, failed, ended } = parseReply(message)
+    const pending = this.#pending.get(id)
+    if (pending === undefined) {
       if (handle instanceof Socket) handle.destroy()
       return
     }
-    if (stream !== undefined && handle instanceof Socket) waiting.streams[stream] = handle
-    if (supervisor !== undefined) waiting.supervisor = keeperAt(supervisor)
-    if (started !== undefined) this.#started(id, waiting, started)
-    if (failed !== undefined) this.#refuse(id, waiting, failed)
-    if (ended !== undefined) this.#ended(id, waiting, endingOf(ended))
+    if (stream !== undefined && handle instanceof Socket) pending.streams[stream] = handle
+    if (supervisor !== undefined) pending.supervisor = supervisorAt(supervisor)
+    if (started !== undefined) this.#started(id, pending, started)
+    if (failed !== undefined) this.#refuse(id, pending, failed)
+    if (ended !== undefined) this.#ended(id, pending, decodeWaitStatus(ended))
   }
 
-  #started(id: number, waiting: PendingLaunch, pid: number): void {
-    if (waiting.streams[1] === undefined || waiting.streams[2] === undefined) {
-      // This process had no descriptor left to take its pipes with.
-      void killKept(waiting.supervisor).catch(() => undefined)
-      this.#refuse(id, waiting, `fork ${constants.errno.EAGAIN} pipes`)
+  #started(id: number, pending: PendingLaunch, pid: number): void {
+    if (pending.streams[1] === undefined || pending.streams[2] === undefined) {
+      // This process had no free descriptor to receive the command's pipes.
+      void killSupervised(pending.supervisor).catch(() => undefined)
+      this.#refuse(id, pending, `fork ${constants.errno.EAGAIN} pipes`)
       return
     }
-    waiting.started = true
-    waiting.start(launchedOf(waiting, pid, () => this.#ended(id, waiting, killed)))
+    pending.started = true
+    pending.start(launchedOf(pending, pid, () => this.#ended(id, pending, killed)))
   }
 
-  #ended(id: number, waiting: PendingLaunch, ending: WaitStatus): void {
-    if (!this.#waiting.has(id)) return
+  #ended(id: number, pending: PendingLaunch, status: WaitStatus): void {
+    if (!this.#pending.has(id)) return
     this.#forget(id)
-    waiting.streams[0]?.destroy()
-    // Its keeper was killed before it could say that the command is there.
-    if (!waiting.started) this.#started(id, waiting, waiting.supervisor.pid)
-    waiting.end(ending)
+    pending.streams[0]?.destroy()
+    // The supervisor was killed before it could report that the command has started.
+    if (!pending.started) this.#started(id, pending, pending.supervisor.pid)
+    pending.end(status)
   }
 
-  #refuse(id: number, waiting: PendingLaunch, failed: string): void {
+  #refuse(id: number, pending: PendingLaunch, failed: string): void {
     this.#forget(id)
-    for (const stream of waiting.streams) stream?.destroy()
+    for (const stream of pending.streams) stream?.destroy()
     const { step, errno, what } = parseFailure(failed) ?? { step: 'start', errno: 0, what: failed }
-    waiting.refuse(launchError(step, errno, what, waiting.launch))
+    pending.refuse(launchError(step, errno, what, pending.launch))
   }
 
   #forget(id: number): void {
-    this.#waiting.delete(id)
-    if (this.#waiting.size === 0) this.#child.channel?.unref()
+    this.#pending.delete(id)
+    if (this.#pending.size === 0) this.#child.channel?.unref()
   }
 
-  /** Unless we killed them, nobody will ever say how these ended. */
+  /** The wait statuses of open commands are lost; they are known only if we killed the commands ourselves. */
   #end(): void {
-    this.#gone = true
-    const ending = this.#expected ? killed : { code: null, signal: null }
-    for (const [id, waiting] of this.#waiting) {
+    this.#closed = true
+    const status = this.#killExpected ? killed : { code: null, signal: null }
+    for (const [id, pending] of this.#pending) {
       this.#forget(id)
-      if (waiting.started) waiting.end(ending)
+      if (pending.started) pending.end(status)
       else {
-        for (const stream of waiting.streams) stream?.destroy()
-        waiting.refuse(neverBegan())
+        for (const stream of pending.streams) stream?.destroy()
+        pending.refuse(endedBeforeStart())
       }
     }
   }
 }
 
-function neverBegan(): VitrineError {
-  return new VitrineError('sandbox_not_running', 'The sandbox ended before the command began.')
+function endedBeforeStart(): VitrineError {
+  return new VitrineError('sandbox_not_running', 'The sandbox ended before the command started.')
 }
 
 const killed: WaitStatus = { code: null, signal: 'SIGKILL' }
@@ -171,23 +177,23 @@ const killed: WaitStatus = { code: null, signal: 'SIGKILL' }
 function launchedOf(
   { supervisor, streams, ended, launch }: PendingLaunch,
   pid: number,
-  wasKilled: () => void,
+  onKilled: () => void,
 ): Launched {
   const [stdin, stdout, stderr] = streams
   if (stdout === undefined || stderr === undefined)
     throw new VitrineError('internal', 'A process was started without its pipes.')
-  // A program may end before it has read its input; that is no error of ours.
+  // A program may exit before it has read its input, which is not an error.
   stdin?.on('error', () => undefined)
-  // Only so is its end noticed.
+  // An unread socket does not notice that its other end has closed.
   stdin?.resume()
-  // In a sandbox that is paused nobody tells how it ended. We killed it, and it is gone.
-  const heard = async (struck: boolean) => {
-    if (!struck) return
+  // While the sandbox is paused, `serve` reports no end: after a successful kill, assume SIGKILL.
+  const awaitReport = async (signalled: boolean) => {
+    if (!signalled) return
     await Promise.race([ended, sleep(reportMs, undefined, { ref: false })])
-    // A timer that is late comes before what has arrived meanwhile.
+    // A late timer fires before input that has arrived meanwhile, so let the event loop read that first.
     await immediately()
     await immediately()
-    wasKilled()
+    onKilled()
   }
   return {
     pid,
@@ -195,8 +201,8 @@ function launchedOf(
     ended,
     pipes: { ...(launch.input && stdin !== undefined && { stdin }), stdout, stderr },
     signal: (name, scope) => signalSupervised(supervisor, name, scope),
-    killTree: () => killKept(supervisor).then(heard),
-    stopTree: (graceMs) => stopKept(supervisor, graceMs).then(heard),
+    killTree: () => killSupervised(supervisor).then(awaitReport),
+    stopTree: (graceMs) => stopSupervised(supervisor, graceMs).then(awaitReport),
   }
 }
 
@@ -209,18 +215,20 @@ interface SpawnReply {
   readonly ended?: number
 }
 
-function answerOf(message: unknown): SpawnReply {
+function parseReply(message: unknown): SpawnReply {
   if (typeof message !== 'object' || message === null) return { id: 0 }
   const numberAt = (name: string) => {
     const value: unknown = Reflect.get(message, name)
     return typeof value === 'number' ? { [name]: value } : {}
   }
+  // `vitrine-machine` names the supervisor `keeper` in its messages.
+  const supervisor: unknown = Reflect.get(message, 'keeper')
   const failed: unknown = Reflect.get(message, 'failed')
   return {
     id: 0,
     ...numberAt('id'),
     ...numberAt('stream'),
-    ...numberAt('keeper'),
+    ...(typeof supervisor === 'number' && { supervisor }),
     ...numberAt('started'),
     ...numberAt('ended'),
     ...(typeof failed === 'string' && { failed }),
@@ -231,8 +239,8 @@ const signalNames = new Map<number, string>(
   Object.entries(constants.signals).map(([name, value]) => [value, name]),
 )
 
-/** A wait status, as the kernel gives it. */
-export function endingOf(status: number): WaitStatus {
+/** Decodes the wait status of the kernel. */
+export function decodeWaitStatus(status: number): WaitStatus {
   const signal = status & 0x7f
   return signal === 0
     ? { code: (status >> 8) & 0xff, signal: null }

@@ -5,13 +5,13 @@ import { descendantsOf, type ProcessRow, readProcessTable, readRow } from './pro
 type Table = ReadonlyMap<number, ProcessRow>
 const pollMs = 10
 
-/** A number alone may be another process by now. */
+/** A supervisor process. The start time identifies it, since the kernel reuses pids. */
 export interface Supervisor {
   readonly pid: number
   readonly startedAt: number
 }
 
-export function keeperAt(pid: number): Supervisor {
+export function supervisorAt(pid: number): Supervisor {
   return { pid, startedAt: readRow(pid)?.startedAt ?? -1 }
 }
 
@@ -38,12 +38,12 @@ export function signalSupervised(
   else if (command !== undefined && !command.ended) send(command.pid, name)
 }
 
-/** False when there was nothing left to kill. */
-export function killKept(supervisor: Supervisor): Promise<boolean> {
+/** Kills the supervisor's descendants. Resolves to false if the supervisor has ended already. */
+export function killSupervised(supervisor: Supervisor): Promise<boolean> {
   return whileStopped(supervisor, () => killMembers((table) => descendantsOf([supervisor.pid], table)))
 }
 
-export async function stopKept(supervisor: Supervisor, graceMs: number): Promise<boolean> {
+export async function stopSupervised(supervisor: Supervisor, graceMs: number): Promise<boolean> {
   return whileStopped(supervisor, async () => {
     const table = readProcessTable()
     const command = commandOf(supervisor, table)

@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
 import { VitrineError } from '@vitrine/protocol'
 import type { Launch, LaunchedTerminal, WaitStatus } from './machine.ts'
-import { begun, type Program, spawnOrExplain } from './pipes.ts'
+import { type Program, spawnOrThrow, started } from './pipes.ts'
 
-/** Where a program that takes the other end finds it: the first descriptor after the three streams. */
+/** The descriptor of the terminal's master in `vitrine-machine`: the first after the three streams. */
 const hostEnd = 3
 
 interface StartedTerminal {
@@ -17,7 +17,7 @@ interface StartedTerminal {
   readonly report: Readable | undefined
 }
 
-/** Starts `vitrine-machine` with a new terminal. `multiplexer` is the `ptmx` that makes it. */
+/** Starts `vitrine-machine` with a new terminal. `multiplexer` is the path of the `ptmx` device. */
 export async function startWithTerminal(
   { file, args, env }: Program,
   multiplexer: string,
@@ -25,20 +25,20 @@ export async function startWithTerminal(
 ): Promise<StartedTerminal> {
   const master = openMultiplexer(multiplexer)
   const screen = new ReadStream(master)
-  // The kernel says EIO when the last program has closed the terminal: that is its end, not an error.
+  // The kernel returns EIO when the last program has closed the terminal: that is end of file, not an error.
   screen.on('error', () => screen.destroy())
   try {
-    const child = spawnOrExplain(launch, file, args, {
+    const child = spawnOrThrow(launch, file, args, {
       env,
       detached: true,
       stdio: ['ignore', 'ignore', 'ignore', master, 'pipe'],
     })
-    const { pid, ended } = await begun(child, launch)
+    const { pid, ended } = await started(child, launch)
     const report = child.stdio[4]
     return {
       pid,
       ended,
-      terminal: onScreen(screen, file, master),
+      terminal: terminalOn(screen, file, master),
       report: report instanceof Readable ? report : undefined,
     }
   } catch (error) {
@@ -47,14 +47,14 @@ export async function startWithTerminal(
   }
 }
 
-function onScreen(screen: ReadStream, file: string, master: number): LaunchedTerminal {
-  let typing: Promise<void> = Promise.resolve()
+function terminalOn(screen: ReadStream, file: string, master: number): LaunchedTerminal {
+  let lastWrite: Promise<void> = Promise.resolve()
   return {
     onData: (listener) => void screen.on('data', listener),
     write: (data) => {
       const bytes = typeof data === 'string' ? Buffer.from(data) : data
-      typing = typing.catch(() => undefined).then(() => type(screen, master, bytes))
-      return typing
+      lastWrite = lastWrite.catch(() => undefined).then(() => writeAll(screen, master, bytes))
+      return lastWrite
     },
     resize: async (cols, rows) => {
       if (screen.destroyed) throw new VitrineError('process_exited', 'The terminal is closed.')
@@ -63,7 +63,7 @@ function onScreen(screen: ReadStream, file: string, master: number): LaunchedTer
     pause: () => void screen.pause(),
     resume: () => void screen.resume(),
     close: () => void screen.destroy(),
-    closed: new Promise((settle) => screen.once('close', settle)),
+    closed: new Promise((resolve) => screen.once('close', resolve)),
   }
 }
 
@@ -71,12 +71,12 @@ function openMultiplexer(path: string): number {
   try {
     return openSync(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK)
   } catch (error) {
-    const message = `No terminal to be had: ${error instanceof Error ? error.message : String(error)}.`
+    const message = `No terminal is available: ${error instanceof Error ? error.message : String(error)}.`
     throw new VitrineError('terminal_unavailable', message, { cause: error })
   }
 }
 
-/** Node cannot tell a terminal its size; the small program can. */
+/** Node has no call that sets the size of a terminal, so `vitrine-machine resize` does it. */
 function resize(file: string, master: number, cols: number, rows: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, ['resize', String(hostEnd), String(cols), String(rows)], {
@@ -93,8 +93,8 @@ function resize(file: string, master: number, cols: number, rows: number): Promi
 
 const busyMs = 10
 
-/** libuv writes to the host's end of a terminal with a call that blocks; this one never does. */
-async function type(screen: ReadStream, master: number, data: Uint8Array): Promise<void> {
+/** Writes to the terminal without blocking; libuv's own write to a master would block. */
+async function writeAll(screen: ReadStream, master: number, data: Uint8Array): Promise<void> {
   for (let rest = data; rest.length > 0; ) {
     if (screen.destroyed) throw new VitrineError('input_closed', 'The process has closed its input.')
     const written = writeSome(master, rest)
@@ -104,8 +104,8 @@ async function type(screen: ReadStream, master: number, data: Uint8Array): Promi
 }
 
 /**
- * How many bytes the terminal took; 0 while its program does not read. At once and not in a thread: by the time that
- * one gets to it, the descriptor may be closed and its number another file's.
+ * Returns how many bytes the terminal accepted; 0 while its program does not read. The write is synchronous: by the time
+ * a thread of the pool ran it, the descriptor could be closed and its number belong to another file.
  */
 function writeSome(master: number, data: Uint8Array): number {
   try {

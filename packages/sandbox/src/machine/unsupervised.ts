@@ -5,8 +5,8 @@ import type { Launch, Launched } from './machine.ts'
 import { startWithPipes } from './pipes.ts'
 import { carriesMarker, descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
 
-/** Starts a program by Node's own means, where there is no `vitrine-machine`. `marker` is a variable that only it has. */
-export async function launchUnkept(
+/** Starts a program with Node's `spawn`, where there is no `vitrine-machine`. `marker` is a variable unique to it. */
+export async function launchUnsupervised(
   launch: Launch,
   marker: string,
   ids: { readonly uid: number; readonly gid: number } | undefined,
@@ -14,7 +14,7 @@ export async function launchUnkept(
   const { argv, cwd, env } = launch
   const [file = '', ...args] = argv
   const started = await startWithPipes({ file, args, cwd, env, ids }, launch).catch((error: unknown) => {
-    // The kernel's answer does not tell a missing folder from a missing program; looking does.
+    // ENOENT means a missing folder or a missing program: check both to report the right one.
     checkWorkingDirectory(launch)
     findProgram(launch)
     throw error
@@ -42,7 +42,7 @@ export async function launchUnkept(
   }
 }
 
-/** What a command started, as far as it can be told: its descendants, and whatever carries its marker. */
+/** The known processes of a command: its descendants, and all processes that carry its marker. */
 function treeOf(pid: number, marker: string, table: ReadonlyMap<number, ProcessRow>): Set<number> {
   const roots = [...table.keys()].filter((one) => one === pid || carriesMarker(one, marker))
   return new Set([...roots, ...descendantsOf(roots, table)])

@@ -8,7 +8,7 @@ export interface User {
   readonly home: string
 }
 
-/** The lines of a `passwd` file that can be understood. */
+/** Parses a `passwd` file and skips malformed lines. */
 export function parseUsers(passwd: string): User[] {
   return passwd.split('\n').flatMap((line) => {
     const [name, , uid, gid, , home] = line.split(':')
@@ -17,7 +17,7 @@ export function parseUsers(passwd: string): User[] {
   })
 }
 
-/** A user of this list, by name or by number. */
+/** Finds a user by name or by number. A number that is not in the list is valid too. */
 export function findUser(users: readonly User[], wanted: string): User {
   const found = users.find(({ name, uid }) => name === wanted || String(uid) === wanted)
   if (found !== undefined) return found
@@ -34,7 +34,7 @@ export function groupsOfHost(name: string): number[] {
   return parseGroups(readFileSync('/etc/group', 'utf8'), name)
 }
 
-/** The groups of a `group` file that list a user, beside its own. */
+/** The supplementary groups of a user in a `group` file. */
 export function parseGroups(file: string, name: string): number[] {
   return file.split('\n').flatMap((line) => {
     const [, , gid, members = ''] = line.split(':')

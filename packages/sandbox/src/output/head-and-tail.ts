@@ -1,4 +1,4 @@
-/** Keeps the first and the last bytes of a stream, half and half, and counts what lay between. */
+/** Keeps the first and the last bytes of a stream, by default half each, and counts the bytes skipped between them. */
 export class HeadAndTail {
   readonly #headLimit: number
   readonly #tailLimit: number
@@ -20,21 +20,21 @@ export class HeadAndTail {
   }
 
   push(chunk: Uint8Array): void {
-    const room = Math.max(0, this.#headLimit - this.#head.bytes)
-    this.#head.push(chunk.subarray(0, room), this.#headLimit)
-    const rest = chunk.subarray(room)
+    const available = Math.max(0, this.#headLimit - this.#head.bytes)
+    this.#head.push(chunk.subarray(0, available), this.#headLimit)
+    const rest = chunk.subarray(available)
     this.#skipped += Math.max(0, this.#tail.bytes + rest.length - this.#tailLimit)
     this.#tail.push(rest, this.#tailLimit)
   }
 
-  /** What was kept, as two pieces; the second is empty while nothing is missing between them. */
+  /** The kept bytes as two parts; `tail` is empty while no bytes were skipped. */
   parts(): { readonly head: Buffer; readonly tail: Buffer } {
     const head = this.#head.content()
     const tail = this.#tail.content()
     return this.#skipped === 0 ? { head: Buffer.concat([head, tail]), tail: Buffer.alloc(0) } : { head, tail }
   }
 
-  /** What was kept as text, with a line that says how much is missing. Characters are never cut in two. */
+  /** The kept bytes as text, with a line that says how many are missing. Characters are never cut in two. */
   text(): string {
     const { head, tail } = this.parts()
     if (this.#skipped === 0) return head.toString('utf8')
@@ -45,7 +45,7 @@ export class HeadAndTail {
   }
 }
 
-/** The last bytes of a stream in one buffer: chunks of a byte each must not cost a hundred. */
+/** The last bytes of a stream in one ring buffer, so that one-byte chunks have no overhead each. */
 class Ring {
   #buffer = Buffer.alloc(0)
   #start = 0
@@ -77,14 +77,14 @@ class Ring {
     this.bytes += surplus
     const kept = this.content().subarray(surplus)
     this.bytes -= surplus
-    const wished = Math.max(2 * this.#buffer.length, this.bytes + more, 4_096)
-    this.#buffer = Buffer.alloc(Math.min(limit, wished))
+    const size = Math.max(2 * this.#buffer.length, this.bytes + more, 4_096)
+    this.#buffer = Buffer.alloc(Math.min(limit, size))
     this.#buffer.set(kept, 0)
     this.#start = 0
   }
 }
 
-/** How many bytes from the start hold whole UTF-8 characters: a sequence that is cut at the end is left out. */
+/** The number of bytes that hold complete UTF-8 characters, without a sequence that is cut off at the end. */
 export function completeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(4, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -94,7 +94,7 @@ export function completeCharacters(bytes: Uint8Array): number {
   return bytes.length
 }
 
-/** How many bytes at the start belong to a character that began before. */
+/** The number of bytes at the start that continue a character from before. */
 function leadingContinuation(bytes: Uint8Array): number {
   let count = 0
   while (count < Math.min(3, bytes.length) && ((bytes[count] ?? 0) & 0xc0) === 0x80) count += 1

@@ -1,23 +1,26 @@
 import { isUtf8 } from 'node:buffer'
 import { completeCharacters } from './head-and-tail.ts'
 
-/** What one `process.output` event may hold: a longer text would become a blob. */
+/** The most bytes of text in one `process.output` event: a longer text would become a blob. */
 const maxText = 64 * 1024
-/** The same in base64, which is a third longer. */
+/** The most bytes in one event as base64, which is a third longer. */
 const maxBinary = 48 * 1024
 
-export interface Piece {
+export interface OutputPiece {
   readonly bytes: number
   readonly data: string
   readonly encoding: 'utf8' | 'base64'
 }
 
 /**
- * Cuts bytes into what events hold. A character that is not complete yet is left for the next time; `last` says that
- * there is none.
+ * Cuts bytes into pieces that fit into events. An incomplete character at the end is returned in `rest`, unless these are
+ * the `last` bytes.
  */
-export function cutPieces(bytes: Buffer, { last }: { last: boolean }): { pieces: Piece[]; rest: Buffer } {
-  const pieces: Piece[] = []
+export function cutPieces(
+  bytes: Buffer,
+  { last }: { last: boolean },
+): { pieces: OutputPiece[]; rest: Buffer } {
+  const pieces: OutputPiece[] = []
   let at = 0
   while (at < bytes.length) {
     const window = bytes.subarray(at, at + maxText)
@@ -30,11 +33,11 @@ export function cutPieces(bytes: Buffer, { last }: { last: boolean }): { pieces:
   return { pieces, rest: bytes.subarray(at) }
 }
 
-function textPiece(bytes: Buffer): Piece {
+function textPiece(bytes: Buffer): OutputPiece {
   return { bytes: bytes.length, data: bytes.toString('utf8'), encoding: 'utf8' }
 }
 
-function binaryPiece(window: Buffer): Piece {
+function binaryPiece(window: Buffer): OutputPiece {
   const bytes = window.subarray(0, maxBinary)
   return { bytes: bytes.length, data: bytes.toString('base64'), encoding: 'base64' }
 }

@@ -1,36 +1,36 @@
 import type { Journal, JournalStream } from '@vitrine/journal'
 import { HeadAndTail } from './head-and-tail.ts'
-import { cutPieces, type Piece } from './pieces.ts'
+import { cutPieces, type OutputPiece } from './pieces.ts'
 
 export type OutputStream = 'stdout' | 'stderr' | 'terminal'
 
-/** Appended but not committed: above it pipes are not read, below the other they are read again. */
+/** Uncommitted bytes: above `highWater` the pipes are paused, at `lowWater` they are resumed. */
 const highWater = 1024 * 1024
 const lowWater = 256 * 1024
-/** Of a process's budget, what is written as it comes; the rest is kept for its last words. */
+/** The share of a process's budget for its first output; the rest is reserved for its last output. */
 const headShare = 0.75
 
 interface StreamState {
   readonly name: OutputStream
   readonly journal: JournalStream
-  waiting: Buffer[]
+  pending: Buffer[]
   rest: Buffer
   offset: number
   tail: HeadAndTail | undefined
 }
 
-export interface RecorderOptions {
+export interface OutputRecorderOptions {
   readonly journal: Journal
   readonly process: string
-  /** How many bytes of output the journal keeps of this process. */
+  /** The most bytes of this process's output that the journal records. */
   readonly budget: number
-  /** Called when what waits for the journal has gone down again. */
+  /** Called when the uncommitted bytes have fallen to the low-water mark. */
   onDrain(): void
 }
 
-/** Writes a process's output to the journal: at most one event a tick and stream, and no more than its budget. */
+/** Writes a process's output to the journal: one batch per tick and stream, and no more than the budget. */
 export class OutputRecorder {
-  readonly #options: RecorderOptions
+  readonly #options: OutputRecorderOptions
   readonly #streams = new Map<OutputStream, StreamState>()
   readonly #headBudget: number
   #bytes = 0
@@ -39,19 +39,19 @@ export class OutputRecorder {
   #uncommitted = 0
   #scheduled = false
   #committing: Promise<unknown> = Promise.resolve()
-  #limitTold = false
+  #limitReported = false
 
-  constructor(options: RecorderOptions) {
+  constructor(options: OutputRecorderOptions) {
     this.#options = options
     this.#headBudget = Math.floor(options.budget * headShare)
   }
 
-  /** Whether the journal has had enough for now. */
+  /** Whether the pipes should be paused until `onDrain`. */
   get full(): boolean {
     return this.#uncommitted > highWater
   }
 
-  /** Known once it has ended. */
+  /** The number of bytes that were not recorded; final once `end` has settled. */
   get skipped(): number {
     return this.#skipped
   }
@@ -67,21 +67,21 @@ export class OutputRecorder {
       stream.tail.push(chunk)
       return
     }
-    const room = Math.max(0, this.#headBudget - this.#written)
-    const head = chunk.subarray(0, room)
+    const available = Math.max(0, this.#headBudget - this.#written)
+    const head = chunk.subarray(0, available)
     if (head.length > 0) {
-      stream.waiting.push(head)
+      stream.pending.push(head)
       this.#written += head.length
       this.#uncommitted += head.length
       this.#schedule()
     }
     if (head.length === chunk.length) return
     stream.tail = new HeadAndTail(this.#options.budget - this.#headBudget, 0)
-    stream.tail.push(chunk.subarray(room))
-    this.#tellLimit()
+    stream.tail.push(chunk.subarray(available))
+    this.#reportLimit()
   }
 
-  /** Nothing follows. Settles once everything that is kept is committed. */
+  /** Ends the streams. Settles once all recorded output is committed. */
   async end(): Promise<void> {
     for (const stream of this.#streams.values()) {
       this.#flush(stream, { last: true })
@@ -98,7 +98,7 @@ export class OutputRecorder {
     const stream: StreamState = {
       name,
       journal,
-      waiting: [],
+      pending: [],
       rest: Buffer.alloc(0),
       offset: 0,
       tail: undefined,
@@ -117,23 +117,23 @@ export class OutputRecorder {
   }
 
   #flush(stream: StreamState, { last }: { last: boolean }): void {
-    if (stream.waiting.length === 0 && !(last && stream.rest.length > 0)) return
-    const bytes = Buffer.concat([stream.rest, ...stream.waiting])
-    stream.waiting = []
+    if (stream.pending.length === 0 && !(last && stream.rest.length > 0)) return
+    const bytes = Buffer.concat([stream.rest, ...stream.pending])
+    stream.pending = []
     const { pieces, rest } = cutPieces(bytes, { last })
     stream.rest = rest
     this.#write(stream, pieces, 0)
   }
 
-  /** Two streams that both have last words share what is kept for them: half each, or what the other leaves. */
+  /** The share of one stream in the budget for last output: half, or more if the other stream needs less than half. */
   #shareOf(stream: StreamState): number {
-    const room = this.#options.budget - this.#headBudget
+    const available = this.#options.budget - this.#headBudget
     const others = [...this.#streams.values()].filter((other) => other !== stream)
     const taken = others.reduce(
       (sum, { tail }) => sum + (tail === undefined ? 0 : tail.bytes - tail.skipped),
       0,
     )
-    return Math.max(Math.floor(room / 2), room - taken)
+    return Math.max(Math.floor(available / 2), available - taken)
   }
 
   #flushTail(stream: StreamState, tail: HeadAndTail, share: number): void {
@@ -149,7 +149,7 @@ export class OutputRecorder {
     else this.#write(stream, pieces, skipped)
   }
 
-  #write(stream: StreamState, pieces: readonly Piece[], skipped: number): void {
+  #write(stream: StreamState, pieces: readonly OutputPiece[], skipped: number): void {
     const { process } = this.#options
     const events = pieces.map(({ bytes, data, encoding }, index) => {
       const { offset } = stream
@@ -169,7 +169,7 @@ export class OutputRecorder {
     if (events.length === 0) return
     const size = pieces.reduce((sum, { bytes }) => sum + bytes, 0)
     const written = stream.journal.append(events).finally(() => this.#committed(size))
-    // A failure that is no failing disk means that the store is gone: then there is nobody left to tell.
+    // Disk failures are retried; any other failure means that the store is closed, so there is nothing to report to.
     this.#committing = Promise.all([this.#committing, written]).catch(() => undefined)
   }
 
@@ -179,9 +179,9 @@ export class OutputRecorder {
     if (was > lowWater && this.#uncommitted <= lowWater) this.#options.onDrain()
   }
 
-  #tellLimit(): void {
-    if (this.#limitTold) return
-    this.#limitTold = true
+  #reportLimit(): void {
+    if (this.#limitReported) return
+    this.#limitReported = true
     const { journal, process, budget } = this.#options
     const data = { limit: 'process.output', max: budget, process }
     journal.append([{ type: 'limit.reached', data }]).catch(() => undefined)

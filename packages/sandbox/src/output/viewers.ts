@@ -2,20 +2,20 @@ import { type OutputChunk, VitrineError } from '@vitrine/protocol'
 import { HeadAndTail } from './head-and-tail.ts'
 import type { OutputStream } from './recorder.ts'
 
-/** What a new viewer is shown of what was before. */
+/** The most bytes of earlier output that a new viewer gets. */
 const recentBytes = 256 * 1024
-/** What waits for one viewer at most, with what keeping a chunk costs beside its bytes. */
-const maxWaiting = 16 * 1024 * 1024
+/** The most bytes that wait for one viewer, counting `chunkCost` for the overhead of each chunk. */
+const maxPending = 16 * 1024 * 1024
 const chunkCost = 256
 
 interface Viewer {
-  readonly waiting: OutputChunk[]
+  readonly pending: OutputChunk[]
   bytes: number
   state: 'open' | 'behind' | 'ended'
   wake(): void
 }
 
-/** Shows a process's output, as it is, to whoever watches. None of them can slow the process down. */
+/** Delivers a process's unredacted output to its viewers. A slow viewer is dropped and never slows the process down. */
 export class Viewers {
   readonly #recent = new Map<OutputStream, HeadAndTail>()
   readonly #viewers = new Set<Viewer>()
@@ -31,10 +31,10 @@ export class Viewers {
     for (const viewer of this.#viewers) {
       if (viewer.state !== 'open') continue
       viewer.bytes += data.length + chunkCost
-      if (viewer.bytes > maxWaiting) {
+      if (viewer.bytes > maxPending) {
         viewer.state = 'behind'
-        viewer.waiting.length = 0
-      } else viewer.waiting.push({ stream, data })
+        viewer.pending.length = 0
+      } else viewer.pending.push({ stream, data })
       viewer.wake()
     }
   }
@@ -49,7 +49,7 @@ export class Viewers {
 
   async *view(signal?: AbortSignal): AsyncGenerator<OutputChunk, undefined> {
     const viewer: Viewer = {
-      waiting: this.#recentChunks(),
+      pending: this.#recentChunks(),
       bytes: 0,
       state: this.#ended ? 'ended' : 'open',
       wake: () => undefined,
@@ -60,14 +60,14 @@ export class Viewers {
     try {
       for (;;) {
         if (signal?.aborted) return
-        const chunk = viewer.waiting.shift()
+        const chunk = viewer.pending.shift()
         if (chunk !== undefined) {
           viewer.bytes -= Math.min(viewer.bytes, chunk.data.length + chunkCost)
           yield chunk
         } else if (viewer.state === 'behind') {
           throw new VitrineError(
             'view_fell_behind',
-            `This viewer was ${maxWaiting / 1024 / 1024} MiB behind the process and was let go.`,
+            `This viewer was ${maxPending / 1024 / 1024} MiB behind the process and was disconnected.`,
           )
         } else if (viewer.state === 'ended') return
         else await new Promise<void>((resolve) => (viewer.wake = resolve))

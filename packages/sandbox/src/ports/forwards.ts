@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 
-/** Connects two sockets until either is over. */
-export function join(one: Socket, other: Socket): void {
+/** Pipes two sockets into each other until either closes. */
+export function connectSockets(one: Socket, other: Socket): void {
   one.pipe(other)
   other.pipe(one)
   for (const [socket, peer] of [
@@ -13,7 +13,7 @@ export function join(one: Socket, other: Socket): void {
   }
 }
 
-/** Doors on this machine's loopback to ports of a sandbox that has a network of its own. */
+/** Forwards ports of the host's loopback to ports of a sandbox that has its own network. */
 export class Forwards {
   readonly #connect: (port: number) => Promise<Socket>
   readonly #servers = new Map<number, Promise<Server>>()
@@ -23,8 +23,8 @@ export class Forwards {
     this.#connect = connect
   }
 
-  /** The port of this machine that leads to that port of the sandbox. */
-  async door(port: number): Promise<number> {
+  /** The host's port that forwards to this port of the sandbox. */
+  async hostPort(port: number): Promise<number> {
     let server = this.#servers.get(port)
     if (server === undefined) {
       server = this.#open(port)
@@ -42,7 +42,7 @@ export class Forwards {
   }
 
   #open(port: number): Promise<Server> {
-    const server = createServer({ allowHalfOpen: true }, (socket) => void this.#lead(socket, port))
+    const server = createServer({ allowHalfOpen: true }, (socket) => void this.#forward(socket, port))
     return new Promise((resolve, reject) => {
       server.once('error', reject)
       server.listen(0, '127.0.0.1', () => {
@@ -52,14 +52,14 @@ export class Forwards {
     })
   }
 
-  async #lead(socket: Socket, port: number): Promise<void> {
+  async #forward(socket: Socket, port: number): Promise<void> {
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
     socket.on('error', () => undefined)
     try {
       const inner = await this.#connect(port)
       if (socket.destroyed) inner.destroy()
-      else join(socket, inner)
+      else connectSockets(socket, inner)
     } catch {
       socket.destroy()
     }

@@ -9,7 +9,7 @@ export interface SocketRow {
   readonly inode: number
 }
 
-/** The TCP sockets of a network, from its folder of `/proc`. */
+/** Reads the TCP sockets of a network namespace from its `/proc/<pid>/net` folder. */
 export function readSockets(folder: string): SocketRow[] {
   return ['tcp', 'tcp6'].flatMap((name) => {
     try {
@@ -38,7 +38,7 @@ const states = new Map<string, SocketRow['state']>([
   ['01', 'established'],
 ])
 
-/** The kernel prints addresses as words in the byte order of the machine. */
+/** The kernel prints an address as 32-bit words in native byte order. */
 function readAddress(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex')].reverse())
   if (bytes.length === 4) return bytes.join('.')
@@ -51,7 +51,7 @@ function readAddress(hex: string): string {
   return new URL(`http://[${groups.map((group) => group.toString(16)).join(':')}]`).hostname.slice(1, -1)
 }
 
-/** Which of these processes holds which socket; what may not be looked at is left out. */
+/** Maps socket inodes to the processes that hold them. Processes that may not be inspected are left out. */
 export function socketOwners(pids: readonly number[]): ReadonlyMap<number, number> {
   const owners = new Map<number, number>()
   for (const pid of pids) {

@@ -1,35 +1,37 @@
 import { posix } from 'node:path'
 import { type Command, VitrineError } from '@vitrine/protocol'
 
-/** The arguments that a command becomes. */
+/** Converts a command to its argument vector. */
 export function argvOf(command: Command, shell: string | readonly string[] = 'sh'): readonly string[] {
   if (typeof command === 'string') {
-    if (command.includes('\0')) throw invalid('command: it holds a NUL character.')
+    if (command.includes('\0')) throw invalid('command: must not contain a NUL character.')
     const prefix = typeof shell === 'string' ? [shell, '-c'] : shell
-    return [...checked('shell', prefix), command]
+    return [...checkArgv('shell', prefix), command]
   }
-  return checked('command', command)
+  return checkArgv('command', command)
 }
 
-function checked(name: string, argv: readonly string[]): readonly string[] {
+function checkArgv(name: string, argv: readonly string[]): readonly string[] {
   if (!Array.isArray(argv) || argv.length === 0)
-    throw invalid(`${name}: expected a text or a list that names a program, got ${JSON.stringify(argv)}.`)
+    throw invalid(
+      `${name}: expected a text or a list that starts with the name of a program, got ${JSON.stringify(argv)}.`,
+    )
   for (const [index, part] of argv.entries()) {
     if (typeof part !== 'string') throw invalid(`${name}[${index}]: expected a text, got ${typeof part}.`)
-    if (part.includes('\0')) throw invalid(`${name}[${index}]: it holds a NUL character.`)
+    if (part.includes('\0')) throw invalid(`${name}[${index}]: must not contain a NUL character.`)
   }
   if (argv[0] === '') throw invalid(`${name}[0]: expected the name of a program, got an empty text.`)
   return argv
 }
 
-/** Where a command starts: below the workspace unless it is said otherwise. */
-export function workingDirectory(root: string, places: readonly string[], cwd?: string): string {
+/** Resolves the working directory of a command: the workspace by default, and always below one of `places`. */
+export function workingDirectory(root: string, roots: readonly string[], cwd?: string): string {
   if (cwd === undefined) return root
   if (typeof cwd !== 'string' || cwd.includes('\0'))
     throw invalid('cwd: expected a path without NUL characters.')
   const path = posix.resolve(root, cwd)
-  if (places.some((place) => path === place || path.startsWith(`${place}/`))) return path
-  throw new VitrineError('cwd_outside', `The working directory ${path} is outside of ${places.join(', ')}.`)
+  if (roots.some((folder) => path === folder || path.startsWith(`${folder}/`))) return path
+  throw new VitrineError('cwd_outside', `The working directory ${path} is outside of ${roots.join(', ')}.`)
 }
 
 function invalid(message: string): VitrineError {

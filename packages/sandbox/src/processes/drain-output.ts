@@ -1,35 +1,35 @@
-/** How long what a program has written may still be on its way after its end. */
+/** After its exit, a program's output counts as complete after `silenceMs` without a byte, at most `longestMs`. */
 const silenceMs = 20
 const longestMs = 500
 
-export interface Heard {
-  /** When something came last, by `performance.now()`. */
+export interface DrainState {
+  /** The time of the last output, by `performance.now()`. */
   readonly lastOutput: number
-  /** Whether something waits to be taken before more can come. */
+  /** Whether reading is paused until the journal has caught up. */
   readonly behind: boolean
 }
 
 /**
- * Waits until everything a dead program has written has been read. `held`: something else keeps its pipes open, and
- * nothing more comes out of them.
+ * Waits until all output of an exited program has been read. `held` means that another process keeps the pipes open and
+ * writes nothing.
  */
-export function drainOutput(closed: Promise<unknown>, heard: () => Heard): Promise<'closed' | 'held'> {
+export function drainOutput(closed: Promise<unknown>, state: () => DrainState): Promise<'closed' | 'held'> {
   return new Promise((resolve) => {
     const began = performance.now()
-    const listen = () => {
-      timer = setTimeout(look, silenceMs)
+    const wait = () => {
+      timer = setTimeout(check, silenceMs)
     }
-    // After a look at the pipes: a timer that is late comes before what has arrived meanwhile.
-    const look = () => {
+    // A late timer fires before input that has arrived meanwhile, so let the event loop read the pipes first.
+    const check = () => {
       setImmediate(() => {
-        const { lastOutput, behind } = heard()
+        const { lastOutput, behind } = state()
         const now = performance.now()
-        if (behind || (now - Math.max(lastOutput, began) < silenceMs && now - began < longestMs)) listen()
+        if (behind || (now - Math.max(lastOutput, began) < silenceMs && now - began < longestMs)) wait()
         else resolve('held')
       })
     }
     let timer: NodeJS.Timeout
-    listen()
+    wait()
     void closed.then(() => {
       clearTimeout(timer)
       resolve('closed')

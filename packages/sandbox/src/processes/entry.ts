@@ -3,11 +3,11 @@ import { type ProcessExit, type ProcessInfo, type SpawnOptions, toVitrineError }
 import type { Launch } from '../machine/machine.ts'
 import { Viewers } from '../output/viewers.ts'
 import type { ProcessHost } from './process-host.ts'
-import { type EndReason, type OutputListener, RunningProcess, type RunOptions } from './running.ts'
+import { type EndReason, type OutputListener, RunningProcess, type RunningProcessOptions } from './running.ts'
 
 const firstBackoffMs = 250
 const lastBackoffMs = 30_000
-/** Who ran so long before failing starts again without having to wait for earlier failures. */
+/** A process that ran at least this long before it failed is restarted with the first backoff again. */
 const healthyMs = 10_000
 
 export interface EntryOptions {
@@ -17,29 +17,29 @@ export interface EntryOptions {
   readonly restart?: SpawnOptions['restart']
   readonly onOutput?: OutputListener
   readonly rawStdout?: boolean
-  /** Remembered after its end, so that it can be listed and asked how it ended. */
+  /** Whether the table keeps the process after its exit, so that it can be listed with its exit status. */
   readonly remember: boolean
 }
 
-/** A process as lists show it: the same one through all its restarts. */
+/** A process as the process table lists it: one entry for all its restarts. */
 export class ProcessEntry {
   readonly id: string
   readonly owner: string | undefined
   readonly argv: readonly string[]
   readonly remember: boolean
   readonly viewers = new Viewers()
-  /** Bytes that were given to it and not taken yet. */
+  /** Input bytes that the process has not read yet. */
   inputWaiting = 0
-  /** Settles when it has ended for the last time. */
+  /** Settles when it has ended and is not restarted. */
   readonly exit: Promise<ProcessExit>
   readonly #host: ProcessHost
   readonly #options: EntryOptions
-  readonly #over = new AbortController()
+  readonly #cancelled = new AbortController()
   #current: RunningProcess
   #state: ProcessInfo['state'] = 'running'
   #lastExit: ProcessExit | undefined
   #restarts = 0
-  #endedWaiting = false
+  #endedBeforeRestart = false
 
   static async start(host: ProcessHost, options: EntryOptions): Promise<ProcessEntry> {
     const waiting: { entry?: ProcessEntry; early: Parameters<OutputListener>[] } = { early: [] }
@@ -48,7 +48,7 @@ export class ProcessEntry {
       else waiting.entry.#output(...output)
     }
     const restarts = (exit: ProcessExit) =>
-      waiting.entry === undefined ? false : waiting.entry.#startsAgain(exit)
+      waiting.entry === undefined ? false : waiting.entry.#willRestart(exit)
     const first = await run(host, options, 0, { onOutput: listener, restarts })
     const entry = new ProcessEntry(host, options, first)
     waiting.entry = entry
@@ -64,7 +64,7 @@ export class ProcessEntry {
     this.#host = host
     this.#options = options
     this.#current = first
-    this.exit = this.#live().catch((error: unknown) => {
+    this.exit = this.#runUntilFinished().catch((error: unknown) => {
       this.#close()
       throw error
     })
@@ -75,13 +75,13 @@ export class ProcessEntry {
     return this.#current
   }
 
-  get over(): boolean {
+  get exited(): boolean {
     return this.#state === 'exited'
   }
 
-  /** Its last end says that it would be started again, but it was called off. */
-  get endedWaiting(): boolean {
-    return this.#endedWaiting
+  /** Whether it was ended while it waited for a restart that its last exit event announced. */
+  get endedBeforeRestart(): boolean {
+    return this.#endedBeforeRestart
   }
 
   info(): ProcessInfo {
@@ -99,19 +99,19 @@ export class ProcessEntry {
     }
   }
 
-  /** It is about to go with its machine: it is not started again, and its end says why. */
+  /** Marks that the machine is about to end it: it is not restarted, and its exit gets this reason. */
   markEnding(reason: EndReason): void {
-    this.#over.abort()
+    this.#cancelled.abort()
     this.#current.markEnding(reason)
   }
 
   kill(reason: EndReason): Promise<ProcessExit> {
-    this.#over.abort()
+    this.#cancelled.abort()
     return this.#current.ended ? this.exit : this.#current.kill(reason).then(() => this.exit)
   }
 
   stop(graceMs: number): Promise<ProcessExit> {
-    this.#over.abort()
+    this.#cancelled.abort()
     return this.#current.ended ? this.exit : this.#current.stop(graceMs).then(() => this.exit)
   }
 
@@ -120,27 +120,27 @@ export class ProcessEntry {
     this.#options.onOutput?.(stream, bytes)
   }
 
-  async #live(): Promise<ProcessExit> {
+  async #runUntilFinished(): Promise<ProcessExit> {
     let backoff = firstBackoffMs
     for (;;) {
       const began = performance.now()
       const exit = await this.#current.exit
       this.#lastExit = exit
-      if (!this.#startsAgain(exit)) return this.#finish(exit)
+      if (!this.#willRestart(exit)) return this.#finish(exit)
       if (performance.now() - began > healthyMs) backoff = firstBackoffMs
       this.#state = 'waiting'
       do {
-        await sleep(backoff, undefined, { signal: this.#over.signal, ref: false }).catch(() => undefined)
+        await sleep(backoff, undefined, { signal: this.#cancelled.signal, ref: false }).catch(() => undefined)
         backoff = Math.min(backoff * 2, lastBackoffMs)
-        if (!this.#startsAgain(exit)) return this.#finish(exit)
+        if (!this.#willRestart(exit)) return this.#finish(exit)
       } while (!(await this.#restart()))
     }
   }
 
-  /** False when it could not be started; it is tried again later. */
+  /** Resolves to false if it could not be started; the caller tries again later. */
   async #restart(): Promise<boolean> {
     const onOutput: OutputListener = (...output) => this.#output(...output)
-    const restarts = (ended: ProcessExit) => this.#startsAgain(ended)
+    const restarts = (ended: ProcessExit) => this.#willRestart(ended)
     this.#restarts += 1
     try {
       this.#current = await run(this.#host, this.#options, this.#restarts, { onOutput, restarts })
@@ -152,13 +152,13 @@ export class ProcessEntry {
       return false
     }
     this.#state = 'running'
-    // Called off while it was being started: nobody could end what was not there yet.
-    if (this.#over.signal.aborted) void this.#current.kill('cancelled').catch(() => undefined)
+    // It was cancelled while it was being started, when there was no process to kill yet.
+    if (this.#cancelled.signal.aborted) void this.#current.kill('cancelled').catch(() => undefined)
     return true
   }
 
-  #startsAgain({ outcome }: ProcessExit): boolean {
-    if (this.#over.signal.aborted) return false
+  #willRestart({ outcome }: ProcessExit): boolean {
+    if (this.#cancelled.signal.aborted) return false
     const { restart = 'never' } = this.#options
     return restart === 'always' || (restart === 'on-failure' && outcome === 'failed')
   }
@@ -169,7 +169,7 @@ export class ProcessEntry {
   }
 
   #finish(exit: ProcessExit): ProcessExit {
-    this.#endedWaiting = this.#current.restarting
+    this.#endedBeforeRestart = this.#current.restarting
     this.#close()
     return exit
   }
@@ -177,14 +177,14 @@ export class ProcessEntry {
 
 function run(
   host: ProcessHost,
-  { id, launch, owner, restart = 'never', rawStdout: talks = false }: EntryOptions,
+  { id, launch, owner, restart = 'never', rawStdout = false }: EntryOptions,
   restarts: number,
-  hooks: Pick<RunOptions, 'onOutput' | 'restarts'>,
+  hooks: Pick<RunningProcessOptions, 'onOutput' | 'restarts'>,
 ): Promise<RunningProcess> {
   const context = {
     ...(owner !== undefined && { owner }),
     ...(restart !== 'never' && { restart }),
     ...(restarts > 0 && { restarts }),
   }
-  return RunningProcess.start(host, { id, launch, context, rawStdout: talks, ...hooks })
+  return RunningProcess.start(host, { id, launch, context, rawStdout, ...hooks })
 }

@@ -8,12 +8,11 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, processOptions } from '@vitrine/protocol/options'
-import { written } from '../machine/written.ts'
 import type { ProcessEntry } from './entry.ts'
 
 const defaultGraceMs = 2_000
 
-/** A process as its caller holds it. Everything asked of it is an operation. */
+/** A caller's handle to a process. Every call is an operation. */
 export class ProcessHandle implements Process {
   readonly id: string
   readonly #entry: ProcessEntry
@@ -44,7 +43,7 @@ export class ProcessHandle implements Process {
     const bytes = Buffer.byteLength(data)
     return this.#operate('process_input', { bytes }, async () => {
       const { inputBytes } = this.#limits
-      // What was given before and not taken yet counts as well.
+      // Earlier input that the process has not read yet counts as well.
       const waiting = this.#entry.inputWaiting
       if (bytes + waiting > inputBytes) {
         await this.#journal.append([
@@ -52,7 +51,7 @@ export class ProcessHandle implements Process {
         ])
         throw new VitrineError(
           'input_too_large',
-          `The input has ${bytes} bytes, and ${waiting} still wait to be read; ${inputBytes} are the limit.`,
+          `The input has ${bytes} bytes, with ${waiting} earlier bytes still unread; the limit is ${inputBytes} bytes.`,
         )
       }
       const { terminal, stdin, ended } = this.#entry.current
@@ -72,7 +71,7 @@ export class ProcessHandle implements Process {
     return this.#operate('process_end_input', {}, async () => {
       const { terminal, stdin, ended } = this.#entry.current
       if (terminal !== undefined && ended) throw exited(this.id)
-      // ^D: the end of input, as a terminal knows it.
+      // ^D ends the input of a terminal.
       if (terminal !== undefined) await terminal.write('\x04')
       else if (stdin?.writable) await written((done) => stdin.end(() => done()))
     })
@@ -130,6 +129,17 @@ function signalNamed(name: string): NodeJS.Signals {
 
 function isSignal(name: string): name is NodeJS.Signals {
   return Object.hasOwn(constants.signals, name)
+}
+
+/** Waits until a stream has accepted the data that is written to it. */
+function written(write: (done: (error?: Error | null) => void) => unknown): Promise<void> {
+  return new Promise((resolve, reject) => {
+    write((error) => {
+      if (error)
+        reject(new VitrineError('input_closed', 'The process has closed its input.', { cause: error }))
+      else resolve()
+    })
+  })
 }
 
 function exited(id: string): VitrineError {

@@ -2,18 +2,18 @@ import type { Journal } from '@vitrine/journal'
 import { isEvent, type JournalItem, type LogChunk, type LogOptions } from '@vitrine/protocol'
 
 interface Range extends LogOptions {
-  /** The last `seq` that is wanted. */
+  /** The last `seq` to include. */
   readonly upTo?: number
 }
 
-/** What the journal has of a process's output. Secrets are masked in it, and what its budget did not cover is missing. */
+/** Reads a process's output from the journal: with secrets masked, and without the bytes beyond the process's budget. */
 export async function readLogs(journal: Journal, process: string, options: Range): Promise<LogChunk[]> {
   return options.tail === undefined
-    ? forwards(journal, process, options)
+    ? readForwards(journal, process, options)
     : lastLines(journal, process, options, options.tail)
 }
 
-async function forwards(
+async function readForwards(
   journal: Journal,
   process: string,
   { since, signal, upTo }: Range,
@@ -21,7 +21,12 @@ async function forwards(
   const chunks: LogChunk[] = []
   let from: { after?: string; at?: Date } = startAt(since)
   for (;;) {
-    const page = await journal.read({ ...from, ...wanted(process), limit: 10_000, ...(signal && { signal }) })
+    const page = await journal.read({
+      ...from,
+      ...outputFilter(process),
+      limit: 10_000,
+      ...(signal && { signal }),
+    })
     for (const item of page.events) if (isUpTo(item, upTo)) chunks.push(...chunkOf(item, process))
     if (page.end) return chunks
     from = { after: page.cursor }
@@ -34,7 +39,7 @@ async function lastLines(
   options: Range,
   count: number,
 ): Promise<LogChunk[]> {
-  if (options.since !== undefined) return cutToLines(await forwards(journal, process, options), count)
+  if (options.since !== undefined) return cutToLines(await readForwards(journal, process, options), count)
   const { signal, upTo } = options
   const found: LogChunk[] = []
   let before: string | undefined
@@ -42,7 +47,7 @@ async function lastLines(
     const range = before === undefined ? {} : { before }
     const page = await journal.read({
       ...range,
-      ...wanted(process),
+      ...outputFilter(process),
       order: 'desc',
       limit: 1_000,
       ...(signal && { signal }),
@@ -54,7 +59,7 @@ async function lastLines(
   return cutToLines(found, count)
 }
 
-/** Its output from where it is asked for, as it comes, until it has ended for good. */
+/** Follows a process's output from the requested position until the process has ended and is not restarted. */
 export async function* followLogs(
   journal: Journal,
   process: string,
@@ -63,7 +68,7 @@ export async function* followLogs(
   const { since, tail, signal } = options
   let after: string | undefined
   if (tail !== undefined || since !== undefined) {
-    // Everything up to here comes from pages, everything after from the tail.
+    // Events up to this head come from pages, later ones from the tail.
     const { head } = journal
     yield* await readLogs(journal, process, { ...options, upTo: head.seq })
     after = journal.cursor(head)
@@ -77,7 +82,7 @@ export async function* followLogs(
   }
 }
 
-/** Whether the journal knows of such a process. */
+/** Whether the journal has a start of this process. */
 export async function wasStarted(journal: Journal, process: string): Promise<boolean> {
   let after: string | undefined
   for (;;) {
@@ -93,7 +98,7 @@ export async function wasStarted(journal: Journal, process: string): Promise<boo
   }
 }
 
-/** Whether what the journal last says of it, up to there, is an end for good. */
+/** Whether its last start or exit event up to this `seq` is an exit without a restart. */
 async function hasEnded(
   journal: Journal,
   process: string,
@@ -129,14 +134,14 @@ function startAt(since: string | undefined): { after?: string; at?: Date } {
   return /^\d{4}-\d\d-\d\dT/.test(since) ? { at: new Date(since) } : { after: since }
 }
 
-function wanted(process: string) {
+function outputFilter(process: string) {
   return { types: ['process.output'], text: process }
 }
 
 function chunkOf(item: JournalItem, process: string): LogChunk[] {
   if (!isEvent(item, 'process.output') || item.data.process !== process) return []
   const { stream, offset, data, encoding, skipped } = item.data
-  // A policy may have replaced the text by a note of its length and hash.
+  // A redaction policy may have replaced the text by its length and hash.
   const bytes = typeof data === 'string' ? Buffer.from(data, encoding) : Buffer.alloc(0)
   return [{ time: item.time, stream, offset, data: bytes, ...(skipped !== undefined && { skipped }) }]
 }
@@ -148,7 +153,7 @@ function linesIn(chunks: readonly LogChunk[]): number {
   )
 }
 
-/** From the end back to the line break before the first wanted line. */
+/** Cuts the chunks to their last `count` lines. */
 function cutToLines(chunks: readonly LogChunk[], count: number): LogChunk[] {
   if (count <= 0) return []
   const kept: LogChunk[] = []
@@ -160,7 +165,7 @@ function cutToLines(chunks: readonly LogChunk[], count: number): LogChunk[] {
         last = false
         continue
       }
-      // The break that ends the last line does not begin another.
+      // The line break that ends the last line does not start another line.
       if (last) {
         last = false
         continue

@@ -5,26 +5,26 @@ import { send } from '../machine/kill-tree.ts'
 import { descendantsOf, readProcessTable } from '../machine/process-table.ts'
 import type { ProcessEntry } from './entry.ts'
 
-/** A program that its caller talks with. */
+/** A program whose stdin and stdout belong to the caller. */
 export interface PipedProcess {
   readonly id: string
   readonly pid: number
   readonly stdin: Writable
   readonly stdout: Readable
-  /** Settles once the end was observed and committed. */
+  /** Settles once the exit is observed and committed. */
   readonly exit: Promise<ProcessExit>
-  /** Settles once the end was observed. */
+  /** Settles once the exit is observed. */
   readonly observed: Promise<ProcessExit>
-  /** Politely, then for certain. */
+  /** Sends SIGTERM, and SIGKILL after `graceMs`. */
   stop(graceMs: number): Promise<ProcessExit>
   kill(): Promise<ProcessExit>
-  /** Ends what it has left behind, itself included. */
+  /** Kills its whole tree, also the processes left after its exit. */
   endTree(): Promise<void>
-  /** Ends what it has started since then, and not itself. Gives how many there were. */
+  /** Kills its descendants that started at or after the mark, and returns their number. The program itself goes on. */
   killStartedAfter(moment: ProcessMark): number
 }
 
-/** The kernel's own count, by which it says when a process began. */
+/** A moment in the kernel's clock ticks since boot, comparable with the start time of a process. */
 export type ProcessMark = number
 
 const ticksPerSecond = 100
@@ -37,7 +37,7 @@ export function pipedProcess(entry: ProcessEntry): PipedProcess {
   const { id, current } = entry
   const { stdin, stdout } = current
   if (stdin === undefined || stdout === undefined)
-    throw new VitrineError('internal', 'A process to talk with was started without its pipes.')
+    throw new VitrineError('internal', 'A piped process was started without its pipes.')
   return {
     id,
     pid: current.pid,

@@ -10,7 +10,7 @@ export const defaultProcessLimits: ProcessLimits = {
   inputBytes: 8 * 1024 * 1024,
 }
 
-/** What a process needs of its sandbox. */
+/** The parts of a sandbox that a process needs. */
 export interface ProcessHost {
   readonly machine: Machine
   readonly journal: Journal

@@ -8,31 +8,31 @@ import type { ProcessHost } from './process-host.ts'
 
 export type OutputListener = (stream: OutputStream, chunk: Buffer) => void
 
-export interface RunOptions {
+export interface RunningProcessOptions {
   readonly id: string
   readonly launch: Launch
-  /** What else its start says. */
+  /** More fields for its `process.started` event. */
   readonly context?: Readonly<Record<string, string | number>>
-  /** Whether it will be started again after such an end. */
+  /** Whether it will be restarted after this exit. */
   readonly restarts?: (exit: ProcessExit) => boolean
-  /** Sees the output as it is, before it is redacted: for whoever asked for it. */
+  /** Gets the unredacted output, for the caller that started the process. */
   readonly onOutput?: OutputListener
-  /** What it writes to stdout is for whoever started it, who reads it and keeps the record of it. */
+  /** Leaves stdout to the caller, who reads and records it. */
   readonly rawStdout?: boolean
 }
 
 /** Why a process is being ended. */
 export type EndReason = 'timeout' | 'cancelled' | 'interrupted'
 
-/** One process from its start to its committed end. */
+/** One process from its start to its committed exit. */
 export class RunningProcess {
   readonly id: string
   readonly pid: number
   readonly tty: boolean
   readonly startedAt: string
-  /** Settles once the end was observed, and is on its way into the journal. */
+  /** Settles once the exit is observed and its event is being committed. */
   readonly observed: Promise<ProcessExit>
-  /** Settles once the end was observed and committed. */
+  /** Settles once the exit is observed and committed. */
   readonly exit: Promise<ProcessExit>
   readonly #launched: Launched
   readonly #host: ProcessHost
@@ -47,15 +47,15 @@ export class RunningProcess {
   #restarting = false
   #pipesStillOpen = false
 
-  static async start(host: ProcessHost, options: RunOptions): Promise<RunningProcess> {
+  static async start(host: ProcessHost, options: RunningProcessOptions): Promise<RunningProcess> {
     const launched = await host.machine.launch(options.launch)
     return new RunningProcess(host, launched, options)
   }
 
-  private constructor(host: ProcessHost, launched: Launched, options: RunOptions) {
-    const { id, launch, context, restarts = () => false, onOutput, rawStdout: talks = false } = options
+  private constructor(host: ProcessHost, launched: Launched, options: RunningProcessOptions) {
+    const { id, launch, context, restarts = () => false, onOutput, rawStdout = false } = options
     this.#restarts = restarts
-    this.#rawStdout = talks
+    this.#rawStdout = rawStdout
     this.id = id
     this.pid = launched.pid
     this.tty = launch.tty !== undefined
@@ -91,7 +91,7 @@ export class RunningProcess {
       await Promise.all([started, committed])
       return exit
     })
-    // Whoever does not ask how it ended is not to be told by a crash.
+    // A caller that does not await these promises must not crash by an unhandled rejection.
     for (const promise of [started, this.observed, this.exit]) promise.catch(() => undefined)
   }
 
@@ -99,12 +99,12 @@ export class RunningProcess {
     return this.#ended
   }
 
-  /** Whether its end says that it will be started again. */
+  /** Whether its exit event announces a restart. */
   get restarting(): boolean {
     return this.#restarting
   }
 
-  /** The top of its tree, as the host numbers it. */
+  /** The pid on the host of the process at the top of its tree. */
   get top(): number {
     return this.#launched.top
   }
@@ -131,12 +131,12 @@ export class RunningProcess {
     this.#launched.signal(name, scope)
   }
 
-  /** Something else is about to end it. */
+  /** Sets the reason for its exit when something else is about to end it. */
   markEnding(reason: EndReason): void {
     this.#endReason ??= reason
   }
 
-  /** Ends the whole tree, and says why in the process's end. */
+  /** Kills the whole tree, and gives the exit this reason. */
   async kill(reason: EndReason): Promise<ProcessExit> {
     if (!this.#ended) {
       this.#endReason ??= reason
@@ -145,12 +145,12 @@ export class RunningProcess {
     return this.exit
   }
 
-  /** Ends what is left of its tree, also after its own end. */
+  /** Kills the rest of its tree, also after its own exit. */
   endTree(): Promise<void> {
     return this.#launched.killTree()
   }
 
-  /** Asks it to end, and after `graceMs` does not ask any more. What it leaves behind goes too. */
+  /** Sends SIGTERM to its whole tree, and SIGKILL after `graceMs`. */
   async stop(graceMs: number): Promise<ProcessExit> {
     if (!this.#ended) {
       this.#endReason ??= 'cancelled'
@@ -161,7 +161,7 @@ export class RunningProcess {
 
   #listen(): void {
     const { pipes, terminal } = this.#launched
-    // Its pipes may come from elsewhere; what comes out of them belongs to the operation that started it.
+    // The pipes arrive in another async context; bind the output to the operation that started the process.
     const take = AsyncLocalStorage.bind((stream: OutputStream, bytes: Buffer) => this.#take(stream, bytes))
     terminal?.onData((bytes) => take('terminal', bytes))
     if (!this.#rawStdout) pipes?.stdout.on('data', (bytes: Buffer) => take('stdout', bytes))
@@ -176,7 +176,7 @@ export class RunningProcess {
   }
 
   #take(stream: OutputStream, bytes: Buffer): void {
-    // What a grandchild writes after the end belongs to nobody any more.
+    // Output of a grandchild after the process's exit is discarded.
     if (this.#pipesStillOpen) return
     this.#lastOutput = performance.now()
     for (const listener of this.#listeners) listener(stream, bytes)
@@ -196,12 +196,12 @@ export class RunningProcess {
 
   async #run(): Promise<{ exit: ProcessExit; committed: Promise<unknown> }> {
     const ending = await this.#launched.ended
-    await this.#lastWords()
+    await this.#drainOutput()
     await this.#recorder.end()
     const exit = exitOf(ending, this.#endReason)
     const { bytes, skipped } = this.#recorder
     this.#restarting = this.#restarts(exit)
-    // In one transaction with whatever its caller writes next.
+    // Not awaited, so that it is committed in one transaction with the caller's next event.
     const committed = this.#host.journal.append([
       {
         type: 'process.exited',
@@ -226,16 +226,16 @@ export class RunningProcess {
   }
 
   /**
-   * What was written before the end is read to its end. A pipe that something else still holds is not waited for:
-   * it is emptied from then on, so that whatever runs on does not stop for want of a reader.
+   * Reads all output that was written before the exit. A pipe that another process keeps open is not waited for: it is
+   * drained from then on, so that the other process does not block on a full pipe.
    */
-  async #lastWords(): Promise<void> {
+  async #drainOutput(): Promise<void> {
     const { terminal } = this.#launched
     const open = this.#pipes().filter((pipe) => !pipe.closed)
     if (open.length === 0 && terminal === undefined) return
     const closed = terminal === undefined ? Promise.all(open.map(closing)) : terminal.closed
-    const heard = () => ({ lastOutput: this.#lastOutput, behind: this.#recorder.full })
-    if ((await drainOutput(closed, heard)) === 'closed') return
+    const state = () => ({ lastOutput: this.#lastOutput, behind: this.#recorder.full })
+    if ((await drainOutput(closed, state)) === 'closed') return
     this.#pipesStillOpen = true
     this.#listeners.clear()
     terminal?.close()
@@ -247,18 +247,18 @@ export class RunningProcess {
 }
 
 function closing(pipe: Readable): Promise<void> {
-  return new Promise((settle) => {
-    if (pipe.closed) settle()
-    else pipe.once('close', () => settle())
+  return new Promise((resolve) => {
+    if (pipe.closed) resolve()
+    else pipe.once('close', () => resolve())
   })
 }
 
-/** What the operating system said, and why it was ended when that was our doing. */
+/** The exit of a process from its wait status, with our reason if our signal ended it. */
 export function exitOf({ code, signal }: WaitStatus, reason: EndReason | undefined): ProcessExit {
-  const seen = { exitCode: code, signal }
+  const status = { exitCode: code, signal }
   if (reason === 'interrupted' || (code === null && signal === null))
     return { outcome: 'interrupted', exitCode: null, signal: null }
-  // Who ended by itself, even when asked to, has ended in its own way.
-  if (reason !== undefined && signal !== null) return { ...seen, outcome: reason }
-  return { ...seen, outcome: code === 0 ? 'ok' : 'failed' }
+  // A process that exits with a code, even after SIGTERM, keeps that exit code as its outcome.
+  if (reason !== undefined && signal !== null) return { ...status, outcome: reason }
+  return { ...status, outcome: code === 0 ? 'ok' : 'failed' }
 }

@@ -3,12 +3,12 @@ import { type ProcessLimits, VitrineError } from '@vitrine/protocol'
 import { type EntryOptions, ProcessEntry } from './entry.ts'
 import type { ProcessHost } from './process-host.ts'
 
-/** Every process of one sandbox: those that run, and the last ones that have ended. */
+/** The processes of one sandbox: all running ones, and the last ones that have ended. */
 export class ProcessTable {
   readonly #entries = new Map<string, ProcessEntry>()
   readonly #limits: ProcessLimits
   #starting = 0
-  #left = 0
+  #cancellations = 0
 
   constructor(limits: ProcessLimits) {
     this.#limits = limits
@@ -19,13 +19,16 @@ export class ProcessTable {
   }
 
   get running(): ProcessEntry[] {
-    return this.list().filter(({ over }) => !over)
+    return this.list().filter(({ exited }) => !exited)
   }
 
   get(id: string): ProcessEntry {
     const entry = this.#entries.get(id)
     if (entry === undefined)
-      throw new VitrineError('not_found', `There is no process "${id}" in this sandbox, or it was forgotten.`)
+      throw new VitrineError(
+        'not_found',
+        `There is no process "${id}" in this sandbox: it never existed or was removed.`,
+      )
     return entry
   }
 
@@ -36,10 +39,10 @@ export class ProcessTable {
   async start(host: ProcessHost, options: EntryOptions): Promise<ProcessEntry> {
     if (this.running.length + this.#starting >= this.#limits.processes) await this.#refuse(host.journal)
     this.#starting += 1
-    const left = this.#left
+    const cancellations = this.#cancellations
     try {
       const entry = await ProcessEntry.start(host, options)
-      if (left !== this.#left) entry.markEnding('cancelled')
+      if (cancellations !== this.#cancellations) entry.markEnding('cancelled')
       this.#entries.set(entry.id, entry)
       const ended = () => this.#ended(entry)
       void entry.exit.then(ended, ended)
@@ -49,9 +52,9 @@ export class ProcessTable {
     }
   }
 
-  /** The machine is about to go: what runs, and what is being started, is told why it ends. */
-  leave(): ProcessEntry[] {
-    this.#left += 1
+  /** Marks all running and starting processes as cancelled, before the machine shuts down. */
+  cancelAll(): ProcessEntry[] {
+    this.#cancellations += 1
     const { running } = this
     for (const entry of running) entry.markEnding('cancelled')
     return running
@@ -59,20 +62,20 @@ export class ProcessTable {
 
   remove(id: string): void {
     const entry = this.get(id)
-    if (!entry.over) throw new VitrineError('process_running', `Process ${id} is still running.`)
+    if (!entry.exited) throw new VitrineError('process_running', `Process ${id} is still running.`)
     this.#entries.delete(id)
   }
 
   async #refuse(journal: Journal): Promise<never> {
     const max = this.#limits.processes
     await journal.append([{ type: 'limit.reached', data: { limit: 'processes', max } }])
-    throw new VitrineError('process_limit', `This sandbox runs ${max} processes already, which is its limit.`)
+    throw new VitrineError('process_limit', `This sandbox runs ${max} processes, which is its limit.`)
   }
 
   #ended(entry: ProcessEntry): void {
     if (!entry.remember) this.#entries.delete(entry.id)
-    const over = this.list().filter((one) => one.over)
-    for (const old of over.slice(0, Math.max(0, over.length - this.#limits.remembered)))
+    const exited = this.list().filter((one) => one.exited)
+    for (const old of exited.slice(0, Math.max(0, exited.length - this.#limits.remembered)))
       this.#entries.delete(old.id)
   }
 }

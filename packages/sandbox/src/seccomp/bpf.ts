@@ -10,14 +10,14 @@ export type Line =
 /** `any-bit` holds when the word shares a bit with the value. */
 export type Comparison = 'equal' | 'at-least' | 'any-bit'
 
-/** Loads a 32-bit word of what is examined. */
+/** Loads a 32-bit word of the examined data. */
 export const load = (offset: number): Line => ({ op: 'load', offset })
 
-/** Goes to the label when the loaded word compares so, else on to the next line. */
+/** Jumps to the label if the comparison with the loaded word holds; otherwise continues with the next line. */
 export const jump = (when: Comparison, value: number, to: string): Line => ({ op: 'jump', when, value, to })
 
-/** Ends the program. */
-export const give = (value: number): Line => ({ op: 'return', value })
+/** Returns a value and ends the program. */
+export const returnValue = (value: number): Line => ({ op: 'return', value })
 
 export const label = (name: string): Line => ({ op: 'label', name })
 
@@ -26,40 +26,41 @@ const opcodes = { load: 0x20, return: 0x06, equal: 0x15, 'at-least': 0x35, 'any-
 const instructionBytes = 8
 const longestJump = 255
 
-/** The program as an array of `struct sock_filter`, little endian. */
+/** Assembles the program into an array of `struct sock_filter`, little endian. */
 export function assemble(lines: readonly Line[]): Uint8Array {
-  const places = labelPlaces(lines)
+  const positions = labelPositions(lines)
   const instructions = lines.filter((line) => line.op !== 'label')
   const bytes = new Uint8Array(instructions.length * instructionBytes)
   const view = new DataView(bytes.buffer)
   instructions.forEach((line, at) => {
     const start = at * instructionBytes
     view.setUint16(start, opcodes[line.op === 'jump' ? line.when : line.op], true)
-    if (line.op === 'jump') view.setUint8(start + 2, distance(line.to, places.get(line.to), at))
+    if (line.op === 'jump') view.setUint8(start + 2, distance(line.to, positions.get(line.to), at))
     view.setUint32(start + 4, line.op === 'load' ? line.offset : line.value, true)
   })
   return bytes
 }
 
-function labelPlaces(lines: readonly Line[]): ReadonlyMap<string, number> {
-  const places = new Map<string, number>()
+function labelPositions(lines: readonly Line[]): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>()
   let at = 0
   for (const line of lines) {
     if (line.op !== 'label') at += 1
-    else if (places.has(line.name)) throw broken(`the label ${line.name} stands twice`)
-    else places.set(line.name, at)
+    else if (positions.has(line.name)) throw assemblyError(`the label ${line.name} is defined twice`)
+    else positions.set(line.name, at)
   }
-  return places
+  return positions
 }
 
-/** The kernel knows forward jumps only, counted in one byte. */
-function distance(name: string, place: number | undefined, from: number): number {
-  if (place === undefined) throw broken(`there is no label ${name}`)
-  const length = place - from - 1
-  if (length < 0 || length > longestJump) throw broken(`the jump to ${name} is ${length} long`)
+/** The distance of a jump: the kernel supports forward jumps only, encoded in one byte. */
+function distance(name: string, position: number | undefined, from: number): number {
+  if (position === undefined) throw assemblyError(`there is no label ${name}`)
+  const length = position - from - 1
+  if (length < 0 || length > longestJump)
+    throw assemblyError(`the jump to ${name} is ${length} instructions long`)
   return length
 }
 
-function broken(why: string): VitrineError {
+function assemblyError(why: string): VitrineError {
   return new VitrineError('internal', `The filter cannot be assembled: ${why}.`)
 }

@@ -1,4 +1,4 @@
-import { assemble, give, jump, type Line, label, load } from './bpf.ts'
+import { assemble, jump, type Line, label, load, returnValue } from './bpf.ts'
 import {
   absent,
   absentWithoutSetId,
@@ -17,9 +17,9 @@ import {
 import { type Arch, type Syscall, syscallNumber } from './syscalls.ts'
 
 export interface SeccompOptions {
-  /** For the root of a private range of users, who installs packages. Default: false. */
+  /** For the root user of a private uid range, who installs packages. Default: false. */
   readonly root?: boolean
-  /** Whether files may be made setuid or setgid: only where none of them is a file of the host's. Default: false. */
+  /** Whether files may be made setuid or setgid: only safe if no file belongs to a user of the host. Default: false. */
   readonly setId?: boolean
 }
 
@@ -29,7 +29,7 @@ const EPERM = 1
 const ENOSYS = 38
 const EAFNOSUPPORT = 97
 
-/** Where things stand in `struct seccomp_data`. */
+/** Offsets in `struct seccomp_data`. */
 const numberAt = 0
 const archAt = 4
 const lowWordOf = (argument: number) => 16 + 8 * argument
@@ -39,8 +39,8 @@ const auditArch = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const
 const x32Bit = 0x4000_0000
 
 /**
- * The system calls a sandbox may make, as classic BPF: all but those that reach other processes, namespaces,
- * mounts or the machine.
+ * The seccomp filter of a sandbox as classic BPF: it allows all system calls except those that reach other processes,
+ * namespaces, mounts or the machine.
  *
  * @example
  * writeFileSync(path, seccompFilter('x64'))
@@ -50,75 +50,77 @@ export function seccompFilter(arch: Arch, { root = false, setId = false }: Secco
   return assemble([
     load(archAt),
     jump('equal', auditArch[arch], 'native'),
-    give(refuse | ENOSYS),
+    returnValue(refuse | ENOSYS),
 
     label('native'),
     load(numberAt),
     ...(arch === 'x64' ? [jump('at-least', x32Bit, 'forbidden')] : []),
-    ...when(arch, ['ioctl', 'clone', 'unshare', 'personality'], (name) => name),
+    ...jumpOnCalls(arch, ['ioctl', 'clone', 'unshare', 'personality'], (name) => name),
     ...(setId ? [] : setIdChecks(arch)),
-    ...when(arch, ['socket', 'socketpair'], () => 'socket'),
-    ...when(arch, absent, () => 'absent'),
-    ...when(arch, root ? forbidden : [...forbidden, ...forbiddenToUsers], () => 'forbidden'),
-    give(allow),
+    ...jumpOnCalls(arch, ['socket', 'socketpair'], () => 'socket'),
+    ...jumpOnCalls(arch, absent, () => 'absent'),
+    ...jumpOnCalls(arch, root ? forbidden : [...forbidden, ...forbiddenToUsers], () => 'forbidden'),
+    returnValue(allow),
 
     label('socket'),
     load(lowWordOf(0)),
     ...socketFamilies.map((family) => jump('equal', family, 'allowed')),
-    give(refuse | EAFNOSUPPORT),
+    returnValue(refuse | EAFNOSUPPORT),
 
-    // The kernel takes the command as an int: the high word means nothing.
+    // The kernel takes the command as an int and ignores the high word.
     label('ioctl'),
     load(lowWordOf(1)),
     ...forbiddenIoctls.map((command) => jump('equal', command, 'forbidden')),
-    give(allow),
+    returnValue(allow),
 
-    // An unsigned long of which the kernel keeps the low word; libc may leave anything in the high one.
+    // The kernel uses only the low word of this unsigned long; libc may leave anything in the high word.
     label('clone'),
     load(lowWordOf(0)),
     jump('any-bit', cloneNamespaces, 'forbidden'),
-    give(allow),
+    returnValue(allow),
 
     label('unshare'),
     load(highWordOf(0)),
     jump('any-bit', 0xffff_ffff, 'forbidden'),
     load(lowWordOf(0)),
     jump('any-bit', ~unshareHarmless >>> 0, 'forbidden'),
-    give(allow),
+    returnValue(allow),
 
     label('personality'),
     load(lowWordOf(0)),
     ...personalities.map((personality) => jump('equal', personality, 'allowed')),
 
-    give(refuse | EPERM),
+    returnValue(refuse | EPERM),
 
     ...Object.entries(openFlags).flatMap(([name, flags]) => [
       label(name),
       load(lowWordOf(flags)),
       jump('any-bit', makesFile, `mode ${flags + 1}`),
-      give(allow),
+      returnValue(allow),
     ]),
     ...[1, 2, 3].flatMap((argument) => [
       label(`mode ${argument}`),
       load(lowWordOf(argument)),
       jump('any-bit', setIdBits, 'forbidden'),
-      give(allow),
+      returnValue(allow),
     ]),
 
     label('forbidden'),
-    give(refuse | EPERM),
+    returnValue(refuse | EPERM),
     label('absent'),
-    give(refuse | ENOSYS),
+    returnValue(refuse | ENOSYS),
     label('allowed'),
-    give(allow),
+    returnValue(allow),
   ])
 }
 
 function setIdChecks(arch: Arch): Line[] {
   return [
-    ...when(arch, absentWithoutSetId, () => 'absent'),
-    ...when(arch, namesOf(openFlags), (name) => name),
-    ...namesOf(modeArguments).flatMap((name) => when(arch, [name], () => `mode ${modeArguments[name]}`)),
+    ...jumpOnCalls(arch, absentWithoutSetId, () => 'absent'),
+    ...jumpOnCalls(arch, namesOf(openFlags), (name) => name),
+    ...namesOf(modeArguments).flatMap((name) =>
+      jumpOnCalls(arch, [name], () => `mode ${modeArguments[name]}`),
+    ),
   ]
 }
 
@@ -126,8 +128,8 @@ function namesOf<Name extends Syscall>(table: Readonly<Record<Name, number>>): N
   return Object.keys(table).filter((name): name is Name => name in table)
 }
 
-/** Compares the loaded number with those of the calls that this architecture has. */
-function when(arch: Arch, names: readonly Syscall[], labelOf: (name: Syscall) => string): Line[] {
+/** Compares the loaded number with the numbers of these calls, if this architecture has them. */
+function jumpOnCalls(arch: Arch, names: readonly Syscall[], labelOf: (name: Syscall) => string): Line[] {
   return names.flatMap((name) => {
     const number = syscallNumber(arch, name)
     return number === null ? [] : [jump('equal', number, labelOf(name))]

@@ -1,14 +1,14 @@
 import type { Syscall } from './syscalls.ts'
 
-/** `EPERM` whatever the arguments are. */
+/** Fail with `EPERM` regardless of the arguments. */
 export const forbidden: readonly Syscall[] = [
-  // Another process: its memory, its descriptors, its secrets.
+  // Access to another process: its memory, its descriptors, its secrets.
   'ptrace',
   'process_vm_readv',
   'process_vm_writev',
   'kcmp',
   'pidfd_getfd',
-  // The kernel's own machinery, where most of its holes were found.
+  // Kernel interfaces in which most vulnerabilities were found.
   'bpf',
   'perf_event_open',
   'userfaultfd',
@@ -23,7 +23,7 @@ export const forbidden: readonly Syscall[] = [
   'init_module',
   'finit_module',
   'delete_module',
-  // What the sandbox sees of the file system, and its namespaces.
+  // Mounts and namespaces.
   'mount',
   'umount2',
   'pivot_root',
@@ -37,7 +37,7 @@ export const forbidden: readonly Syscall[] = [
   'mount_setattr',
   'open_by_handle_at',
   'setns',
-  // The machine.
+  // The machine: swap, clocks, accounting, ports, memory policy.
   'swapon',
   'swapoff',
   'reboot',
@@ -59,40 +59,40 @@ export const forbidden: readonly Syscall[] = [
   'set_mempolicy_home_node',
 ]
 
-/** `EPERM` as well, but for the root of a private range of users: `dpkg` runs the scripts of `--root` in it. */
+/** Fail with `EPERM` except for the root of a private uid range: `dpkg --root` runs its scripts in a `chroot`. */
 export const forbiddenToUsers: readonly Syscall[] = ['chroot']
 
 /**
- * `ENOSYS`, which libc and libuv take as an old kernel and do without. The flags of `clone3` and the calls in
- * a ring stand in memory, where a filter cannot look.
+ * Fail with `ENOSYS`, which makes libc and libuv fall back as on an old kernel. The flags of `clone3` and the calls of an
+ * io_uring are in memory, which a filter cannot read.
  */
 export const absent: readonly Syscall[] = ['clone3', 'io_uring_setup', 'io_uring_enter', 'io_uring_register']
 
-/** Every `CLONE_NEW*` of `clone`. `CLONE_NEWTIME` is not among them: its bit is part of the exit signal there. */
+/** All `CLONE_NEW*` flags of `clone`, without `CLONE_NEWTIME`: there its bit is part of the exit signal. */
 export const cloneNamespaces = 0x7e02_0000
 
-/** `VM FS FILES SIGHAND THREAD SYSVSEM`: what `unshare` may part from. Namespaces, known and to come, are the rest. */
+/** The allowed flags of `unshare`: `VM FS FILES SIGHAND THREAD SYSVSEM`. All other flags are namespaces, now or later. */
 export const unshareHarmless = 0x0005_0f00
 
-/** `PER_LINUX`, and the question for the present one. */
+/** The allowed arguments of `personality`: `PER_LINUX`, and the query for the current one. */
 export const personalities: readonly number[] = [0, 0xffff_ffff]
 
 /**
- * `UNIX INET INET6 NETLINK`: the others know no network namespace (`VSOCK` reaches the machine's hypervisor and every
- * other listener on it) or are seldom-used kernel code (`ALG`, `TIPC`, `KCM`).
+ * The allowed families: `UNIX INET INET6 NETLINK`. The others ignore network namespaces (`VSOCK` reaches the hypervisor
+ * and every other listener on it) or are rarely used kernel code (`ALG`, `TIPC`, `KCM`).
  */
 export const socketFamilies: readonly number[] = [1, 2, 10, 16]
 
-/** `TIOCSTI` and `TIOCLINUX` type into the terminal of whoever started the sandbox. */
+/** `TIOCSTI` and `TIOCLINUX`, which insert input into the terminal that the sandbox was started from. */
 export const forbiddenIoctls: readonly number[] = [0x5412, 0x541c]
 
 /**
- * A workspace's files belong to their owner on the host. If a sandbox could set these bits, whoever runs such a file
- * on the host would run it as that owner.
+ * The setuid and setgid bits. A workspace's files belong to their owner on the host: if a sandbox could set these bits,
+ * any user of the host who runs such a file would run it as that owner.
  */
 export const setIdBits = 0o6000
 
-/** Which argument is the mode. */
+/** The index of the mode argument. */
 export const modeArguments = {
   chmod: 1,
   fchmod: 1,
@@ -103,9 +103,9 @@ export const modeArguments = {
   mknodat: 2,
 } as const satisfies Partial<Record<Syscall, number>>
 
-/** Where the flags are; the mode follows them, and counts when a file is made: `O_CREAT`, `O_TMPFILE`. */
+/** The index of the flags argument. The mode follows it and is used only with `O_CREAT` or `O_TMPFILE`. */
 export const openFlags = { open: 1, openat: 2 } as const satisfies Partial<Record<Syscall, number>>
 export const makesFile = 0o20000100
 
-/** Its flags and mode stand in memory; libc does without it. */
+/** Fails with `ENOSYS`: its flags and mode are in memory, which a filter cannot read. libc falls back to `openat`. */
 export const absentWithoutSetId: readonly Syscall[] = ['openat2']

@@ -1,6 +1,6 @@
 export type Arch = 'x64' | 'arm64'
 
-/** The numbers of the calls that the policy names: `[x64, arm64]`; `null` where an architecture has no such call. */
+/** The numbers of the calls that the policy names: `[x64, arm64]`; `null` if the architecture has no such call. */
 const table = {
   open: [2, null],
   ioctl: [16, 29],

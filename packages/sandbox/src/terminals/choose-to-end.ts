@@ -1,14 +1,14 @@
 export interface SessionUse {
   readonly id: number
   readonly exited: boolean
-  /** Grows with each use. */
+  /** A counter that grows with each use. */
   readonly lastUsed: number
 }
 
 const maxSessions = 64
 const protectedSessions = 8
 
-/** Which session makes room for another: of those not used lately one that has ended, or else the least used. */
+/** Chooses the session to remove when the table is full: of those not used recently, an ended one or the oldest. */
 export function chooseToEnd(sessions: readonly SessionUse[]): number | undefined {
   if (sessions.length < maxSessions) return undefined
   const oldestFirst = sessions.toSorted((a, b) => a.lastUsed - b.lastUsed)

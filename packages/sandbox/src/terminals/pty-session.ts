@@ -4,12 +4,12 @@ import { fitTokens } from './fit-tokens.ts'
 import type { PtyUpdate } from './pty-update.ts'
 import type { UnreadOutput } from './unread-output.ts'
 
-/** What a session needs of its process. */
+/** The parts of a process that a session needs. */
 export type PtyProcess = Pick<Process, 'id' | 'exit' | 'input' | 'end' | 'kill'>
 
 export type SessionUpdate = Omit<PtyUpdate, 'wallTimeMs'> & { readonly outcome?: Outcome }
 
-/** A process that a model talks with, call by call. */
+/** A process that a model uses through separate calls. */
 export class PtySession {
   readonly id: number
   readonly process: PtyProcess
@@ -51,21 +51,21 @@ export class PtySession {
     try {
       await this.process.input(chars)
     } catch (error) {
-      // It ended meanwhile: how it ended is the answer.
+      // The process ended meanwhile: the update reports its exit.
       if (!isVitrineError(error) || (error.code !== 'process_exited' && error.code !== 'input_closed'))
         throw error
     }
   }
 
-  /** Settles when it has ended, or after that time. */
+  /** Settles when the process has ended, or after this time. */
   async wait(milliseconds: number): Promise<void> {
-    const over = new AbortController()
-    const time = sleep(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
+    const timer = new AbortController()
+    const time = sleep(milliseconds, undefined, { signal: timer.signal }).catch(() => undefined)
     await Promise.race([this.#ended, time])
-    over.abort()
+    timer.abort()
   }
 
-  /** What is new, and in what way it has ended. */
+  /** The new output and, once the process has ended, its exit. */
   update(maxTokens: number): SessionUpdate {
     const end = this.#end
     if (end === undefined) return { sessionId: this.id, ...fitTokens(this.#unread.take(), maxTokens) }

@@ -6,12 +6,12 @@ import type { PtySession } from './pty-session.ts'
 const firstId = 1_000
 const endOfIds = 100_000
 
-/** The sessions of one sandbox, by their number. All handles to the sandbox share them. */
+/** The terminal sessions of one sandbox by number. All handles to the sandbox share them. */
 export class PtySessions {
   readonly #sessions = new Map<number, { readonly session: PtySession; lastUsed: number }>()
   #uses = 0
 
-  /** A number that no session has. */
+  /** A number that is not in use. */
   newId(): number {
     for (;;) {
       const id = randomInt(firstId, endOfIds)
@@ -19,7 +19,7 @@ export class PtySessions {
     }
   }
 
-  /** Takes a session in; the one that had to make room is given back. */
+  /** Adds a session. Returns the session that was removed to make room. */
   add(session: PtySession): PtySession | undefined {
     const uses = [...this.#sessions.values()].map(({ session: { id, exited }, lastUsed }) => ({
       id,
@@ -36,7 +36,10 @@ export class PtySessions {
   use(id: number): PtySession {
     const found = this.#sessions.get(id)
     if (found === undefined)
-      throw new VitrineError('not_found', `There is no terminal session ${id}: it has ended or never began.`)
+      throw new VitrineError(
+        'not_found',
+        `There is no terminal session ${id}: it has ended or never existed.`,
+      )
     this.#uses += 1
     found.lastUsed = this.#uses
     return found.session

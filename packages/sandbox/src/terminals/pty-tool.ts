@@ -11,7 +11,7 @@ import { yieldTime } from './yield-time.ts'
 const defaultTokens = 10_000
 const screen = { cols: 80, rows: 24 }
 
-/** What the tool needs of a sandbox. */
+/** The parts of a sandbox that the tool needs. */
 export interface PtyHost {
   readonly journal: Pick<Journal, 'operate'>
   /** Like a sandbox's `spawn`. The listener gets all output, from the first byte on, before `exit` settles. */
@@ -21,32 +21,32 @@ export interface PtyHost {
 export interface PtyStart extends Pick<SpawnOptions, 'shell' | 'env' | 'user' | 'timeoutMs'> {
   readonly cmd: Command
   readonly workdir?: string
-  /** With a terminal, and so with input. Default false. */
+  /** Whether to run in a terminal, which accepts input. Default: false. */
   readonly tty?: boolean
-  /** How long to wait for its end; from 250 ms to 30 s, 10 s by default. */
+  /** How long to wait for the command to end: 250 ms to 30 s. Default: 10 s. */
   readonly yieldTimeMs?: number
-  /** Of one answer, 10,000 by default; a token is 4 bytes. */
+  /** The most tokens of output in one update; a token is 4 bytes. Default: 10,000. */
   readonly maxOutputTokens?: number
 }
 
 export interface PtyWrite {
   readonly sessionId: number
-  /** Without any, it only looks what is new, for 5 s at least. */
+  /** The input to type. Without it, the call only polls for new output, for at least 5 s. */
   readonly chars?: string
-  /** How long to wait after typing; from 250 ms, which is the default, to 30 s. */
+  /** How long to wait after typing: 250 ms to 30 s. Default: 250 ms. */
   readonly yieldTimeMs?: number
   readonly maxOutputTokens?: number
 }
 
 export interface PtyTool {
-  /** Starts a command and answers when it has ended or the time is over. */
+  /** Starts a command and resolves when it has ended or the yield time is over. */
   ptyExecStart(start: PtyStart): Promise<PtyUpdate>
-  /** Types into a session, or looks what it has written since. One that has ended is forgotten with this answer. */
+  /** Types into a session, or polls its new output. A session that has ended is removed after this update. */
   ptyWriteStdin(write: PtyWrite): Promise<PtyUpdate>
   ptyTerminateAll(): Promise<void>
 }
 
-/** Terminals in the form that models call: every answer is short, and says how to go on. */
+/** The terminal tool for models: every update is short and says how to continue. */
 export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyTool {
   const start = async (session: PtyStart): Promise<PtySession> => {
     const { cmd, workdir, tty = false, shell, env, user, timeoutMs } = session
@@ -62,19 +62,19 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
     const process = await host.spawn(cmd, options, (stream, chunk) => unread.push(stream, chunk))
     const started = new PtySession(sessions.newId(), process, { tty, unread })
     await sessions.add(started)?.process.kill()
-    // It will never get input: who waits for some is told so.
+    // Without a terminal there is no input: close stdin, so that a program that reads it gets end of file.
     if (!tty) await process.end()
     return started
   }
 
-  const answer = async (session: PtySession, waitMs: number, tokens: number): Promise<Answered> => {
+  const awaitUpdate = async (session: PtySession, waitMs: number, tokens: number): Promise<ToolUpdate> => {
     await session.wait(waitMs)
     if (session.exited) sessions.forget(session.id)
     return { process: session.process.id, ...session.update(tokens) }
   }
 
   return {
-    async ptyExecStart(asked) {
+    async ptyExecStart(request) {
       const {
         cmd,
         shell,
@@ -82,7 +82,7 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
         tty = false,
         yieldTimeMs = 10_000,
         maxOutputTokens = defaultTokens,
-      } = asked
+      } = request
       const began = performance.now()
       const waitMs = yieldTime(yieldTimeMs, 'command')
       const tokens = checkTokens(maxOutputTokens)
@@ -92,7 +92,7 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
         tty,
         ...(workdir !== undefined && { cwd: workdir }),
       }
-      const run = async () => answer(await start(asked), waitMs, tokens)
+      const run = async () => awaitUpdate(await start(request), waitMs, tokens)
       return updateOf(await host.journal.operate('pty_exec_start', facts, run, { finish }), began)
     },
 
@@ -106,7 +106,7 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
       const run = async () => {
         const session = sessions.use(sessionId)
         if (chars !== '') await session.type(chars)
-        return answer(session, waitMs, tokens)
+        return awaitUpdate(session, waitMs, tokens)
       }
       return updateOf(await host.journal.operate('pty_write_stdin', facts, run, { finish }), began)
     },
@@ -122,14 +122,14 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
   }
 }
 
-type Answered = SessionUpdate & { readonly process: string }
+type ToolUpdate = SessionUpdate & { readonly process: string }
 
-function updateOf({ process: _process, outcome: _outcome, ...update }: Answered, began: number): PtyUpdate {
+function updateOf({ process: _process, outcome: _outcome, ...update }: ToolUpdate, began: number): PtyUpdate {
   return { ...update, wallTimeMs: performance.now() - began }
 }
 
-/** The output itself is in the journal as the process's. */
-function finish({ output, ...facts }: Answered) {
+/** The facts for the operation's end. The output is left out: the journal has it as `process.output`. */
+function finish({ output, ...facts }: ToolUpdate) {
   return { ...facts, bytes: Buffer.byteLength(output) }
 }
 

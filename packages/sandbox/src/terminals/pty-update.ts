@@ -1,18 +1,18 @@
-/** What a terminal call answers: the output since the last answer, and whether more may come. */
+/** The result of a terminal call: the output since the last call, and whether the process still runs. */
 export interface PtyUpdate {
-  /** While it runs: for the next `ptyWriteStdin`. */
+  /** Set while the process runs: the id for the next `ptyWriteStdin`. */
   readonly sessionId?: number
   readonly output: string
-  /** Once it has ended; null when a signal ended it or nobody saw how. */
+  /** Set once the process has ended; null if a signal ended it or its exit status is unknown. */
   readonly exitCode?: number | null
   readonly signal?: string | null
-  /** Of the whole output, when not all of it is in `output`. */
+  /** The token count of the whole output, set only if `output` is truncated. */
   readonly originalTokenCount?: number
   readonly wallTimeMs: number
 }
 
 /**
- * The same for a model to read.
+ * Formats an update as text for a model.
  *
  * @example
  * formatPtyUpdate({ sessionId: 4711, output: '$ ', wallTimeMs: 250 })

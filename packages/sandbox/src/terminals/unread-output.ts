@@ -3,18 +3,18 @@ import { HeadAndTail } from '../output/head-and-tail.ts'
 import type { OutputStream } from '../output/recorder.ts'
 import type { WrittenOutput } from './fit-tokens.ts'
 
-/** What is kept between two answers, however long nobody asks. */
+/** The most bytes that are kept between two calls. */
 const maxBytes = 1024 * 1024
 const lineBreak = 10
 
-/** What a process has written since somebody last asked. */
+/** The output of a process since the last `take`. */
 export class UnreadOutput {
   readonly #decoders = new Map<OutputStream, StringDecoder>()
   #kept = new HeadAndTail(maxBytes)
   #breaks = 0
   #openLine = 0
 
-  /** A character that comes in two pieces is unread until it is whole. */
+  /** Adds output. A character that arrives in two chunks is added once it is complete. */
   push(stream: OutputStream, chunk: Buffer): void {
     let decoder = this.#decoders.get(stream)
     if (decoder === undefined) {
@@ -24,7 +24,7 @@ export class UnreadOutput {
     this.#keep(decoder.write(chunk))
   }
 
-  /** Nothing follows: halves of characters are all there will be of them. */
+  /** Ends the streams and adds incomplete characters as replacement characters. */
   end(): void {
     for (const decoder of this.#decoders.values()) this.#keep(decoder.end())
     this.#decoders.clear()

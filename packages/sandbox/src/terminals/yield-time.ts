@@ -2,16 +2,16 @@ import { VitrineError } from '@vitrine/protocol'
 
 const shortestMs = 250
 const longestMs = 30_000
-/** Who only looks, and does not type, has time. */
+/** The shortest wait of a call that only polls for output. */
 const shortestPollMs = 5_000
 
-/** How long a call waits for output before it answers. */
-export function yieldTime(wishedMs: number, kind: 'command' | 'poll'): number {
-  if (typeof wishedMs !== 'number' || Number.isNaN(wishedMs))
+/** How long a call waits for output before it returns. */
+export function yieldTime(requestedMs: number, kind: 'command' | 'poll'): number {
+  if (typeof requestedMs !== 'number' || Number.isNaN(requestedMs))
     throw new VitrineError(
       'argument_invalid',
-      `yieldTimeMs: expected a number of milliseconds, got ${wishedMs}.`,
+      `yieldTimeMs: expected a number of milliseconds, got ${requestedMs}.`,
     )
   const least = kind === 'poll' ? shortestPollMs : shortestMs
-  return Math.min(longestMs, Math.max(least, wishedMs))
+  return Math.min(longestMs, Math.max(least, requestedMs))
 }

@@ -1,5 +1,5 @@
 import { type Capabilities, VitrineError } from '@vitrine/protocol'
-import type { Settings } from '../engine/settings.ts'
+import type { SandboxSettings } from '../engine/settings.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { WorkspacePlan } from './read-manifest.ts'
 import { type Exec, runCommand } from './run-command.ts'
@@ -12,7 +12,7 @@ export function hasAccounts({ users, groups }: Accounts): boolean {
 }
 
 /** Checks the settings before the machine starts. */
-export function checkAccountSettings(plan: Accounts, { isolation, rootfs }: Settings): void {
+export function checkAccountSettings(plan: Accounts, { isolation, rootfs }: SandboxSettings): void {
   if (!hasAccounts(plan)) return
   if (isolation === 'none') throw withoutIsolation
   if (rootfs !== 'writable')

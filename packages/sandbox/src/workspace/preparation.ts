@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import { isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
-import type { Folders, Settings } from '../engine/settings.ts'
+import type { Folders, SandboxSettings } from '../engine/settings.ts'
 import { cancelled } from '../files/time-slice.ts'
 import { findSource } from './copy-in.ts'
 import { emptyWorkspace, isEmpty, removeFolder } from './empty-workspace.ts'
@@ -15,7 +15,7 @@ import { type PreparationTarget, stepsOf } from './steps.ts'
 
 export interface PreparationOptions {
   readonly plan: WorkspacePlan
-  readonly settings: Settings
+  readonly settings: SandboxSettings
   readonly store: Store
   readonly journal: Journal
   readonly signal?: AbortSignal | undefined
@@ -24,7 +24,7 @@ export interface PreparationOptions {
 /** Applies a manifest to a sandbox: completely to a fresh one, and only its accounts at later starts. */
 export class Preparation {
   readonly #plan: WorkspacePlan
-  readonly #settings: Settings
+  readonly #settings: SandboxSettings
   readonly #journal: Journal
   readonly #signal: AbortSignal
   /** Folders that do not exist yet, so that a rollback may remove them. */
@@ -136,7 +136,7 @@ export class Preparation {
  * Whether the workspace still has to be prepared. A managed workspace that a dead host left half prepared is emptied:
  * no caller has ever received it.
  */
-async function isFresh({ folders }: Settings, journal: Journal): Promise<boolean> {
+async function isFresh({ folders }: SandboxSettings, journal: Journal): Promise<boolean> {
   const progress = readProgress(folders)
   if (progress === 'done' && journal.head.seq > 0) return false
   if (progress === 'begun') throw notEmpty(folders, 'is already being prepared.')
@@ -150,7 +150,7 @@ function notEmpty({ root }: Folders, how: string): VitrineError {
 }
 
 /** Rejects a source that contains the sandbox's own folders: it would be copied into itself without end. */
-function checkSources({ copy }: WorkspacePlan, { folders }: Settings): void {
+function checkSources({ copy }: WorkspacePlan, { folders }: SandboxSettings): void {
   for (const { field, source } of copy) {
     const { path, kind } = findSource(field, source)
     const ownFolder = [folders.root, folders.staging, ...folders.own].find((folder) => {

@@ -6,14 +6,14 @@ import { findCgroups } from '../../src/cgroups/access.ts'
 import { createCgroup } from '../../src/cgroups/create.ts'
 
 describe('findCgroups', () => {
-  test('gives a reason for exactly what cannot be had', async () => {
+  test('gives a reason for exactly the missing features', async () => {
     const { reasons, hierarchies, ...has } = await findCgroups()
     for (const [ability, can] of Object.entries(has))
       expect([ability, ability in reasons]).toEqual([ability, !can])
-    for (const { place } of hierarchies) expect(existsSync(place.folder)).toBe(true)
+    for (const { root } of hierarchies) expect(existsSync(root.folder)).toBe(true)
   })
 
-  test.runIf(process.getuid?.() === 0)('nothing can be had by a user without delegation', () => {
+  test.runIf(process.getuid?.() === 0)('finds no features for a user without delegation', () => {
     const source = fileURLToPath(new URL('../../src/cgroups/access.ts', import.meta.url))
     const script = `import { findCgroups } from ${JSON.stringify(source)}; console.log(JSON.stringify(await findCgroups()))`
     const { stdout, stderr } = spawnSync(
@@ -50,7 +50,7 @@ test('createCgroup says why a limit cannot be set', async () => {
   }
   await expect(createCgroup(none, 'a')).rejects.toMatchObject({
     code: 'unsupported',
-    message: 'Processes cannot be grouped here: it rains.',
+    message: 'Control groups are not available: it rains.',
   })
   const access = await findCgroups()
   if (!access.kill) return
@@ -61,6 +61,6 @@ test('createCgroup says why a limit cannot be set', async () => {
   }
   await expect(createCgroup(withoutMemory, 'a', { memoryBytes: 2 ** 30 })).rejects.toMatchObject({
     code: 'unsupported',
-    message: 'No limit of memory can be set here: the moon.',
+    message: 'The memory limit is not supported: the moon.',
   })
 })

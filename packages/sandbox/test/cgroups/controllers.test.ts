@@ -15,34 +15,34 @@ function group(files: Record<string, string>): string {
 const whole = { 'cgroup.controllers': 'cpuset cpu io memory pids\n', 'cgroup.subtree_control': '' }
 
 describe('enableControllers', () => {
-  test('asks for what is available', async () => {
+  test('enables the available controllers', async () => {
     const folder = group({ ...whole, 'cgroup.type': 'domain\n', 'cgroup.procs': '' })
-    expect((await enableControllers(folder)).given).toEqual(['memory', 'cpu', 'pids'])
+    expect((await enableControllers(folder)).enabled).toEqual(['memory', 'cpu', 'pids'])
     expect(readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8')).toBe('+pids')
   })
 
-  test('takes what is enabled, whoever is in the group', async () => {
+  test('accepts enabled controllers even if the group contains processes', async () => {
     const folder = group({
       'cgroup.controllers': 'memory pids\n',
       'cgroup.subtree_control': 'memory pids\n',
       'cgroup.type': 'domain\n',
       'cgroup.procs': '1\n',
     })
-    const { given, reasons } = await enableControllers(folder)
-    expect(given).toEqual(['memory', 'pids'])
+    const { enabled, reasons } = await enableControllers(folder)
+    expect(enabled).toEqual(['memory', 'pids'])
     expect(reasons.get('cpu')).toContain('has no cpu')
   })
 
-  test('enables nothing below a group that holds processes, and says so', async () => {
+  test('enables nothing below a group that contains processes, and gives the reason', async () => {
     const folder = group({ ...whole, 'cgroup.type': 'domain\n', 'cgroup.procs': '1\n' })
-    const { given, reasons } = await enableControllers(folder)
-    expect(given).toEqual([])
-    expect(reasons.get('memory')).toContain('holds processes')
+    const { enabled, reasons } = await enableControllers(folder)
+    expect(enabled).toEqual([])
+    expect(reasons.get('memory')).toContain('contains processes')
     expect(readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8')).toBe('')
   })
 
-  test('the true root may hold processes', async () => {
+  test('the root group may contain processes', async () => {
     const folder = group({ ...whole, 'cgroup.procs': '1\n2\n' })
-    expect((await enableControllers(folder)).given).toEqual(['memory', 'cpu', 'pids'])
+    expect((await enableControllers(folder)).enabled).toEqual(['memory', 'cpu', 'pids'])
   })
 })

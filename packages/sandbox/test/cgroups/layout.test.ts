@@ -6,7 +6,7 @@ import { parsePositions } from '../../src/cgroups/positions.ts'
 const layout = (mountinfo: string, own: string) => hierarchies(parseMounts(mountinfo), parsePositions(own))
 
 describe('hierarchies', () => {
-  test('of a machine with v2 only, seen by a user: from the own scope up', () => {
+  test("lists the folders of a machine with v2 only, from the user's own scope up", () => {
     const found = layout(
       `24 1 0:22 / /proc rw,nosuid - proc proc rw
 30 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 rw,seclabel,nsdelegate,memory_recursiveprot`,
@@ -29,7 +29,7 @@ describe('hierarchies', () => {
     ])
   })
 
-  test('of a hybrid machine: v2 first, and of v1 only what is of use', () => {
+  test('lists v2 first on a hybrid machine, and of v1 only the useful hierarchies', () => {
     const found = layout(
       `31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
 32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct
@@ -52,7 +52,7 @@ describe('hierarchies', () => {
     ])
   })
 
-  test('of a v1 container: its part of the tree is at the mount point, and read-only', () => {
+  test('lists the mount point of a v1 container as read-only', () => {
     const found = layout(
       '900 899 0:32 /docker/abc /sys/fs/cgroup/memory ro,nosuid - cgroup cgroup rw,memory',
       '4:memory:/docker/abc\n',
@@ -62,22 +62,22 @@ describe('hierarchies', () => {
     ])
   })
 
-  test('of a v2 container: a namespace of its own, read-only', () => {
+  test('lists the mount point of a v2 container with its own namespace as read-only', () => {
     const found = layout('900 899 0:26 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw', '0::/\n')
     expect(found).toEqual([{ version: 2, controllers: [], writable: false, folders: ['/sys/fs/cgroup'] }])
   })
 
   test.each([
-    ['below the part that is mounted', '/docker/abc', '/docker/abc/in', ['/cg/in', '/cg']],
-    ['beside the part that is mounted', '/docker/abc', '/docker/abcd', ['/cg']],
+    ['below the mounted part', '/docker/abc', '/docker/abc/in', ['/cg/in', '/cg']],
+    ['beside the mounted part', '/docker/abc', '/docker/abcd', ['/cg']],
     ['outside of the namespace', '/', '/../other', ['/cg']],
     ['at the root', '/', '/', ['/cg']],
-  ])('of a process %s', (_, root, position, folders) => {
+  ])('lists the folders for a process %s', (_, root, position, folders) => {
     const [found] = layout(`9 8 0:1 ${root} /cg rw - cgroup2 cgroup2 rw`, `0::${position}\n`)
     expect(found?.folders).toEqual(folders)
   })
 
-  test('takes the writable one of two mounts of a hierarchy', () => {
+  test('prefers the writable one of several mounts of a hierarchy', () => {
     const [found, ...others] = layout(
       `9 8 0:1 / /first ro - cgroup2 cgroup2 rw
 9 8 0:1 / /second rw - cgroup2 cgroup2 rw
@@ -88,7 +88,7 @@ describe('hierarchies', () => {
     expect(others).toEqual([])
   })
 
-  test('of a machine without any', () => {
+  test('lists nothing on a machine without cgroups', () => {
     expect(layout('24 1 0:22 / /proc rw,nosuid - proc proc rw\n', '')).toEqual([])
   })
 })

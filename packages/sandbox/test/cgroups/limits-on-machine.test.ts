@@ -9,7 +9,7 @@ for (const [ability, reason] of Object.entries(access.reasons))
   console.warn(`SKIPPED: what needs ${ability} of cgroups is not tried here: ${reason}`)
 
 describe('a limit', () => {
-  test.runIf(access.memory)('of memory kills what needs more, and the death is counted', async () => {
+  test.runIf(access.memory)('a memory limit kills a process that needs more, and counts it', async () => {
     const cgroup = await group({ memoryBytes: 128 * 1024 ** 2 })
     const child = startIn(cgroup, process.execPath, '-e', 'Buffer.alloc(400e6, 1)')
     expect(await ended(child)).toMatchObject({ signal: 'SIGKILL' })
@@ -18,7 +18,7 @@ describe('a limit', () => {
     expect(memoryBytes).toBeLessThan(128 * 1024 ** 2)
   })
 
-  test.runIf(access.pids)('of processes refuses the next fork', async () => {
+  test.runIf(access.pids)('a limit of processes makes the next fork fail', async () => {
     const cgroup = await group({ pids: 10 })
     const child = startIn(
       cgroup,
@@ -33,7 +33,7 @@ describe('a limit', () => {
     expect(await cgroup.pids()).toHaveLength(9)
   })
 
-  test.runIf(access.cpu)('of processors stands in the kernel', async () => {
+  test.runIf(access.cpu)('a limit of processors is written to the kernel', async () => {
     const cgroup = await group({ cpus: 0.25 })
     const folders = cgroup.paths.map((path) => dirname(path))
     const files = folders.flatMap((folder) =>
@@ -43,7 +43,7 @@ describe('a limit', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^25000\b/)
   })
 
-  test.runIf(access.cpu)('of processors slows a busy process down', async () => {
+  test.runIf(access.cpu)('a limit of processors slows a busy process down', async () => {
     const cgroup = await group({ cpus: 0.05 })
     const throttled = () => {
       const files = cgroup.paths.map((path) => join(dirname(path), 'cpu.stat')).filter(existsSync)
@@ -57,7 +57,7 @@ describe('a limit', () => {
     expect(await ended(busy)).toMatchObject({ signal: 'SIGKILL' })
   })
 
-  test.runIf(access.kill)('may be missing: a group is made all the same', async () => {
+  test.runIf(access.kill)('creates a group without limits', async () => {
     const cgroup = await group()
     expect(cgroup.paths).toHaveLength(1)
     const child = startIn(cgroup, process.execPath, '-e', 'for (let i = 0; i < 1e8; i++);')
@@ -66,11 +66,11 @@ describe('a limit', () => {
     if (cpuMs !== undefined) expect(cpuMs).toBeGreaterThan(5)
   })
 
-  test.runIf(access.pids)('that the kernel refuses leaves no group behind', async () => {
+  test.runIf(access.pids)('leaves no group behind when the kernel rejects a limit', async () => {
     const name = `${prefix}refused`
     await expect(createCgroup(access, name, { pids: 2 ** 40 })).rejects.toMatchObject({
       code: 'unsupported',
-      message: expect.stringContaining('The limit of pids cannot be set to 1099511627776: EINVAL'),
+      message: expect.stringContaining('The pids limit cannot be set to 1099511627776: EINVAL'),
     })
     expect(await sweepCgroups(access, name)).toEqual([])
   })

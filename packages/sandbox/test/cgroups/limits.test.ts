@@ -15,7 +15,7 @@ describe('limitWrites', () => {
     [1, { cpus: 1.5 }, ['cpu.cfs_period_us=100000', 'cpu.cfs_quota_us=150000']],
     [2, { memoryBytes: 4096 }, ['memory.max=4096', 'memory.swap.max=0']],
     [2, { cpus: 0.01, pids: 7 }, ['cpu.max=1000 100000', 'pids.max=7']],
-  ])('v%i %o', (version, limits, expected) => {
+  ])('gives the writes for v%i %o', (version, limits, expected) => {
     expect(written(version, limits)).toEqual(expected)
   })
 })
@@ -37,7 +37,7 @@ test.each([
   expect(parseMeasure(text, word)).toBe(expected)
 })
 
-test('parsePids leaves out what another namespace shows as 0: that would be ourselves', () => {
+test('parsePids skips 0, which stands for a process of another namespace', () => {
   expect(parsePids('12\n0\n7\n')).toEqual([12, 7])
   expect(parsePids('')).toEqual([])
 })

@@ -7,7 +7,7 @@ import { type CgroupAccess, findCgroups } from '../../src/cgroups/access.ts'
 import type { Cgroup } from '../../src/cgroups/cgroup.ts'
 import { createCgroup } from '../../src/cgroups/create.ts'
 
-/** What this machine gives. */
+/** The cgroup features of this machine. */
 export const access = await findCgroups()
 
 export const prefix = `test-${process.pid}-`
@@ -21,11 +21,11 @@ export async function group(limits: MachineLimits = {}, given: CgroupAccess = ac
   return cgroup
 }
 
-const joining = 'n=$1; shift; while [ $n -gt 0 ]; do echo $$ > "$1"; shift; n=$((n-1)); done; exec "$@"'
+const joinScript = 'n=$1; shift; while [ $n -gt 0 ]; do echo $$ > "$1"; shift; n=$((n-1)); done; exec "$@"'
 
 /** Starts a program that is in the group from its first instruction. */
 export function startIn({ paths }: Cgroup, ...command: string[]): ChildProcess {
-  return spawn('sh', ['-c', joining, 'sh', String(paths.length), ...paths, ...command])
+  return spawn('sh', ['-c', joinScript, 'sh', String(paths.length), ...paths, ...command])
 }
 
 export function ended(
@@ -40,8 +40,8 @@ export function ended(
   })
 }
 
-/** A zombie that its parent has not looked at is dead. */
-export function lives(pid: number): boolean {
+/** Whether a process runs; a zombie does not. */
+export function isAlive(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
@@ -49,7 +49,7 @@ export function lives(pid: number): boolean {
   }
 }
 
-/** The arguments of a process, each with a zero byte behind it; nothing for one that is gone. */
+/** The NUL-terminated arguments of a process; empty if it has exited. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
@@ -58,9 +58,9 @@ export function commandOf(pid: number): string {
   }
 }
 
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+export async function until(isDone: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 30_000
-  while (!(await isSo())) {
+  while (!(await isDone())) {
     if (Date.now() > end) throw new Error('It did not happen within 30 seconds.')
     await pause(10)
   }

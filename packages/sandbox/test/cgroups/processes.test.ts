@@ -6,13 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { CgroupAccess } from '../../src/cgroups/access.ts'
 import type { UsableGroups } from '../../src/cgroups/probe.ts'
-import { access, commandOf, ended, group, lives, startIn, until } from './machine.ts'
+import { access, commandOf, ended, group, isAlive, startIn, until } from './machine.ts'
 
-/** The ways other machines have, played with the hierarchies of this one. */
+/** Simulates the cgroup features of other machines with the hierarchies of this one. */
 const ways: readonly (readonly [string, CgroupAccess])[] = [
   ['as this machine has it', access],
-  ['with v1 only', only(({ place }) => place.version === 1)],
-  ['with a v2 that cannot kill', only(({ place }) => place.version === 2, 'kill')],
+  ['with v1 only', only(({ root }) => root.version === 1)],
+  ['with a v2 that cannot kill', only(({ root }) => root.version === 2, 'kill')],
   ['with neither freezer nor kill', only(({ abilities }) => abilities.has('pids'), 'freeze', 'kill')],
 ]
 
@@ -61,12 +61,12 @@ describe.each(ways)('%s', (_, given) => {
     expect(await end).toMatchObject({ signal: 'SIGKILL' })
   })
 
-  test.runIf(given.kill)('killing takes those that left their session and their parent', async () => {
+  test.runIf(given.kill)('killing also ends processes that left their session and their parent', async () => {
     const cgroup = await group({}, given)
     const fleeing =
       'setsid sleep 300 & (setsid sh -c "sleep 301 & sleep 302" &); (sleep 303 &); trap "" TERM; sleep 304'
     const end = ended(startIn(cgroup, 'sh', '-c', fleeing))
-    // The last one begins when the subshells, which come and go, are gone.
+    // The last process starts after the subshells have exited.
     const sleeps = ['300', '301', '302', '303', '304'].map((time) => `sleep\0${time}\0`)
     await until(async () => {
       const commands = (await cgroup.pids()).map(commandOf)
@@ -74,14 +74,14 @@ describe.each(ways)('%s', (_, given) => {
     })
     const pids = await cgroup.pids()
     expect(pids.length).toBe(7)
-    expect(pids.every(lives)).toBe(true)
+    expect(pids.every(isAlive)).toBe(true)
     await cgroup.kill()
-    expect(pids.filter(lives)).toEqual([])
+    expect(pids.filter(isAlive)).toEqual([])
     expect(await cgroup.pids()).toEqual([])
     expect(await end).toMatchObject({ signal: 'SIGKILL' })
   })
 
-  test.runIf(given.kill)('killing wins against one that keeps forking', async () => {
+  test.runIf(given.kill)('killing ends a process that keeps forking', async () => {
     const cgroup = await group({}, given)
     startIn(cgroup, 'sh', '-c', 'while :; do setsid sleep 0.3 & sleep 0.002; done')
     await until(async () => (await cgroup.pids()).length > 10)
@@ -90,18 +90,18 @@ describe.each(ways)('%s', (_, given) => {
     expect(await cgroup.pids()).toEqual([])
   })
 
-  test.runIf(given.kill)('removing kills, and leaves no folder', async () => {
+  test.runIf(given.kill)('removing a group kills its processes and leaves no folder', async () => {
     const cgroup = await group({}, given)
     const { pid = 0 } = startIn(cgroup, 'sleep', '60')
     await until(async () => (await cgroup.pids()).includes(pid))
     cgroup.child('inner').child('innermost')
     await cgroup.remove()
-    expect(lives(pid)).toBe(false)
+    expect(isAlive(pid)).toBe(false)
     for (const path of cgroup.paths) expect(existsSync(dirname(path))).toBe(false)
     await cgroup.remove()
   })
 
-  test.runIf(given.kill)('a child is killed by itself, and its parent takes it along', async () => {
+  test.runIf(given.kill)('a child group is killed separately, and with its parent', async () => {
     const cgroup = await group({}, given)
     const [one, two] = [cgroup.child('one'), cgroup.child('two')]
     startIn(cgroup, 'sleep', '60')
@@ -111,7 +111,7 @@ describe.each(ways)('%s', (_, given) => {
     await until(async () => (await one.pids()).length === 1 && (await two.pids()).length === 1)
     await one.remove()
     expect((await cgroup.pids()).length).toBe(2)
-    expect(() => cgroup.child('two')).toThrow('cannot be made')
+    expect(() => cgroup.child('two')).toThrow('cannot be created')
     await cgroup.kill()
     expect(await two.pids()).toEqual([])
     await two.remove()
@@ -120,7 +120,7 @@ describe.each(ways)('%s', (_, given) => {
 })
 
 describe.runIf(access.kill)('join', () => {
-  test('takes a running process into every hierarchy', async () => {
+  test('joins a running process to every hierarchy', async () => {
     const limits = {
       ...(access.memory && { memoryBytes: 2 ** 30 }),
       ...(access.pids && { pids: 100 }),
@@ -133,7 +133,7 @@ describe.runIf(access.kill)('join', () => {
     await cgroup.kill()
   })
 
-  test('of a process that has ended is harmless', async () => {
+  test('joining a process that has ended is not an error', async () => {
     const cgroup = await group()
     const child = spawn('true')
     await ended(child)
@@ -141,12 +141,12 @@ describe.runIf(access.kill)('join', () => {
     expect(await cgroup.pids()).toEqual([])
   })
 
-  test.each([0, -1, 1.5, Number.NaN])('refuses %d, which is no process', async (pid) => {
+  test.each([0, -1, 1.5, Number.NaN])('rejects the pid %d', async (pid) => {
     const cgroup = await group()
     expect(() => cgroup.join(pid)).toThrow('pid: expected')
   })
 
-  test('into a group that is gone says so', async () => {
+  test('reports that the group no longer exists', async () => {
     const cgroup = await group()
     await cgroup.remove()
     expect(() => cgroup.join(process.pid)).toThrow('cannot join')

@@ -8,7 +8,7 @@ import { access, ended, prefix, startIn, until } from './machine.ts'
 if (!access.kill) console.warn(`SKIPPED: there are no groups to sweep here: ${access.reasons.kill}`)
 
 describe.runIf(access.kill)('sweepCgroups', () => {
-  test('kills and removes what begins with the prefix, and nothing else', async () => {
+  test('kills and removes the groups with the prefix, and no others', async () => {
     const make = async (name: string) => {
       const cgroup = await createCgroup(access, `${prefix}${name}`, access.pids ? { pids: 50 } : {})
       onTestFinished(() => cgroup.remove())
@@ -30,7 +30,7 @@ describe.runIf(access.kill)('sweepCgroups', () => {
     expect(await sweepCgroups(access, `${prefix}dead`)).toEqual([])
   })
 
-  test('a name that was left can be made again after it, not before', async () => {
+  test('a leftover name can be used again after the sweep, not before', async () => {
     const name = `${prefix}again`
     await createCgroup(access, name)
     await expect(createCgroup(access, name)).rejects.toMatchObject({ code: 'argument_invalid' })
@@ -39,7 +39,7 @@ describe.runIf(access.kill)('sweepCgroups', () => {
     await cgroup.remove()
   })
 
-  test('refuses an empty prefix: it would take every host', async () => {
+  test('rejects an empty prefix, which would match the groups of every host', async () => {
     await expect(sweepCgroups(access, '')).rejects.toMatchObject({ code: 'argument_invalid' })
   })
 })

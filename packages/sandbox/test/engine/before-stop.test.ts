@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { BeforeStop } from '../../src/engine/before-stop.ts'
 
-describe('what must happen before a stop', () => {
-  it('happens in order, one after the other', async () => {
+describe('BeforeStop', () => {
+  it('runs the hooks in order, one after the other', async () => {
     const before = new BeforeStop()
     const done: string[] = []
     before.add(async () => {
@@ -15,7 +15,7 @@ describe('what must happen before a stop', () => {
     expect(before.failed).toBe(false)
   })
 
-  it('happens once, until something is added', async () => {
+  it('runs the hooks once, until another hook is added', async () => {
     const before = new BeforeStop()
     const done: string[] = []
     before.add(() => void done.push('first'))
@@ -27,7 +27,7 @@ describe('what must happen before a stop', () => {
     expect(done).toEqual(['first', 'first', 'second'])
   })
 
-  it('happens to the end when something of it fails; the first error is told, and it is remembered', async () => {
+  it('runs all hooks when one fails, throws the first error and stays failed', async () => {
     const before = new BeforeStop()
     let last = false
     before.add(() => {
@@ -45,7 +45,7 @@ describe('what must happen before a stop', () => {
     expect(before.failed).toBe(true)
   })
 
-  it('is nothing when nothing was asked for', async () => {
+  it('does nothing without hooks', async () => {
     await expect(new BeforeStop().run()).resolves.toBeUndefined()
   })
 })

@@ -11,7 +11,7 @@ function folder(): string {
   return path
 }
 
-/** Options as a program without types would give them. */
+/** Options as an untyped program would pass them. */
 function untyped(json: string): LocalOptions {
   return JSON.parse(json)
 }
@@ -23,7 +23,7 @@ function refusing(options: LocalOptions, named: string, code = 'argument_invalid
 }
 
 describe('the settings of a sandbox', () => {
-  it('are safe where nothing is said', () => {
+  it('the default settings are the safe ones', () => {
     const data = folder()
     expect(settingsOf('sbx_1', { data })).toEqual({
       isolation: 'auto',
@@ -68,7 +68,7 @@ describe('the settings of a sandbox', () => {
     })
   })
 
-  it("tell the machine's limits from its processes'", () => {
+  it('separates the limits of the machine from those of its processes', () => {
     const { machineLimits, processLimits } = settingsOf('sbx_1', {
       data: folder(),
       limits: { memoryBytes: 1_000, cpus: 0.5, pids: 10, processes: 3 },
@@ -78,7 +78,7 @@ describe('the settings of a sandbox', () => {
   })
 })
 
-describe('an option that cannot be meant', () => {
+describe('an invalid option', () => {
   it.each([
     ['isolation', '{"isolation": "vm"}'],
     ['rootfs', '{"rootfs": "rw"}'],
@@ -104,49 +104,49 @@ describe('an option that cannot be meant', () => {
     ['binds.target', '{"binds": [{"source": "/usr", "target": "/a\\u0000b"}]}'],
     ['egress', '{"network": "host", "egress": ["a.example:443"]}'],
     ['egress', '{"egress": ["no port"]}'],
-  ])('is refused by its name: %s in %s', (named, json) => {
+  ])('rejects an invalid option by its name: %s in %s', (named, json) => {
     refusing(untyped(json), named)
   })
 
-  it('is refused when it is a variable that no program could have', () => {
+  it('rejects a variable whose name contains "="', () => {
     refusing({ env: { 'A=B': 'x' } }, 'A=B', 'environment_invalid')
   })
 })
 
 describe('the workspace', () => {
   it.each(['/', '/etc', '/usr', '/proc', '/tmp', '/var', '/etc/', '/usr/../etc'])(
-    'is not the system: %s',
+    'rejects a system folder as the workspace: %s',
     (root) => {
       refusing({ root }, 'root:')
     },
   )
 
-  it('is not the system under another name', () => {
+  it('rejects a symbolic link to a system folder as the workspace', () => {
     const base = folder()
     symlinkSync('/etc', join(base, 'mine'))
     refusing({ root: join(base, 'mine') }, 'root: /etc')
   })
 
-  it('does not hold the data folder', () => {
+  it('rejects a workspace that contains the data directory', () => {
     const base = folder()
-    refusing({ root: base, data: join(base, 'data') }, 'data folder')
-    refusing({ root: base, data: base }, 'data folder')
+    refusing({ root: base, data: join(base, 'data') }, 'data directory')
+    refusing({ root: base, data: base }, 'data directory')
   })
 
-  it('does not hold the data folder under another name', () => {
+  it('rejects a workspace that contains the data directory through a symbolic link', () => {
     const base = folder()
     mkdirSync(join(base, 'work/data'), { recursive: true })
     symlinkSync(join(base, 'work/data'), join(base, 'link'))
-    refusing({ root: join(base, 'work'), data: join(base, 'link') }, 'data folder')
+    refusing({ root: join(base, 'work'), data: join(base, 'link') }, 'data directory')
   })
 
-  it('is not inside the data folder', () => {
+  it('rejects a workspace inside the data directory', () => {
     const base = folder()
     refusing({ root: join(base, 'sandboxes/sbx_2/state'), data: base }, 'root:')
     refusing({ root: join(base, 'sandboxes'), data: base }, 'root:')
   })
 
-  it('beside others has a HOME beside it, and only that goes with the sandbox', () => {
+  it('puts HOME beside a given workspace and removes only HOME with the sandbox', () => {
     const base = folder()
     const { folders } = settingsOf('sbx_1', { root: join(base, 'work'), data: join(base, 'data') })
     expect(folders).toEqual({
@@ -161,7 +161,7 @@ describe('the workspace', () => {
     })
   })
 
-  it('with a HOME that was given leaves it where it is', () => {
+  it('uses a given HOME in its own location', () => {
     const base = folder()
     const { folders } = settingsOf('sbx_1', {
       root: join(base, 'work'),
@@ -174,7 +174,7 @@ describe('the workspace', () => {
 })
 
 describe('an id', () => {
-  it.each(['.', '..', '', 'a/b', '../x'])('is the name of a folder, which %j is not', (id) => {
+  it.each(['.', '..', '', 'a/b', '../x'])('rejects the id %j, which cannot name a folder', (id) => {
     expect(() => settingsOf(id, { data: folder() })).toThrow(
       expect.objectContaining({ code: 'argument_invalid', message: expect.stringContaining('id:') }),
     )
@@ -182,21 +182,21 @@ describe('an id', () => {
 })
 
 describe('a HOME', () => {
-  it('is resolved as the workspace is', () => {
+  it('resolves a relative HOME as it resolves the workspace', () => {
     const { folders } = settingsOf('sbx_1', { data: folder(), home: 'relative/home' })
     expect(folders.home).toBe(resolve('relative/home'))
   })
 })
 
 describe('a bind', () => {
-  it('shows what a link leads to, in its own place, and nobody writes to it', () => {
+  it('mounts the target of a link at the path of the link, read-only by default', () => {
     const base = folder()
     symlinkSync('/usr', join(base, 'link'))
     const { binds } = settingsOf('sbx_1', { data: base, binds: [{ source: join(base, 'link') }] })
     expect(binds).toEqual([{ source: '/usr', target: join(base, 'link'), writable: false }])
   })
 
-  it('may have another place and be writable', () => {
+  it('mounts at another target and writable on request', () => {
     const base = folder()
     const { binds } = settingsOf('sbx_1', {
       data: base,

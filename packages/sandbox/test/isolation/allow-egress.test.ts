@@ -18,7 +18,7 @@ async function serve(answer: string): Promise<number> {
 const ask = (port: number) =>
   `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`
 
-it('widens what a sandbox without network reaches while it runs', async () => {
+it('allowEgress adds targets for a running sandbox without network', async () => {
   const sandbox = await openSandbox({ isolation: 'bubblewrap' })
   const [first, second, third] = [await serve('first'), await serve('second'), await serve('third')]
   const reached = async (port: number) => (await sandbox.exec(ask(port), { shell: ['bash', '-c'] })).stdout
@@ -36,7 +36,7 @@ it('widens what a sandbox without network reaches while it runs', async () => {
   expect(opened.length).toBeGreaterThanOrEqual(2)
 })
 
-it('gives commands the proxy once a host is listed that needs it', async () => {
+it('allowEgress gives commands the proxy variables once a listed host needs the proxy', async () => {
   const sandbox = await openSandbox({ isolation: 'bubblewrap' })
   expect((await sandbox.exec('echo "$HTTPS_PROXY"')).stdout).toBe('\n')
   await sandbox.allowEgress(['model.example:443'])
@@ -45,7 +45,7 @@ it('gives commands the proxy once a host is listed that needs it', async () => {
   await expect(sandbox.allowEgress(['no port'])).rejects.toMatchObject({ code: 'argument_invalid' })
 })
 
-it('has nothing to do where everything is in reach', async () => {
+it("allowEgress does nothing on the host's network", async () => {
   const sandbox = await openSandbox({ isolation: 'none' })
   await sandbox.allowEgress(['model.example:443'])
 })

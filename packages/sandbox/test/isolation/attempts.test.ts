@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
-import { fromEveryStance } from './fixtures/stances.ts'
+import { forEverySandboxUser } from './fixtures/sandbox-users.ts'
 
-/** What the probe tries, and how it is refused. */
+/** The attempts of the probe, by the error that they must fail with. */
 const refusals = {
   EPERM: [
     ...[
@@ -15,7 +15,7 @@ const refusals = {
     ],
     ...['pivot-root', 'open-tree', 'fsopen', 'mount-setattr'],
     ...['unshare-user', 'unshare-mounts', 'unshare-network', 'clone-user', 'clone-pids', 'setns'],
-    ...['ptrace-init', 'ptrace-keeper', 'ptrace-child', 'ptrace-me'],
+    ...['ptrace-init', 'ptrace-supervisor', 'ptrace-child', 'ptrace-me'],
     ...['process-vm-readv', 'process-vm-writev', 'pidfd-getfd'],
     ...['keyctl', 'add-key', 'bpf', 'perf', 'userfaultfd', 'init-module', 'finit-module'],
     ...['reboot', 'swapon', 'syslog', 'sethostname', 'mknod-block', 'mknod-mem', 'open-by-handle', 'tiocsti'],
@@ -30,21 +30,21 @@ const table = Object.entries(refusals).flatMap(([errno, names]) =>
   names.map((name) => [name, errno] as const),
 )
 
-fromEveryStance(({ say }) => {
+forEverySandboxUser(({ output }) => {
   let answers: ReadonlyMap<string, string>
 
   beforeAll(async () => {
-    const lines = (await say('./probe attempts')).split('\n')
+    const lines = (await output('./probe attempts')).split('\n')
     answers = new Map(
       lines.map((line): [string, string] => [line.split(' ')[0] ?? '', line.split(' ')[1] ?? '']),
     )
   })
 
-  it.each(table)('is refused %s with %s', (name, errno) => {
+  it.each(table)('fails the attempt %s with %s', (name, errno) => {
     expect(errno.split(' or ')).toContain(answers.get(name))
   })
 
-  it('has tried nothing that no test names', () => {
+  it('makes no attempt without a test', () => {
     expect([...answers.keys()].toSorted()).toEqual(table.map(([name]) => name).toSorted())
   })
 })

@@ -9,7 +9,7 @@ describe.skipIf(reasonToSkip('self'))('on a machine without bwrap', () => {
   symlinkSync('/bin/sh', join(programs, 'sh'))
   afterAll(() => rmSync(programs, { recursive: true }))
 
-  it('`auto` runs without isolation and says so, and what that means for each wish', async () => {
+  it('`auto` runs without isolation and reports a degradation for each affected option', async () => {
     await using host = openHost({ env: { PATH: programs } })
     const sandbox = await host.open({
       isolation: 'auto',
@@ -34,16 +34,16 @@ describe.skipIf(reasonToSkip('self'))('on a machine without bwrap', () => {
 })
 
 describe.skipIf(reasonToSkip('self'))('with bwrap', () => {
-  it("the host's network is a degradation that is recorded", async () => {
+  it("records the host's network as a degradation", async () => {
     await using host = openHost()
     const sandbox = await host.open({ network: 'host' })
     expect(await sandbox.events('sandbox.degraded')).toMatchObject([
       { data: { what: 'network', reason: expect.stringContaining('metadata') } },
     ])
-    expect(await sandbox.say('readlink /proc/self/ns/net')).not.toBe('')
+    expect(await sandbox.output('readlink /proc/self/ns/net')).not.toBe('')
   })
 
-  it('nothing is degraded in an ordinary sandbox of root', async () => {
+  it('records no degradation in an ordinary sandbox of root', async () => {
     await using host = openHost()
     const sandbox = await host.open()
     expect(await sandbox.events('sandbox.degraded')).toEqual([])
@@ -58,7 +58,7 @@ describe.skipIf(reasonToSkip('self'))('with bwrap', () => {
     },
   )
 
-  it('a data folder inside the workspace is refused, by whichever path it is given', async () => {
+  it('rejects a data directory inside the workspace, by any path to it', async () => {
     await using host = openHost()
     const link = join(host.data, 'link')
     symlinkSync(join(host.data, 'project'), link)

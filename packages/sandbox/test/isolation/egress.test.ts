@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Host, openHost, reasonToSkip, type Sandbox } from './fixtures/open-host.ts'
 
-/** A server of this machine that says where it was reached. */
+/** A server on this machine that responds with the address it was reached at. */
 async function serve(
   address: string,
   port = 0,
@@ -17,7 +17,7 @@ async function serve(
   return { server, requests, port: typeof bound === 'object' && bound !== null ? bound.port : 0 }
 }
 
-/** What a proxy answers to bytes as they are. */
+/** A command that sends raw bytes to the proxy and prints the response. */
 const raw = (line: string) =>
   `printf '%b' '${line}' | timeout 5 perl -MIO::Socket::INET -e '$s=IO::Socket::INET->new("127.0.0.1:3128") or die; print $s join("",<STDIN>); print scalar <$s>' | tr -d "\\r"`
 
@@ -29,7 +29,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
 
   beforeAll(async () => {
     upstream = await serve('127.0.0.1')
-    // Below localhost, and so on the loopback; but not the loopback itself, and so through the proxy.
+    // A name below localhost resolves to the loopback, but is no loopback entry itself, so it goes through the proxy.
     target = `allowed.localhost:${upstream.port}`
     host = openHost()
     sandbox = await host.open({ egress: [target] })
@@ -42,12 +42,12 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
   const refusals = async () => (await sandbox.events('network.refused')).length
 
   it('finds the proxy in its environment', async () => {
-    const env = await sandbox.say('env')
+    const env = await sandbox.output('env')
     for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'])
       expect(env).toContain(`${name}=http://127.0.0.1:3128`)
   })
 
-  it('reaches it, and the journal has both ends of the connection, its bytes and its process', async () => {
+  it('reaches the allowed target, and the journal has the start and end of the connection, its bytes and its process', async () => {
     const { stdout, exitCode } = await sandbox.exec(`exec curl -sS --noproxy '' http://${target}/path`)
     expect([exitCode, stdout]).toEqual([0, 'this is 127.0.0.1'])
     const last = async () => (await sandbox.events('network.allowed')).at(-1)?.data.phase
@@ -62,8 +62,8 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     expect(started.map(({ data }) => data.process)).toContain(opened?.process)
   })
 
-  it('reaches it through a tunnel', async () => {
-    expect(await sandbox.say(`curl -sS --noproxy '' -p http://${target}/tunnel`)).toBe('this is 127.0.0.1')
+  it('reaches the allowed target through a tunnel', async () => {
+    expect(await sandbox.output(`curl -sS --noproxy '' -p http://${target}/tunnel`)).toBe('this is 127.0.0.1')
   })
 
   it.each([
@@ -81,14 +81,14 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     ['the IPv6 loopback', (port: number) => `[::1]:${port}`],
     ['the mapped address', (port: number) => `[::ffff:127.0.0.1]:${port}`],
     ['the metadata service', () => '169.254.169.254:80'],
-  ])('%s is 403, for tunnels and plain requests, and recorded', async (_, targetFor) => {
+  ])('rejects %s with 403, for tunnels and plain requests, and records it', async (_, targetFor) => {
     const [before, served] = [await refusals(), upstream.requests.length]
     const wrong = targetFor(upstream.port)
-    expect(await sandbox.say(raw(`CONNECT ${wrong} HTTP/1.1\\r\\nHost: ${target}\\r\\n\\r\\n`))).toContain(
+    expect(await sandbox.output(raw(`CONNECT ${wrong} HTTP/1.1\\r\\nHost: ${target}\\r\\n\\r\\n`))).toContain(
       ' 403 ',
     )
     expect(
-      await sandbox.say(
+      await sandbox.output(
         raw(`GET http://${wrong}/ HTTP/1.1\\r\\nHost: ${wrong}\\r\\nConnection: close\\r\\n\\r\\n`),
       ),
     ).toContain(' 403 ')
@@ -107,28 +107,28 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     ['two dots at the end', (port: number) => `allowed.localhost..:${port}`],
     ['a port that wraps around', (port: number) => `allowed.localhost:${port + 65_536}`],
     ['no port', () => 'allowed.localhost'],
-  ])('%s is 400, nothing is reached, and it is recorded', async (_, targetFor) => {
+  ])('rejects %s with 400, connects to nothing and records it', async (_, targetFor) => {
     const [before, served] = [await refusals(), upstream.requests.length]
     expect(
-      await sandbox.say(raw(`CONNECT ${targetFor(upstream.port)} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n`)),
+      await sandbox.output(raw(`CONNECT ${targetFor(upstream.port)} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n`)),
     ).toContain(' 400 ')
     expect(await refusals()).toBe(before + 1)
     expect(upstream.requests).toHaveLength(served)
   })
 
-  it('a request that names two hosts is 400, whichever of them is listed', async () => {
+  it('rejects a request that names two hosts with 400, whichever of them is listed', async () => {
     const served = upstream.requests.length
     for (const [url, header] of [
       ['evil.example', target],
       [target, 'evil.example'],
     ])
       expect(
-        await sandbox.say(raw(`GET http://${url}/ HTTP/1.1\\r\\nHost: ${header}\\r\\n\\r\\n`)),
+        await sandbox.output(raw(`GET http://${url}/ HTTP/1.1\\r\\nHost: ${header}\\r\\n\\r\\n`)),
       ).toContain(' 400 ')
     expect(upstream.requests).toHaveLength(served)
   })
 
-  it('curl is refused what is not listed, and told why', async () => {
+  it('curl gets the reason why a target is denied', async () => {
     const { exitCode, stdout } = await sandbox.exec(
       `curl -sS --noproxy '' --proxy http://127.0.0.1:3128 http://evil.example/`,
     )
@@ -137,7 +137,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
     expect((await sandbox.exec(`curl -sS --noproxy '' https://evil.example/`)).exitCode).not.toBe(0)
   })
 
-  it('has no way around the proxy', async () => {
+  it('cannot bypass the proxy', async () => {
     for (const address of ['127.0.0.1', 'allowed.localhost'])
       expect(
         (await sandbox.exec(`curl -sS --noproxy '*' -m 3 http://${address}:${upstream.port}/`)).exitCode,
@@ -155,11 +155,11 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach one name and por
 })
 
 describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of its host', () => {
-  it('finds the listed server under the same port, and the journal knows who asked', async () => {
+  it('finds the listed server on the same port, and the journal has the connecting process', async () => {
     await using host = openHost()
     const { server, port } = await serve('127.0.0.1')
     const sandbox = await host.open({ egress: [`localhost:${port}`] })
-    expect(await sandbox.say(`exec curl -sS --noproxy '*' http://localhost:${port}/`)).toBe(
+    expect(await sandbox.output(`exec curl -sS --noproxy '*' http://localhost:${port}/`)).toBe(
       'this is 127.0.0.1',
     )
     server.closeAllConnections()
@@ -176,12 +176,12 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
     })
   })
 
-  it('finds the address that is listed, not another one with the same port', async () => {
+  it('reaches the listed address, not another one with the same port', async () => {
     await using host = openHost()
     const listed = await serve('127.0.0.2')
     const other = await serve('127.0.0.1', listed.port)
     const sandbox = await host.open({ egress: [`127.0.0.2:${listed.port}`] })
-    const said = await sandbox.say(
+    const said = await sandbox.output(
       `curl -sS --noproxy '*' -m 5 http://127.0.0.1:${listed.port}/; curl -sS --noproxy '*' -m 5 http://127.0.0.2:${listed.port}/`,
     )
     for (const { server } of [listed, other]) server.close()

@@ -6,18 +6,18 @@ import { killIfThere, nameOf, parentOf, processesWith, within } from './fixtures
 const trees = 20
 let words = 0
 
-/** A number to sleep for that no other process sleeps for. */
+/** A unique number of seconds to sleep, which identifies the processes of a test. */
 function newWord(): string {
   words += 1
   const word = `7${process.pid}.${String(words).padStart(4, '0')}`
-  // Registered first, so that it comes last.
+  // Registered first, so that it runs last.
   onTestFinished(() => {
     for (const pid of processesWith(word)) killIfThere(pid)
   })
   return word
 }
 
-/** Three processes each: one that stays a child, and escapees of several kinds. */
+/** Scripts that start three processes each: one child, and processes that leave their session or parent. */
 const shapes = (word: string) => [
   `sleep ${word} & sleep ${word} & exec sleep ${word}`,
   `setsid sleep ${word} & (setsid sleep ${word} &) ; exec sleep ${word}`,
@@ -25,7 +25,7 @@ const shapes = (word: string) => [
   `env -i sleep ${word} & env -i setsid sleep ${word} & exec sleep ${word}`,
 ]
 
-/** Twice forked and without an environment: found only where the kernel keeps them together. */
+/** A process that forked twice and cleared its environment, so that only a PID namespace or a cgroup finds it. */
 const lost = (word: string) =>
   `(env -i setsid sh -c 'sleep ${word} & exec sleep ${word}' &) ; exec env -i sleep ${word}`
 

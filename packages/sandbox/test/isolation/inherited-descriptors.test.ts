@@ -13,7 +13,7 @@ describe.each(['ordinary', 'self'] as const)('a host that was started with a fol
     const writable = as === 'self' && reasonToSkip(as, true) === undefined
     const sandbox = await host.open(writable ? { rootfs: 'writable' } : {})
     const search = `for fd in /proc/[0-9]*/fd/*; do cat "$fd${folder}/secret"; done; ls /proc/1/fd/`
-    expect(await sandbox.say(search)).toBe('')
-    if (writable) expect(await sandbox.say(search, { user: 'root' })).toBe('')
+    expect(await sandbox.output(search)).toBe('')
+    if (writable) expect(await sandbox.output(search, { user: 'root' })).toBe('')
   })
 })

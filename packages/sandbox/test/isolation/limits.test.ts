@@ -21,7 +21,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox with limits', () => {
     },
   )
 
-  it('holds a flood of processes inside, and goes on after it', async () => {
+  it('contains a flood of processes and keeps running after it', async () => {
     await using host = openHost()
     const sandbox = await host.open({ limits: { pids: 40 } })
     if (!has(sandbox, 'pids')) return
@@ -29,10 +29,10 @@ describe.skipIf(reasonToSkip('self'))('a sandbox with limits', () => {
       timeoutMs: 20_000,
     })
     expect(flood.stderr).toMatch(/fork|resource/i)
-    expect(await sandbox.say('echo on')).toBe('on')
+    expect(await sandbox.output('echo on')).toBe('on')
   })
 
-  it('kills inside only when memory runs out', async () => {
+  it('kills only processes inside when memory runs out', async () => {
     await using host = openHost()
     const small = await host.open({ limits: { memoryBytes: 64 * 1024 ** 2 } })
     const other = await host.open()
@@ -40,8 +40,8 @@ describe.skipIf(reasonToSkip('self'))('a sandbox with limits', () => {
     await other.spawn('exec sleep 600.5')
     const greedy = await small.exec(`exec perl -e '$x = "x" x (512 * 1024 * 1024); print length $x'`)
     expect([greedy.outcome, greedy.signal, greedy.stdout]).toEqual(['failed', 'SIGKILL', ''])
-    expect(await small.say('echo on')).toBe('on')
-    expect(await other.say('cat /proc/[0-9]*/cmdline | tr "\\0" " "')).toContain('sleep 600.5')
+    expect(await small.output('echo on')).toBe('on')
+    expect(await other.output('cat /proc/[0-9]*/cmdline | tr "\\0" " "')).toContain('sleep 600.5')
   })
 
   it('counts what is written to /tmp as memory, and at worst ends the sandbox that wrote it', async () => {
@@ -51,11 +51,11 @@ describe.skipIf(reasonToSkip('self'))('a sandbox with limits', () => {
     if (!has(small, 'memory')) return
     const filled = await small.exec('head -c 300000000 /dev/zero > /tmp/full')
     expect(filled.outcome).not.toBe('ok')
-    const after = await small.say('echo on').catch((error) => error.code)
+    const after = await small.output('echo on').catch((error) => error.code)
     if (after !== 'on') {
       expect(after).toBe('sandbox_not_running')
       expect(await small.events('sandbox.failed')).toHaveLength(1)
     }
-    expect(await other.say('echo on')).toBe('on')
+    expect(await other.output('echo on')).toBe('on')
   })
 })

@@ -3,21 +3,21 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { putProbe, type Sandbox } from './fixtures/open-host.ts'
-import { fromEveryStance } from './fixtures/stances.ts'
+import { forEverySandboxUser } from './fixtures/sandbox-users.ts'
 
 /** Addresses of this machine that are not the loopback. */
 const addresses = Object.values(networkInterfaces()).flatMap((found = []) =>
   found.filter(({ family, internal }) => family === 'IPv4' && !internal).map(({ address }) => address),
 )
 
-fromEveryStance(({ stance, host, sandbox, say }) => {
+forEverySandboxUser(({ userCase, host, sandbox, output }) => {
   let other: Sandbox
   const servers = [createServer(), createServer(), createServer()]
-  const paths = { abstract: `\0vitrine-test-${process.pid}-${stance.who}`, file: '' }
+  const paths = { abstract: `\0vitrine-test-${process.pid}-${userCase.name}`, file: '' }
   let port: number
 
   beforeAll(async () => {
-    other = await host().open(stance.options)
+    other = await host().open(userCase.options)
     putProbe(other.root)
     paths.file = join(host().data, 'socket')
     const [tcp, abstract, file] = servers
@@ -32,54 +32,54 @@ fromEveryStance(({ stance, host, sandbox, say }) => {
   })
 
   it("reaches no service on the host's loopback or on its other addresses", async () => {
-    expect(await say(`./probe tcp 127.0.0.1 ${port}`)).toBe('ECONNREFUSED')
+    expect(await output(`./probe tcp 127.0.0.1 ${port}`)).toBe('ECONNREFUSED')
     for (const address of [...addresses, '10.255.255.1', '169.254.169.254', '1.1.1.1'])
-      expect(await say(`./probe tcp ${address} ${port}`), address).toBe('ENETUNREACH')
+      expect(await output(`./probe tcp ${address} ${port}`), address).toBe('ENETUNREACH')
   })
 
-  it('has a loopback and nothing else for a network', async () => {
-    expect(await say("sed -n '3,$s/:.*//p' /proc/net/dev | tr -d ' '")).toBe('lo')
-    expect(await say('cat /proc/net/route | tail -n +2')).toBe('')
+  it('has only a loopback interface', async () => {
+    expect(await output("sed -n '3,$s/:.*//p' /proc/net/dev | tr -d ' '")).toBe('lo')
+    expect(await output('cat /proc/net/route | tail -n +2')).toBe('')
   })
 
-  it("connects to no unix socket of the host's, with a name in a folder or without", async () => {
-    expect(await say(`./probe connect '@${paths.abstract.slice(1)}'`)).toBe('ECONNREFUSED')
-    expect(await say(`./probe connect ${paths.file}`)).toBe('ENOENT')
+  it('connects to no unix socket of the host, neither named nor abstract', async () => {
+    expect(await output(`./probe connect '@${paths.abstract.slice(1)}'`)).toBe('ECONNREFUSED')
+    expect(await output(`./probe connect ${paths.file}`)).toBe('ENOENT')
   })
 
   it("reads no other sandbox's workspace, HOME or /tmp", async () => {
     await other.exec('echo mine | tee here ~/here /tmp/here /dev/shm/here /var/tmp/here')
-    expect(await say(`cat ${other.root}/here ~/here /tmp/here /dev/shm/here /var/tmp/here`)).toBe('')
+    expect(await output(`cat ${other.root}/here ~/here /tmp/here /dev/shm/here /var/tmp/here`)).toBe('')
   })
 
   it("sees and kills no other sandbox's processes", async () => {
     await other.spawn('exec sleep 4321.5')
-    await say('kill -9 -1')
-    expect(await say('cat /proc/[0-9]*/cmdline | tr -d "\\0" | grep 4321.5 | grep -v grep')).toBe('')
-    expect(await other.say('cat /proc/[0-9]*/cmdline | tr "\\0" " "')).toContain('sleep 4321.5')
+    await output('kill -9 -1')
+    expect(await output('cat /proc/[0-9]*/cmdline | tr -d "\\0" | grep 4321.5 | grep -v grep')).toBe('')
+    expect(await other.output('cat /proc/[0-9]*/cmdline | tr "\\0" " "')).toContain('sleep 4321.5')
   })
 
-  it("connects to no other sandbox's port or socket without a name", async () => {
+  it('connects to no port or abstract socket of another sandbox', async () => {
     await other.spawn('exec ./probe listen @theirs')
     await other.spawn(
       `exec perl -MIO::Socket::INET -e 'IO::Socket::INET->new(Listen=>1,LocalAddr=>"127.0.0.1:7777")->accept'`,
     )
     const ready =
       'for i in $(seq 50); do ./probe connect @theirs | grep ok && ./probe tcp 127.0.0.1 7777 | grep ok && break; sleep 0.1; done'
-    expect(await other.say(ready)).toContain('ok\nok')
-    expect(await say('./probe connect @theirs')).toBe('ECONNREFUSED')
-    expect(await say('./probe tcp 127.0.0.1 7777')).toBe('ECONNREFUSED')
+    expect(await other.output(ready)).toContain('ok\nok')
+    expect(await output('./probe connect @theirs')).toBe('ECONNREFUSED')
+    expect(await output('./probe tcp 127.0.0.1 7777')).toBe('ECONNREFUSED')
   })
 
   it('shares no memory and no queue with another sandbox', async () => {
-    expect(await other.say('./probe shm-make 4242; ./probe mq-make /theirs; ./probe shm-find 4242')).toBe(
+    expect(await other.output('./probe shm-make 4242; ./probe mq-make /theirs; ./probe shm-find 4242')).toBe(
       'ok\nok\nok',
     )
-    expect(await say('./probe shm-find 4242; ./probe mq-find /theirs')).toBe('ENOENT\nENOENT')
+    expect(await output('./probe shm-find 4242; ./probe mq-find /theirs')).toBe('ENOENT\nENOENT')
   })
 
-  it('is the same machine for all of its own commands', async () => {
-    await say('./probe shm-make 77; echo there > /tmp/there')
-    expect(await sandbox().say('./probe shm-find 77; cat /tmp/there')).toBe('ok\nthere')
+  it('shares one machine among all of its own commands', async () => {
+    await output('./probe shm-make 77; echo there > /tmp/there')
+    expect(await sandbox().output('./probe shm-find 77; cat /tmp/there')).toBe('ok\nthere')
   })
 })

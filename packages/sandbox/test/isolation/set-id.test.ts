@@ -43,7 +43,7 @@ for (const { what, as, given, options, users } of situations) {
     beforeAll(async () => {
       host = openHost({ as })
       parent = mkdtempSync(join('/var/tmp', 'vitrine-given-'))
-      // In reach of everyone on this machine.
+      // Accessible to every user of this machine.
       chmodSync(parent, 0o755)
       sandbox = await host.open(given ? { ...options, root: join(parent, 'project') } : options)
       putProbe(sandbox.root)
@@ -53,9 +53,9 @@ for (const { what, as, given, options, users } of situations) {
       rmSync(parent, { recursive: true, force: true })
     })
 
-    it.each(users)('%s makes no file setuid or setgid, in no way', async (user) => {
+    it.each(users)('%s cannot make a file setuid or setgid in any way', async (user) => {
       await sandbox.exec('rm -rf made-* plain')
-      const said = await sandbox.say('./probe set-id', { user })
+      const said = await sandbox.output('./probe set-id', { user })
       const answers = new Map(
         said.split('\n').map((line): [string, string] => [line.split(' ')[0] ?? '', line]),
       )
@@ -73,24 +73,24 @@ for (const { what, as, given, options, users } of situations) {
       expect([made.exitCode, made.stderr]).toEqual([0, ''])
     })
 
-    it.each(users)('%s makes no device and gives no file away to the host', async (user) => {
+    it.each(users)('%s cannot create a device or give a file to a user of the host', async (user) => {
       expect(
-        await sandbox.say(
+        await sandbox.output(
           'mknod disk b 254 0 2>/dev/null && echo made; mknod null c 1 3 2>/dev/null && echo made',
           { user },
         ),
       ).toBe('')
       expect(
-        await sandbox.say('touch mine-$$; chown 70000 mine-$$ 2>/dev/null && echo given', { user }),
+        await sandbox.output('touch mine-$$; chown 70000 mine-$$ 2>/dev/null && echo given', { user }),
       ).toBe('')
     })
 
     it.runIf(as === 'self' && isRoot).each(users)(
-      '%s gives no program powers that it has on the host',
+      '%s cannot give a program privileges on the host',
       async (user) => {
         await sandbox.exec(`cp /usr/bin/cat reader-${user}`, { user })
         for (const rootid of [0, 1, 1_000])
-          await sandbox.say(`./probe capability reader-${user} ${rootid}`, { user })
+          await sandbox.output(`./probe capability reader-${user} ${rootid}`, { user })
         const tries = spawnSync(
           'setpriv',
           [
@@ -113,8 +113,8 @@ for (const { what, as, given, options, users } of situations) {
   })
 }
 
-describe.skipIf(reasonToSkip('self', true))('a HOME that somebody else owns', () => {
-  it('is still theirs after a sandbox was to have it', async () => {
+describe.skipIf(reasonToSkip('self', true))('a HOME that another user owns', () => {
+  it('keeps its owner after a sandbox was refused', async () => {
     await using host = openHost()
     const folder = mkdtempSync(join('/var/tmp', 'vitrine-theirs-'))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

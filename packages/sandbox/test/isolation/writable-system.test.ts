@@ -35,24 +35,24 @@ function buildPackage(target: string): void {
 }
 
 describe.skipIf(reason)('a writable system', () => {
-  it('takes a package as root, has it for everyone, and has forgotten it after the next start', async () => {
+  it('installs a package as root for all users, and discards it at the next start', async () => {
     await using host = openHost()
     const sandbox = await host.open({ rootfs: 'writable' })
     buildPackage(join(sandbox.root, 'greeter.deb'))
     const installed = await sandbox.exec('dpkg -i greeter.deb', root)
     expect([installed.exitCode, installed.stderr]).toEqual([0, expect.any(String)])
-    expect(await sandbox.say('vitrine-greeter; cat /etc/greeter/installed-by; stat -c %U /etc/greeter')).toBe(
-      'hello from a package\n0\ndaemon',
-    )
+    expect(
+      await sandbox.output('vitrine-greeter; cat /etc/greeter/installed-by; stat -c %U /etc/greeter'),
+    ).toBe('hello from a package\n0\ndaemon')
     expect(spawnSync('dpkg', ['-s', 'vitrine-greeter']).status).not.toBe(0)
     expect(spawnSync('which', ['vitrine-greeter']).status).not.toBe(0)
     await sandbox.restart()
-    expect(await sandbox.say('vitrine-greeter 2>/dev/null; dpkg -s vitrine-greeter 2>/dev/null; ls')).toBe(
+    expect(await sandbox.output('vitrine-greeter 2>/dev/null; dpkg -s vitrine-greeter 2>/dev/null; ls')).toBe(
       'greeter.deb',
     )
   })
 
-  it("is not the host's: neither accounts nor programs that change in it change there", async () => {
+  it('changes no accounts or programs of the host', async () => {
     await using host = openHost()
     const sandbox = await host.open({ rootfs: 'writable' })
     const changed = await sandbox.exec(
@@ -65,16 +65,16 @@ describe.skipIf(reason)('a writable system', () => {
     expect(execFileSync('head', ['-1', '/etc/passwd'], { encoding: 'utf8' })).not.toContain('root::0')
   })
 
-  it('has other users, none of them with powers', async () => {
+  it('has other users, none of them privileged', async () => {
     await using host = openHost()
     const sandbox = await host.open({ rootfs: 'writable' })
-    expect(await sandbox.say('id -un; grep CapEff /proc/self/status', { user: 'daemon' })).toBe(
+    expect(await sandbox.output('id -un; grep CapEff /proc/self/status', { user: 'daemon' })).toBe(
       'daemon\nCapEff:\t0000000000000000',
     )
     await expect(sandbox.exec('id', { user: '70000' })).rejects.toMatchObject({ code: 'user_unknown' })
   })
 
-  it('serves an ordinary host no root, and says so', async () => {
+  it('gives an ordinary host no root, and reports it', async () => {
     await using host = openHost({ as: 'ordinary' })
     const sandbox = await host.open({ rootfs: 'writable' })
     expect(await sandbox.events('sandbox.degraded')).toMatchObject(

@@ -10,13 +10,13 @@ function folder(): string {
   return path
 }
 
-it('reaches a service of the host through a socket that is bound in, without any network', async () => {
+it('reaches a service of the host through a bound unix socket without any network', async () => {
   const outside = folder()
   const path = join(outside, 'tools.sock')
   const server = createServer((_, response) => response.end('a tool of the host')).listen(path)
   onTestFinished(() => void server.close())
   await new Promise((resolve) => server.once('listening', resolve))
-  // Whoever may write to a socket may talk through it; the sandbox is a stranger.
+  // Connecting requires write permission on the socket, and the sandbox's user is not its owner.
   chmodSync(path, 0o666)
   const sandbox = await openSandbox({
     isolation: 'bubblewrap',
@@ -26,7 +26,7 @@ it('reaches a service of the host through a socket that is bound in, without any
   expect(stdout).toBe('a tool of the host')
 })
 
-it('shows a folder of the host read-only unless it is said otherwise', async () => {
+it('mounts a folder of the host read-only by default', async () => {
   const outside = folder()
   writeFileSync(join(outside, 'model.bin'), 'weights', { mode: 0o644 })
   chmodSync(outside, 0o777)

@@ -5,7 +5,7 @@ import { launchError, parseFailure } from '../../src/machine/launch-errors.ts'
 const launch = { argv: ['tool', 'x'], cwd: '/srv/below', env: {}, input: false }
 const { ENOENT, ENOTDIR, EACCES, ENOEXEC, EISDIR, EAGAIN, ENOMEM, E2BIG, EPERM, EIO } = constants.errno
 
-describe('why a program did not start', () => {
+describe('launchError', () => {
   it.each([
     ['cwd', ENOENT, 'cwd_not_found', '/srv/below'],
     ['cwd', ENOTDIR, 'cwd_not_found', '/srv/below'],
@@ -22,14 +22,14 @@ describe('why a program did not start', () => {
     ['exec', ENOMEM, 'process_refused', '"tool"'],
     ['seccomp', EIO, 'sandbox_start_failed', 'seccomp'],
     ['cgroup', ENOENT, 'sandbox_start_failed', 'cgroup'],
-  ])('at %s with error %i is %s', (step, errno, code, named) => {
+  ])('converts a failure at %s with errno %i to %s', (step, errno, code, named) => {
     const error = launchError(step, errno, 'what', launch)
     expect(error).toMatchObject({ code, details: { step, errno } })
     expect(error.message).toContain(named)
   })
 })
 
-describe('the line that the small program writes when it fails', () => {
+describe('parseFailure', () => {
   it.each([
     ['exec 2 tool\n', { step: 'exec', errno: 2, what: 'tool' }],
     ['cwd 13 /a b/c\n', { step: 'cwd', errno: 13, what: '/a b/c' }],
@@ -37,7 +37,7 @@ describe('the line that the small program writes when it fails', () => {
     ['exec 2 name\nwith a break\n', { step: 'exec', errno: 2, what: 'name' }],
     ['', undefined],
     ['bwrap: setting up uid map: Permission denied\n', undefined],
-  ])('%j is read', (line, failure) => {
+  ])('parses the line %j', (line, failure) => {
     expect(parseFailure(line)).toEqual(failure)
   })
 })

@@ -6,9 +6,9 @@ import { expect, it, onTestFinished } from 'vitest'
 
 const host = fileURLToPath(new URL('../fixtures/host-with-one-terminal.ts', import.meta.url))
 
-/** Only root may give a host a machine of its own that has a single terminal. */
+/** Needs root, to mount a devpts with a single terminal for the host. */
 it.runIf(process.getuid?.() === 0)(
-  'says that the machine has no terminals left, and the sandbox goes on',
+  'reports that the host has no terminals left, and the sandbox keeps running',
   () => {
     const data = mkdtempSync(join('/var/tmp', 'vitrine-test-'))
     onTestFinished(() => rmSync(data, { recursive: true, force: true }))

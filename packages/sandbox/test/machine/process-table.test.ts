@@ -18,7 +18,7 @@ function stat(name: string, state = 'S'): string {
 
 describe('a row of the process table', () => {
   it.each(['sh', 'a b', '(sd-pam)', 'a) S 1 2', 'new\nline', ') R 9 9 (', ''])(
-    'is read whatever the name: %j',
+    'parses the row of a process with the name %j',
     (name) => {
       expect(parseRow(stat(name))).toEqual({
         pid: 42,
@@ -30,7 +30,7 @@ describe('a row of the process table', () => {
     },
   )
 
-  it('is read for any name at all', () => {
+  it('parses the row of a process with any name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii', maxLength: 15 }), (name) => {
         expect(parseRow(stat(name))).toMatchObject({ pid: 42, parent: 7, startedAt: 987_654 })
@@ -44,15 +44,15 @@ describe('a row of the process table', () => {
     ['D', false],
     ['Z', true],
     ['X', true],
-  ])('in state %s says whether it has ended: %s', (state, ended) => {
+  ])('a row in state %s says whether the process has ended: %s', (state, ended) => {
     expect(parseRow(stat('sh', state))?.ended).toBe(ended)
   })
 
-  it.each(['', '42 (sh) S 7', 'x (sh) S 7 42 40'])('is nothing where there is none: %j', (text) => {
+  it.each(['', '42 (sh) S 7', 'x (sh) S 7 42 40'])('returns no row for the malformed text %j', (text) => {
     expect(parseRow(text)).toBeUndefined()
   })
 
-  it('is found of this process, and not of one that never was', () => {
+  it('finds the row of this process, and none of a process that never existed', () => {
     expect(readRow(process.pid)).toMatchObject({ pid: process.pid, parent: process.ppid, ended: false })
     expect(readRow(0x7fff_ffff)).toBeUndefined()
   })
@@ -70,17 +70,17 @@ describe('the descendants of processes', () => {
     [[2, 4], [4]],
     [[9], []],
     [[], []],
-  ])('of %j are %j', (roots, found) => {
+  ])('the descendants of %j are %j', (roots, found) => {
     const table = new Map([row(1, 0), row(2, 1), row(3, 1), row(4, 2), row(8, 7)])
     expect([...descendantsOf(roots, table)].sort()).toEqual(found)
   })
 
-  it('are found even where parents go round in a circle', () => {
+  it('finds descendants even if parents form a cycle', () => {
     const table = new Map([row(1, 2), row(2, 1)])
     expect([...descendantsOf([1], table)].sort()).toEqual([1, 2])
   })
 
-  it('carry the variable they were started with, and no other', async () => {
+  it('carriesMarker finds the variable that a process was started with, and no other', async () => {
     const child = spawn('sleep', ['60'], { env: { MARK: 'one two' } })
     await once(child, 'spawn')
     expect(carriesMarker(child.pid ?? 0, 'MARK=one two')).toBe(true)

@@ -6,8 +6,8 @@ import { openSandbox } from '../fixtures/sandbox.ts'
 
 const root = process.getuid?.() === 0
 
-describe.runIf(root)('a sandbox without isolation whose commands run as somebody', () => {
-  it('lets that user work in the workspace and in HOME, and passes on what the host writes', async () => {
+describe.runIf(root)('a sandbox without isolation whose commands run as another user', () => {
+  it('gives that user the workspace, HOME and the files that the host writes', async () => {
     const data = place()
     const sandbox = await createLocalSandbox({ provider: local({ data, isolation: 'none', user: 'nobody' }) })
     onTestFinished(() => sandbox.close())
@@ -19,13 +19,13 @@ describe.runIf(root)('a sandbox without isolation whose commands run as somebody
     expect((await sandbox.exec('id -u', { user: 'root' })).stdout).toBe('0\n')
   })
 
-  it('does not let that user see what the host keeps of it', async () => {
+  it("hides the host's state of the sandbox from that user", async () => {
     const sandbox = await openSandbox({ data: place(), isolation: 'none', user: 'nobody' })
     const { exitCode } = await sandbox.exec(`ls "${join(sandbox.root, '..', 'state')}"`)
     expect(exitCode).not.toBe(0)
   })
 
-  it('says which folder that user may not enter', async () => {
+  it('names the folder that the user may not enter', async () => {
     const data = mkdtempSync('/var/tmp/vitrine-closed-')
     onTestFinished(() => rmSync(data, { recursive: true, force: true }))
     const provider = local({ data, isolation: 'none', user: 'nobody' })
@@ -35,7 +35,7 @@ describe.runIf(root)('a sandbox without isolation whose commands run as somebody
     })
   })
 
-  it('finds no program in a folder that this user may not enter', async () => {
+  it('finds no program in a folder that the user may not enter', async () => {
     const data = place()
     const closed = join(data, 'closed')
     mkdirSync(closed, { mode: 0o700 })
@@ -46,7 +46,7 @@ describe.runIf(root)('a sandbox without isolation whose commands run as somebody
     await expect(sandbox.exec(['tool'], { env, user: 'root' })).resolves.toMatchObject({ outcome: 'ok' })
   })
 
-  it('says so when there is no such user', async () => {
+  it('rejects a user that does not exist', async () => {
     const provider = local({ data: place(), isolation: 'none', user: 'nobody-at-all' })
     await expect(createLocalSandbox({ provider })).rejects.toMatchObject({ code: 'user_unknown' })
   })

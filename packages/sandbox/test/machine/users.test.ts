@@ -14,7 +14,7 @@ const passwd = [
 ].join('\n')
 
 describe('the users of a passwd file', () => {
-  it('are those lines that can be understood', () => {
+  it('parses the valid lines of a passwd file', () => {
     expect(parseUsers(passwd)).toEqual([
       { name: 'root', uid: 0, gid: 0, home: '/root' },
       { name: 'www-data', uid: 33, gid: 33, home: '/var/www' },
@@ -28,17 +28,17 @@ describe('the users of a passwd file', () => {
     ['homeless', 77, 78],
     ['1234', 1_234, 1_234],
     ['65534', 65_534, 65_534],
-  ])('have %s', (wanted, uid, gid) => {
+  ])('finds the user %s', (wanted, uid, gid) => {
     expect(findUser(parseUsers(passwd), wanted)).toMatchObject({ uid, gid })
   })
 
-  it.each(['nobody-here', '65535', '-1', '', '1e3', '0x10', 'root:x'])('have no %j', (wanted) => {
+  it.each(['nobody-here', '65535', '-1', '', '1e3', '0x10', 'root:x'])('finds no user %j', (wanted) => {
     expect(() => findUser(parseUsers(passwd), wanted)).toThrow(
       expect.objectContaining({ code: 'user_unknown' }),
     )
   })
 
-  it('of this machine include its root', () => {
+  it('finds root among the users of the host', () => {
     expect(usersOfHost()).toContainEqual(expect.objectContaining({ name: 'root', uid: 0 }))
   })
 })

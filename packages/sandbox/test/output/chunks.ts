@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Bytes as they come out of a process: letters, characters of several bytes, and what is no text at all. */
+/** Bytes as a process writes them: letters, multi-byte characters, and bytes that are not text. */
 export function bytes(maxLength = 40): fc.Arbitrary<Buffer> {
   const part = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength }).map((text) => Buffer.from(text)),
@@ -10,7 +10,7 @@ export function bytes(maxLength = 40): fc.Arbitrary<Buffer> {
   return fc.array(part, { maxLength: 8 }).map((parts) => Buffer.concat(parts))
 }
 
-/** The same cut anywhere, also through characters. */
+/** The same bytes cut at any position, also inside characters. */
 export function chunks(): fc.Arbitrary<Buffer[]> {
   return fc
     .tuple(bytes(), fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 12 }))
@@ -20,7 +20,7 @@ export function chunks(): fc.Arbitrary<Buffer[]> {
 function cut(whole: Buffer, sizes: readonly number[]): Buffer[] {
   const found: Buffer[] = []
   for (let at = 0, turn = 0; at < whole.length; turn += 1) {
-    // Every size once, so that a chunk may be empty; then all that is left.
+    // One chunk for each size, which may be empty; then the rest.
     const size = turn < sizes.length ? (sizes[turn] ?? 0) : whole.length
     found.push(whole.subarray(at, at + size))
     at += size

@@ -6,11 +6,11 @@ import { chunks } from './chunks.ts'
 describe('the head and the tail of a stream', () => {
   it.each([
     ['everything while it fits', 10, ['abcde', 'fghij'], 'abcdefghij', 0, ''],
-    ['both ends of what does not', 6, ['abcde', 'fghij'], 'abc', 4, 'hij'],
-    ['the larger half at the start of an odd limit', 5, ['abcdefghij'], 'abc', 5, 'ij'],
-    ['nothing with no limit to speak of', 0, ['abc'], '', 3, ''],
-    ['nothing of nothing', 4, ['', ''], '', 0, ''],
-  ])('are %s', (_name, limit, given, head, skipped, tail) => {
+    ['both ends of output that does not fit', 6, ['abcde', 'fghij'], 'abc', 4, 'hij'],
+    ['one more byte of the head with an odd limit', 5, ['abcdefghij'], 'abc', 5, 'ij'],
+    ['nothing with the limit 0', 0, ['abc'], '', 3, ''],
+    ['nothing of an empty stream', 4, ['', ''], '', 0, ''],
+  ])('keeps %s', (_name, limit, given, head, skipped, tail) => {
     const kept = new HeadAndTail(limit)
     for (const chunk of given) kept.push(Buffer.from(chunk))
     expect({ ...kept.parts(), skipped: kept.skipped }).toEqual({
@@ -20,7 +20,7 @@ describe('the head and the tail of a stream', () => {
     })
   })
 
-  it('are, with what was skipped, the whole, however it came and however it is shared out', () => {
+  it('head, skipped bytes and tail add up to the stream for any chunks and shares', () => {
     const share = fc.constantFrom(0, 0.25, 0.5, 1)
     fc.assert(
       fc.property(chunks(), fc.integer({ min: 0, max: 64 }), share, (given, limit, headShare) => {
@@ -38,7 +38,7 @@ describe('the head and the tail of a stream', () => {
     )
   })
 
-  it('are a text of whole characters that says how many bytes are missing', () => {
+  it('formats complete characters with the number of missing bytes', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 60 }).map((one) => one.toWellFormed())
     fc.assert(
       fc.property(text, fc.integer({ min: 0, max: 40 }), (whole, limit) => {
@@ -53,7 +53,7 @@ describe('the head and the tail of a stream', () => {
   })
 })
 
-describe('the whole characters at the start of bytes', () => {
+describe('completeCharacters', () => {
   it.each([
     ['nothing', [], 0],
     ['a letter', [0x61], 1],
@@ -65,7 +65,7 @@ describe('the whole characters at the start of bytes', () => {
     ['an overlong beginning', [0x61, 0xc0], 2],
     ['a beginning above Unicode', [0x61, 0xf5], 2],
     ['continuations of nothing', [0x80, 0x80, 0x80, 0x80, 0x80], 5],
-  ])('end where a sequence is cut: %s', (_name, bytes, count) => {
+  ])('counts the bytes of complete characters: %s', (_name, bytes, count) => {
     expect(completeCharacters(Uint8Array.from(bytes))).toBe(count)
   })
 })

@@ -1,7 +1,7 @@
 import { type Journal, memoryStore, openStore, type Store, type StoreDriver } from '@vitrine/journal'
 import { isEvent, type JournalEvent } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
-import { forwarding } from '../../../../conformance/src/drivers/forward.ts'
+import { forwardingConnection } from '../../../../conformance/src/drivers/forwarding-connection.ts'
 
 export async function openJournal(driver = memoryStore()): Promise<{ store: Store; journal: Journal }> {
   const store = await openStore(driver)
@@ -14,7 +14,7 @@ export async function eventsOf(journal: Journal): Promise<JournalEvent[]> {
   return events.filter((item): item is JournalEvent => 'seq' in item)
 }
 
-/** One chunk of output as the journal has it. */
+/** One chunk of output from the journal. */
 export interface Written {
   readonly stream: string
   readonly offset: number
@@ -34,7 +34,7 @@ export function together(written: readonly Written[], stream = 'stdout'): string
   return Buffer.concat(written.filter((one) => one.stream === stream).map(({ bytes }) => bytes)).toString()
 }
 
-/** A store whose commits wait while it is held. */
+/** A store whose commits block while it is held. */
 export function holding(driver: StoreDriver): StoreDriver & { hold(): () => void } {
   let held: Promise<void> = Promise.resolve()
   return {
@@ -45,7 +45,7 @@ export function holding(driver: StoreDriver): StoreDriver & { hold(): () => void
       return resolve
     },
     async open(options) {
-      return forwarding(await driver.open(options), async (call, run) => {
+      return forwardingConnection(await driver.open(options), async (call, run) => {
         if (call === 'commit') await held
         return run()
       })

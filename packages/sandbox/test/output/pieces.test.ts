@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutPieces, type Piece } from '../../src/output/pieces.ts'
+import { cutPieces, type OutputPiece } from '../../src/output/pieces.ts'
 import { bytes, chunks } from './chunks.ts'
 
 const largest = 64 * 1024
 
-function cutAll(given: readonly Buffer[]): { pieces: Piece[]; rests: Buffer[] } {
-  const pieces: Piece[] = []
+function cutAll(given: readonly Buffer[]): { pieces: OutputPiece[]; rests: Buffer[] } {
+  const pieces: OutputPiece[] = []
   const rests: Buffer[] = []
   let left: Buffer = Buffer.alloc(0)
   for (const chunk of given) {
@@ -19,7 +19,7 @@ function cutAll(given: readonly Buffer[]): { pieces: Piece[]; rests: Buffer[] } 
   return { pieces: [...pieces, ...found], rests: [...rests, rest] }
 }
 
-const decoded = ({ data, encoding }: Piece) => Buffer.from(data, encoding)
+const decoded = ({ data, encoding }: OutputPiece) => Buffer.from(data, encoding)
 
 function expectWhole(given: readonly Buffer[]): void {
   const { pieces, rests } = cutAll(given)
@@ -34,11 +34,11 @@ function expectWhole(given: readonly Buffer[]): void {
 }
 
 describe('the pieces of output', () => {
-  it('are together what was cut, however it came', () => {
+  it('the pieces add up to the input, for any chunks', () => {
     fc.assert(fc.property(chunks(), expectWhole))
   })
 
-  it('are together what was cut when it is longer than one piece', () => {
+  it('the pieces add up to an input that is longer than one piece', () => {
     fc.assert(
       fc.property(bytes(), fc.integer({ min: 0, max: 3 }), fc.nat({ max: 5 }), (part, shift, end) => {
         if (part.length === 0) return
@@ -49,7 +49,7 @@ describe('the pieces of output', () => {
     )
   })
 
-  it('are text wherever they can be, and only whole characters', () => {
+  it('the pieces are text where possible, and only complete characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 4 }), (text, size) => {
         const whole = Buffer.from(text)
@@ -64,10 +64,10 @@ describe('the pieces of output', () => {
   })
 
   it.each([
-    ['half a character that nothing follows', [0xe2, 0x82], [['base64', 2]]],
-    ['what is no text', [0x61, 0xff, 0x62], [['base64', 3]]],
+    ['an incomplete last character', [0xe2, 0x82], [['base64', 2]]],
+    ['bytes that are not text', [0x61, 0xff, 0x62], [['base64', 3]]],
     [
-      'text before half a character',
+      'text before an incomplete character',
       [0x61, 0xe2, 0x82],
       [
         ['utf8', 1],
@@ -75,12 +75,12 @@ describe('the pieces of output', () => {
       ],
     ],
     ['a NUL', [0x61, 0, 0x62], [['utf8', 3]]],
-  ])('of %s', (_name, given, expected) => {
+  ])('encodes %s', (_name, given, expected) => {
     const { pieces } = cutPieces(Buffer.from(given), { last: true })
     expect(pieces.map(({ encoding, bytes: size }) => [encoding, size])).toEqual(expected)
   })
 
-  it('wait for the rest of a character that is not whole yet', () => {
+  it('keeps an incomplete character for the next call', () => {
     const { pieces, rest } = cutPieces(Buffer.from([0xf0, 0x9f, 0x98]), { last: false })
     expect(pieces).toEqual([])
     expect(rest).toHaveLength(3)

@@ -2,19 +2,23 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { memoryStore } from '@vitrine/journal'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { failing } from '../../../../conformance/src/drivers/failing.ts'
-import { OutputRecorder, type OutputStream, type RecorderOptions } from '../../src/output/recorder.ts'
+import { failingDriver } from '../../../../conformance/src/drivers/failing-driver.ts'
+import { OutputRecorder, type OutputRecorderOptions, type OutputStream } from '../../src/output/recorder.ts'
 import { until } from '../egress/fixtures/until.ts'
 import { chunks } from './chunks.ts'
 import { eventsOf, holding, openJournal, outputOf, together } from './journals.ts'
 
-function recorderOf({ journal, budget = 1_000_000, onDrain = () => undefined }: Partial<RecorderOptions>) {
+function recorderOf({
+  journal,
+  budget = 1_000_000,
+  onDrain = () => undefined,
+}: Partial<OutputRecorderOptions>) {
   if (journal === undefined) throw new Error('A journal is needed.')
   return new OutputRecorder({ journal, process: 'prc_1', budget, onDrain })
 }
 
 describe('the recorder of output', () => {
-  it('writes all of it with its place in its stream, in the order of each stream', async () => {
+  it('writes all output with its offset, in the order of each stream', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.constantFrom<OutputStream>('stdout', 'stderr'), chunks())),
@@ -46,7 +50,7 @@ describe('the recorder of output', () => {
     )
   })
 
-  it('writes what comes in one turn as one event of each stream', async () => {
+  it('writes the output of one tick as one event for each stream', async () => {
     const { journal } = await openJournal()
     const recorder = recorderOf({ journal })
     for (const word of ['a', 'b', 'c']) {
@@ -57,7 +61,7 @@ describe('the recorder of output', () => {
     expect((await outputOf(journal)).map(({ bytes }) => bytes.toString())).toEqual(['abc', 'abc'])
   })
 
-  it('keeps a character whole that came in two turns', async () => {
+  it('keeps a character complete that arrives in two ticks', async () => {
     const { journal } = await openJournal()
     const recorder = recorderOf({ journal })
     const bytes = Buffer.from('a😀')
@@ -74,7 +78,7 @@ describe('the recorder of output', () => {
 })
 
 describe('a budget', () => {
-  it('keeps the first three quarters and the last, and says what is missing between them', async () => {
+  it('records the first three quarters and the last quarter, and the number of bytes skipped between them', async () => {
     const { journal } = await openJournal()
     const recorder = recorderOf({ journal, budget: 100 })
     const whole = Array.from({ length: 1_000 }, (_, index) => String(index % 10)).join('')
@@ -87,7 +91,7 @@ describe('a budget', () => {
     expect([recorder.bytes, recorder.skipped]).toEqual([1_000, 900])
   })
 
-  it('is told once when it is spent', async () => {
+  it('reports once that the budget is spent', async () => {
     const { journal } = await openJournal()
     const recorder = recorderOf({ journal, budget: 10 })
     for (const stream of ['stdout', 'stderr'] as const)
@@ -97,7 +101,7 @@ describe('a budget', () => {
     expect(told.map(({ data }) => data)).toEqual([{ limit: 'process.output', max: 10, process: 'prc_1' }])
   })
 
-  it('that is just enough leaves nothing out', async () => {
+  it('skips nothing if the budget is just enough', async () => {
     const { journal } = await openJournal()
     const recorder = recorderOf({ journal, budget: 20 })
     recorder.take('stdout', Buffer.from('0123456789'))
@@ -108,7 +112,7 @@ describe('a budget', () => {
     expect(written.filter(({ skipped }) => skipped > 0)).toEqual([])
   })
 
-  it('is not exceeded by two streams that both spend it', async () => {
+  it('two streams together do not exceed the budget', async () => {
     const { journal } = await openJournal()
     const recorder = recorderOf({ journal, budget: 1_000 })
     for (let count = 0; count < 100; count += 1) {
@@ -125,7 +129,7 @@ describe('a budget', () => {
 })
 
 describe('a journal that is slow', () => {
-  it('is full above 1 MiB, and says once when it has room again', async () => {
+  it('is full above 1 MiB of uncommitted bytes, and calls onDrain once', async () => {
     const driver = holding(memoryStore())
     const { journal } = await openJournal(driver)
     let drained = 0
@@ -153,8 +157,8 @@ describe('a journal that is slow', () => {
 })
 
 describe('a store that fails for a while', () => {
-  it('loses nothing and gets everything in order once it takes it again', async () => {
-    const driver = failing(memoryStore())
+  it('gets all output in order after the store accepts commits again', async () => {
+    const driver = failingDriver(memoryStore())
     const { store, journal } = await openJournal(driver)
     const recorder = recorderOf({ journal })
     recorder.take('stdout', Buffer.from('before '))
@@ -163,7 +167,7 @@ describe('a store that fails for a while', () => {
     for (const word of ['one ', 'two ', 'three ', 'four ', 'five ']) {
       recorder.take('stdout', Buffer.from(word))
       await until(() => store.health.status === 'failing')
-      // Each of them is refused at another time, and so comes back at another time.
+      // Each commit is rejected at another time, and so retried at another time.
       await new Promise((resume) => setTimeout(resume, 30))
     }
     driver.full = false
@@ -176,8 +180,8 @@ describe('a store that fails for a while', () => {
     )
   })
 
-  it('gets no secret either that was split over what it refused', async () => {
-    const driver = failing(memoryStore())
+  it('gets no secret that was split over rejected commits', async () => {
+    const driver = failingDriver(memoryStore())
     const { store, journal } = await openJournal(driver)
     store.addSecret('TOKEN', 'hunter2-planted')
     const recorder = recorderOf({ journal })
@@ -193,8 +197,8 @@ describe('a store that fails for a while', () => {
     expect(seen).toMatch(/^<(h|hu|hun)?\[redacted:TOKEN\]>$/)
   })
 
-  it('gets no secret either whose beginning it had taken before', async () => {
-    const driver = failing(memoryStore())
+  it('gets no secret whose beginning was committed before the failure', async () => {
+    const driver = failingDriver(memoryStore())
     const { store, journal } = await openJournal(driver)
     store.addSecret('TOKEN', 'hunter2-planted')
     const recorder = recorderOf({ journal })
@@ -208,7 +212,7 @@ describe('a store that fails for a while', () => {
     expect(together(await outputOf(journal))).toBe('<hun[redacted:TOKEN]>')
   })
 
-  it('is given up when it is gone', async () => {
+  it('ends when the store is closed', async () => {
     const { store, journal } = await openJournal()
     const recorder = recorderOf({ journal })
     await store.close()
@@ -223,7 +227,7 @@ describe('a secret in the output', () => {
     ['in one chunk', ['a hunter2-planted b']],
     ['over two chunks', ['a hunter2', '-planted b']],
     ['byte by byte', [...'a hunter2-planted b']],
-  ])('is masked %s', async (_name, parts) => {
+  ])('masks a secret %s', async (_name, parts) => {
     const { store, journal } = await openJournal()
     store.addSecret('TOKEN', 'hunter2-planted')
     const recorder = recorderOf({ journal })
@@ -235,7 +239,7 @@ describe('a secret in the output', () => {
     expect(together(await outputOf(journal))).toMatch(/^a (h|hu|hun)?\[redacted:TOKEN\] b$/)
   })
 
-  it('is masked beside bytes that are no text', async () => {
+  it('masks a secret beside bytes that are not text', async () => {
     const { store, journal } = await openJournal()
     store.addSecret('TOKEN', 'hunter2-planted')
     const recorder = recorderOf({ journal })
@@ -244,11 +248,11 @@ describe('a secret in the output', () => {
     expect(together(await outputOf(journal))).not.toContain('planted')
   })
 
-  it('is masked where the budget cut it', async () => {
+  it('masks a secret that the budget cuts in two', async () => {
     const { store, journal } = await openJournal()
     store.addSecret('TOKEN', 'hunter2-planted')
     const recorder = recorderOf({ journal, budget: 40 })
-    // The first thirty bytes end in the middle of it.
+    // The first thirty bytes end in the middle of the secret.
     recorder.take('stdout', Buffer.from(`${'x'.repeat(20)}hunter2-planted`))
     await recorder.end()
     expect(together(await outputOf(journal))).not.toContain('hunter2-planted')

@@ -10,7 +10,7 @@ async function sizeOf(view: AsyncIterable<{ data: Uint8Array }>): Promise<number
 }
 
 describe('a viewer', () => {
-  it('sees what came before, then everything as it comes, until the end', async () => {
+  it('gets earlier output, then new output until the end', async () => {
     const viewers = new Viewers()
     viewers.take('stdout', Buffer.from('one '))
     viewers.take('stderr', Buffer.from('two '))
@@ -23,7 +23,7 @@ describe('a viewer', () => {
     expect(rest).toEqual(['stderr: two ', 'stdout: three'])
   })
 
-  it('that is late sees the last 256 KiB of each stream', async () => {
+  it('a late viewer gets the last 256 KiB of each stream', async () => {
     const viewers = new Viewers()
     viewers.take('stdout', megabyte)
     viewers.take('stdout', Buffer.from('end'))
@@ -35,7 +35,7 @@ describe('a viewer', () => {
     expect(seen[0]).toMatch(/xend$/)
   })
 
-  it('that falls behind is let go with an error, and the others see everything', async () => {
+  it('disconnects a viewer that falls behind with an error, while the others get everything', async () => {
     const viewers = new Viewers()
     const slow = viewers.view()
     const quick = viewers.view()
@@ -54,7 +54,7 @@ describe('a viewer', () => {
     expect((await slow.next()).done).toBe(true)
   })
 
-  it('that catches up in time may be behind again', async () => {
+  it('a viewer that catches up may fall behind again', async () => {
     const viewers = new Viewers()
     const view = viewers.view()
     viewers.take('stdout', Buffer.from('begin'))
@@ -67,7 +67,7 @@ describe('a viewer', () => {
     expect((await view.next()).done).toBe(true)
   })
 
-  it('stops when its signal says so, also while it waits', async () => {
+  it('stops when its signal aborts, also while it waits', async () => {
     const viewers = new Viewers()
     const stopping = new AbortController()
     const size = sizeOf(viewers.view(stopping.signal))
@@ -77,7 +77,7 @@ describe('a viewer', () => {
     expect(await sizeOf(viewers.view(AbortSignal.abort()))).toBe(0)
   })
 
-  it('that leaves is not waited for', async () => {
+  it('does not wait for a viewer that has left', async () => {
     const viewers = new Viewers()
     viewers.take('stdout', Buffer.from('x'))
     for await (const chunk of viewers.view()) {

@@ -26,8 +26,8 @@ async function bound(target: string) {
   return { ...made, outside }
 }
 
-describe('what is bound into the workspace', () => {
-  it.each(['data', 'deep/er/data'])('is never persisted: %s', async (target) => {
+describe('a bind in the workspace', () => {
+  it.each(['data', 'deep/er/data'])('a bind is never persisted: %s', async (target) => {
     const { sandbox } = await bound(target)
     await sandbox.exec(`echo mine > own; mkdir -p other/data; echo mine > other/data/f`)
     const saved = await buffer(await sandbox.persist())
@@ -39,7 +39,7 @@ describe('what is bound into the workspace', () => {
   })
 
   it.each(['data', 'deep/er/data'])(
-    'survives a hydrate, which takes nothing in its place: %s',
+    'a bind survives a hydrate, which writes nothing to its path: %s',
     async (target) => {
       const { sandbox, outside } = await bound(target)
       await sandbox.exec('echo old > old')
@@ -68,7 +68,7 @@ describe('what is bound into the workspace', () => {
   )
 
   it.each(['data', 'data/below', '.', 'deep', 'deep/er', 'deep/er/data/x'])(
-    'overlaps with no path that is skipped: %s',
+    'skipOnPersist rejects a path that overlaps with a bind: %s',
     async (path) => {
       const { sandbox } = await bound(path.startsWith('deep') ? 'deep/er/data' : 'data')
       await expect(sandbox.lifecycle.skipOnPersist(path)).rejects.toThrow(
@@ -77,7 +77,7 @@ describe('what is bound into the workspace', () => {
     },
   )
 
-  it('is not changed by an archive that is uploaded over it', async () => {
+  it('a bind is not changed by an archive that is uploaded over it', async () => {
     const { sandbox, outside } = await bound('data')
     const archive = tarOf({ name: 'data/precious', content: 'evil' }, { name: 'beside', content: 'x' })
     await expect(sandbox.files.upload('.', archive)).rejects.toMatchObject({ code: 'archive_refused' })

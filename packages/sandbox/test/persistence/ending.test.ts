@@ -16,11 +16,11 @@ async function untilThere(path: string): Promise<void> {
   while (!existsSync(path)) await new Promise(setImmediate)
 }
 
-it('a shutdown while a hydrate swaps leaves one of the two, whole', async () => {
+it('a shutdown during the swap of a hydrate leaves the old or the new contents, complete', async () => {
   const { sandbox, root, staged } = await scene({ watch: false })
   await sandbox.hydrate(archiveOf('old'))
   const hydrating = sandbox.hydrate(archiveOf('new')).catch(() => undefined)
-  // Names are moved in order, and this one is the first.
+  // Entries are moved in the order of their names, and this one is the first.
   await untilGone(join(root, 'old0'))
   await sandbox.lifecycle.shutdown()
   await hydrating
@@ -29,7 +29,7 @@ it('a shutdown while a hydrate swaps leaves one of the two, whole', async () => 
   expect(staged()).toEqual([])
 })
 
-it('a shutdown while an upload is put in its place leaves all of it, or nothing', async () => {
+it('a shutdown during the merge of an upload leaves all of it or nothing', async () => {
   const { sandbox, root, staged } = await scene({ watch: false })
   await sandbox.exec('mkdir in; echo kept > in/kept')
   const uploading = sandbox.files.upload('in', archiveOf('new')).catch(() => undefined)

@@ -8,7 +8,7 @@ import { scene } from './fixtures/workspace.ts'
 if (!isRoot) console.warn('SKIPPED: no file systems are mounted: it takes root.')
 
 describe.skipIf(!isRoot)('a disk that is full', () => {
-  it.each(['none', 'bubblewrap'] as const)('leaves everything as it was: %s', async (isolation) => {
+  it.each(['none', 'bubblewrap'] as const)('leaves the workspace unchanged: %s', async (isolation) => {
     const root = mounted('2m')
     const { sandbox, tree, staged } = await scene({ root, isolation, watch: false })
     await sandbox.exec('mkdir -p d/e; echo kept > d/e/f; head -c 600000 /dev/urandom > large')
@@ -31,7 +31,7 @@ describe.skipIf(!isRoot)('a disk that is full', () => {
     expect(readdirSync(root)).toEqual(['f'])
   })
 
-  it('is persisted and hydrated where it is a file system of its own, without the staging', async () => {
+  it('a workspace on its own file system is persisted and hydrated without the staging folder', async () => {
     const { sandbox } = await scene({ root: mounted('8m') })
     const { sandbox: another, tree } = await scene({ root: mounted('8m') })
     await sandbox.files.write('a/b', 'x', { parents: true })

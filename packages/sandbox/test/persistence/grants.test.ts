@@ -14,7 +14,7 @@ async function guarded(isolation: 'none' | 'bubblewrap') {
 }
 
 describe.each(['none', 'bubblewrap'] as const)('a read-only part of the workspace: %s', (isolation) => {
-  it('is not uploaded into, nor extracted into, nor above', async () => {
+  it('rejects uploading or extracting into it or above it', async () => {
     const { sandbox, root } = await guarded(isolation)
     const before = treeOf(root)
     const readOnly = { code: 'file_read_only' }
@@ -33,7 +33,7 @@ describe.each(['none', 'bubblewrap'] as const)('a read-only part of the workspac
     await sandbox.files.upload('b', inside)
   })
 
-  it('is not hydrated away', async () => {
+  it('a hydrate does not change a read-only part of the workspace', async () => {
     const { sandbox, root } = await guarded(isolation)
     const before = treeOf(join(root, 'a/sub'))
     for (const archive of [

@@ -59,7 +59,7 @@ const calls: readonly (readonly [name: string, call: (sandbox: Files) => Promise
 ]
 
 describe('afterwards', () => {
-  it('nothing is staged and nothing is open, whatever came of it', async () => {
+  it('leaves nothing staged and nothing open after any outcome', async () => {
     const { sandbox, root, staged } = await scene({ watch: false })
     for (const [name, call] of calls) {
       await sandbox.hydrate(tarOf({ name: 'file', content: 'x' }, { name: 'over/f', content: 'x' }))
@@ -74,7 +74,7 @@ describe('afterwards', () => {
     }
   })
 
-  it('nothing is open after a shutdown in the middle of each', async () => {
+  it('leaves nothing open after a shutdown in the middle of each call', async () => {
     for (const call of [
       (sandbox: Files) => sandbox.files.upload('in', half()),
       (sandbox: Files) => sandbox.files.extract('a.tar', half()),

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { SandboxFileSystem } from '../../src/engine/sandbox-file-system.ts'
 import { scene } from './fixtures/workspace.ts'
 
-it('a stop that cannot persist still ends the sandbox, and says so', async () => {
+it('a stop that cannot persist still ends the sandbox, and rejects', async () => {
   const { sandbox } = await scene()
   const settle = vi
     .spyOn(SandboxFileSystem.prototype, 'flushWatcher')

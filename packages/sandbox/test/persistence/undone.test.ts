@@ -7,7 +7,7 @@ import { treeOf } from '../archives/fixtures/tree.ts'
 import { folder } from '../files/fixtures/folder.ts'
 import { scene } from './fixtures/workspace.ts'
 
-/** A file that not even root moves, where the file system has such a thing. */
+/** Makes a file immutable, so that not even root can move it, if the file system supports that. */
 function immovable(path: string): void {
   execFileSync('chattr', ['+i', path], { stdio: 'ignore' })
   onTestFinished(() => void execFileSync('chattr', ['-i', path], { stdio: 'ignore' }))
@@ -25,8 +25,8 @@ function canBeImmovable(): boolean {
   }
 }
 
-describe('a hydrate that fails while things are moved', () => {
-  it.each(['aa', 'mm', 'zz'])('is undone, whatever was moved before: %s', async (name) => {
+describe('a hydrate that fails while entries are moved', () => {
+  it.each(['aa', 'mm', 'zz'])('is undone, whichever entries were moved before: %s', async (name) => {
     if (!canBeImmovable()) {
       console.warn('SKIPPED: no file can be made immovable here.')
       return
@@ -48,7 +48,7 @@ describe('a hydrate that fails while things are moved', () => {
     expect(readFileSync(join(root, name), 'utf8')).toBe('kept\n')
   })
 
-  it('an upload over what cannot be replaced writes nothing', async () => {
+  it('an upload over a file that cannot be replaced writes nothing', async () => {
     if (!canBeImmovable()) {
       console.warn('SKIPPED: no file can be made immovable here.')
       return

@@ -57,10 +57,10 @@ describe('a command policy', () => {
       { denied: [] },
       'commandPolicy: unknown key "denied"; did you mean "deny"? Known keys: allow, ask, deny, otherwise.',
     ],
-    [{ deny: 'rm *' }, 'commandPolicy.deny: expected a list of rules such as ["git push *"], got "rm *"'],
+    [{ deny: 'rm *' }, 'commandPolicy.deny: expected an array of rules such as ["git push *"], got "rm *"'],
     [{ deny: [[]] }, 'expected a program first, got []'],
-    [{ deny: [[1]] }, 'commandPolicy.deny[0][0]: expected a text, got 1'],
-    [{ deny: [undefined] }, 'commandPolicy.deny[0]: expected a text or a list of texts, got nothing'],
+    [{ deny: [[1]] }, 'commandPolicy.deny[0][0]: expected a string, got 1'],
+    [{ deny: [undefined] }, 'commandPolicy.deny[0]: expected a string or an array of strings, got nothing'],
     [{ otherwise: 'no' }, 'commandPolicy.otherwise: expected "allow", "ask" or "deny", got "no"'],
     [null, 'commandPolicy: expected an object, got null'],
   ])('refuses %j', (options, expected) => {

@@ -12,15 +12,15 @@ function line(local: string, state: string, inode = 99): string {
 
 describe('the list of sockets', () => {
   it.each([
-    ['loopback', '0100007F:1F90', '127.0.0.1', 8_080],
-    ['everywhere', '00000000:0016', '0.0.0.0', 22],
-    ['an address', '0A01A8C0:FFFF', '192.168.1.10', 65_535],
-    ['everywhere in IPv6', `${'0'.repeat(32)}:0050`, '::', 80],
-    ['loopback in IPv6', '00000000000000000000000001000000:0BB8', '::1', 3_000],
-    ['IPv4 in IPv6', '0000000000000000FFFF00000100007F:1F91', '127.0.0.1', 8_081],
-    ['an address in IPv6', 'B80D0120000000000000000001000000:01BB', '2001:db8::1', 443],
+    ['the IPv4 loopback address', '0100007F:1F90', '127.0.0.1', 8_080],
+    ['the IPv4 wildcard address', '00000000:0016', '0.0.0.0', 22],
+    ['an IPv4 address', '0A01A8C0:FFFF', '192.168.1.10', 65_535],
+    ['the IPv6 wildcard address', `${'0'.repeat(32)}:0050`, '::', 80],
+    ['the IPv6 loopback address', '00000000000000000000000001000000:0BB8', '::1', 3_000],
+    ['an IPv4-mapped IPv6 address', '0000000000000000FFFF00000100007F:1F91', '127.0.0.1', 8_081],
+    ['an IPv6 address', 'B80D0120000000000000000001000000:01BB', '2001:db8::1', 443],
     ['a link-local address', '000080FE00000000FF005450EFBE3412:0001', 'fe80::5054:ff:1234:beef', 1],
-  ])('has %s', (_name, local, address, port) => {
+  ])('parses %s', (_name, local, address, port) => {
     expect(parseSockets(`${header}\n${line(local, '0A')}\n`)).toEqual([
       { address, port, state: 'listening', inode: 99 },
     ])
@@ -30,22 +30,22 @@ describe('the list of sockets', () => {
     ['0A', 'listening'],
     ['01', 'established'],
     ['06', 'other'],
-  ])('says of state %s that it is %s', (code, state) => {
+  ])('parses the state %s as %s', (code, state) => {
     expect(parseSockets(`${header}\n${line('0100007F:0001', code)}`)).toMatchObject([{ state }])
   })
 
   it.each(['', header, `${header}\n`, `${header}\nsomething else\n`])(
-    'is empty when nothing is in it: %j',
+    'finds no sockets in the table %j',
     (table) => {
       expect(parseSockets(table)).toEqual([])
     },
   )
 
-  it('of a network that is gone is empty', () => {
+  it('finds no sockets in a network that no longer exists', () => {
     expect(readSockets('/proc/2147483646/net')).toEqual([])
   })
 
-  it('has a server of this process, and says whose it is', async () => {
+  it('finds a server of this process and its owner', async () => {
     const server = createServer()
     onTestFinished(() => void server.close())
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))

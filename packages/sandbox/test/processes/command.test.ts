@@ -8,7 +8,7 @@ describe('the arguments of a command', () => {
     ['a text runs in the shell it names', 'echo a', 'bash', ['bash', '-c', 'echo a']],
     ['a text comes after a prefix', 'echo a', ['bash', '-lc'], ['bash', '-lc', 'echo a']],
     ['a list stays as it is', ['echo', 'a b', ''], 'bash', ['echo', 'a b', '']],
-    ['an empty text is a command of its own', '', undefined, ['sh', '-c', '']],
+    ['an empty text is a command', '', undefined, ['sh', '-c', '']],
   ])('%s', (_name, command, shell, argv) => {
     expect(argvOf(command, shell)).toEqual(argv)
   })
@@ -21,7 +21,7 @@ describe('the arguments of a command', () => {
     ['shell', 'echo', []],
     ['shell[0]', 'echo', ''],
     ['shell[1]', 'echo', ['sh', '\0']],
-  ])('%s is named when it cannot be meant: %j in %j', (name, command, shell) => {
+  ])('rejects %s by its name: %j in %j', (name, command, shell) => {
     expect(() => argvOf(command, shell)).toThrow(
       expect.objectContaining({ code: 'argument_invalid', message: expect.stringContaining(`${name}:`) }),
     )
@@ -39,35 +39,38 @@ describe('the working directory', () => {
     ['/srv/a', '/srv/a'],
     ['../tmp/x', '/tmp/x'],
     ['/home/sandbox', '/home/sandbox'],
-  ])('%j is %s', (cwd, path) => {
+  ])('resolves the working directory %j to %s', (cwd, path) => {
     expect(workingDirectory('/srv', places, cwd)).toBe(path)
   })
 
-  it.each(['..', '/', '/workshop', '/tmp/../etc', '/home'])('%s is outside', (cwd) => {
-    expect(() => workingDirectory('/srv', places, cwd)).toThrow(
-      expect.objectContaining({ code: 'cwd_outside' }),
-    )
-  })
+  it.each(['..', '/', '/workshop', '/tmp/../etc', '/home'])(
+    'rejects the working directory %s, which is outside of the sandbox',
+    (cwd) => {
+      expect(() => workingDirectory('/srv', places, cwd)).toThrow(
+        expect.objectContaining({ code: 'cwd_outside' }),
+      )
+    },
+  )
 
-  it('holds no NUL', () => {
+  it('rejects a working directory with a NUL character', () => {
     expect(() => workingDirectory('/srv', places, 'a\0b')).toThrow(
       expect.objectContaining({ code: 'argument_invalid' }),
     )
   })
 })
 
-describe('how a process ended', () => {
+describe('exitOf', () => {
   it.each([
-    ['well', { code: 0, signal: null }, undefined, 'ok'],
-    ['badly', { code: 7, signal: null }, undefined, 'failed'],
-    ['by a signal of its own', { code: null, signal: 'SIGSEGV' }, undefined, 'failed'],
+    ['with code 0', { code: 0, signal: null }, undefined, 'ok'],
+    ['with another code', { code: 7, signal: null }, undefined, 'failed'],
+    ['by a signal that is not ours', { code: null, signal: 'SIGSEGV' }, undefined, 'failed'],
     ['by our signal', { code: null, signal: 'SIGKILL' }, 'cancelled', 'cancelled'],
     ['by its time limit', { code: null, signal: 'SIGKILL' }, 'timeout', 'timeout'],
-    ['in its own way when asked to', { code: 0, signal: null }, 'cancelled', 'ok'],
-    ['badly when asked to', { code: 1, signal: null }, 'timeout', 'failed'],
-    ['unseen', { code: null, signal: null }, undefined, 'interrupted'],
+    ['with code 0 after our signal', { code: 0, signal: null }, 'cancelled', 'ok'],
+    ['with another code after our signal', { code: 1, signal: null }, 'timeout', 'failed'],
+    ['without a wait status', { code: null, signal: null }, undefined, 'interrupted'],
     ['with its sandbox', { code: 0, signal: null }, 'interrupted', 'interrupted'],
-  ] as const)('is said of one that ended %s', (_name, ending, reason, outcome) => {
+  ] as const)('gives the outcome of a process that ended %s', (_name, ending, reason, outcome) => {
     const exit = exitOf(ending, reason)
     expect(exit.outcome).toBe(outcome)
     const seen =

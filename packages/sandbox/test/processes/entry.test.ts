@@ -4,20 +4,20 @@ import { memoryStore } from '@vitrine/journal'
 import { describe, expect, it } from 'vitest'
 import { until } from '../egress/fixtures/until.ts'
 import { eventsOf, holding, outputOf, together } from '../output/journals.ts'
-import { type EntryScene, entryScene } from './scene.ts'
+import { type EntryFixture, entryFixture } from './entry-fixture.ts'
 
-/** Fails until it was started so many times. */
+/** A script that fails until it was started this many times. */
 const succeedsAt = (start: number) =>
   `echo x >> starts; echo "start $(wc -l < starts)"; test $(wc -l < starts) -ge ${start}`
 
-async function lives({ journal }: EntryScene): Promise<unknown[]> {
+async function lives({ journal }: EntryFixture): Promise<unknown[]> {
   const events = (await eventsOf(journal)).filter(({ type }) => type !== 'process.output')
   return events.map(({ type, data }) => [type, type === 'process.started' ? data.restarts : data.restarting])
 }
 
-describe('a process that is never to be started again', () => {
-  it('ends once, however it ends', async () => {
-    const scene = await entryScene()
+describe('a process without restarts', () => {
+  it('ends once, whether it succeeds or fails', async () => {
+    const scene = await entryFixture()
     const entry = await scene.start('exit 3')
     expect(entry.info().state).toBe('running')
     expect(await entry.exit).toEqual({ outcome: 'failed', exitCode: 3, signal: null })
@@ -29,9 +29,9 @@ describe('a process that is never to be started again', () => {
   })
 })
 
-describe('a process that is started again when it fails', () => {
-  it('is the same one through all its failures, until it succeeds', async () => {
-    const scene = await entryScene()
+describe('a process that is restarted on failure', () => {
+  it('keeps its id through all restarts until it succeeds', async () => {
+    const scene = await entryFixture()
     const seen: string[] = []
     const entry = await scene.start(succeedsAt(3), {
       restart: 'on-failure',
@@ -51,33 +51,33 @@ describe('a process that is started again when it fails', () => {
     expect(together(await outputOf(scene.journal))).toBe('start 1\nstart 2\nstart 3\n')
   })
 
-  it('shows a viewer all its lives', async () => {
-    const scene = await entryScene()
+  it('shows a viewer the output of all its restarts', async () => {
+    const scene = await entryFixture()
     const entry = await scene.start(succeedsAt(2), { restart: 'on-failure' })
     let shown = ''
     for await (const { data } of entry.viewers.view()) shown += Buffer.from(data).toString()
     expect(shown).toBe('start 1\nstart 2\n')
   })
 
-  it('is not started again once it was stopped', async () => {
-    const scene = await entryScene()
+  it('is not restarted after a stop', async () => {
+    const scene = await entryFixture()
     const entry = await scene.start('exec sleep 60', { restart: 'always' })
     expect(await entry.stop(5_000)).toEqual({ outcome: 'cancelled', exitCode: null, signal: 'SIGTERM' })
     expect(entry.info()).toMatchObject({ state: 'exited', restarts: 0 })
-    expect(entry.endedWaiting).toBe(false)
+    expect(entry.endedBeforeRestart).toBe(false)
   })
 
-  it('can be called off while it waits, and then no other end follows', async () => {
-    const scene = await entryScene()
+  it('can be cancelled while it waits for a restart, without a further exit event', async () => {
+    const scene = await entryFixture()
     const entry = await scene.start('exit 1', { restart: 'always' })
     await until(() => entry.info().state === 'waiting')
     expect(await entry.kill('cancelled')).toMatchObject({ outcome: 'failed', exitCode: 1 })
     expect(entry.info()).toMatchObject({ state: 'exited', restarts: 0 })
-    expect(entry.endedWaiting).toBe(true)
+    expect(entry.endedBeforeRestart).toBe(true)
   })
 
-  it('says that it could not be started again, and is tried until it is called off', async () => {
-    const scene = await entryScene()
+  it('logs a failed restart and tries again until it is cancelled', async () => {
+    const scene = await entryFixture()
     const entry = await scene.start('exit 1', { restart: 'on-failure' })
     await until(() => entry.info().state === 'waiting')
     rmSync(scene.root, { recursive: true })
@@ -86,11 +86,11 @@ describe('a process that is started again when it fails', () => {
     const { events } = await scene.journal.read({ types: ['log.message'] })
     expect(events[0]).toMatchObject({ data: { level: 'warn', process: entry.id } })
     expect(await entry.kill('cancelled')).toMatchObject({ outcome: 'failed', exitCode: 1 })
-    expect(entry.endedWaiting).toBe(true)
+    expect(entry.endedBeforeRestart).toBe(true)
   })
 
-  it('ends when it is called off while it is being started again', async () => {
-    const scene = await entryScene()
+  it('ends when it is cancelled during a restart', async () => {
+    const scene = await entryFixture()
     const starting = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()
     const entry = await scene.start(
@@ -109,9 +109,9 @@ describe('a process that is started again when it fails', () => {
     expect(await Promise.race([killed, untilRunning(scene)])).toMatchObject({ outcome: 'cancelled' })
   })
 
-  it('says that it is over also when it is called off while its end is being written', async () => {
+  it('ends its followers when it is cancelled while its exit event is being written', async () => {
     const driver = holding(memoryStore())
-    const scene = await entryScene(driver)
+    const scene = await entryFixture(driver)
     const entry = await scene.start('read line; exit 1', { restart: 'always' })
     const release = driver.hold()
     entry.current.stdin?.end('\n')
@@ -120,27 +120,27 @@ describe('a process that is started again when it fails', () => {
     release()
     await killed
     expect(entry.info().restarts).toBe(0)
-    // The journal says that it would be started again; whoever follows it must learn otherwise.
-    expect(entry.endedWaiting).toBe(true)
+    // The exit event announces a restart; followers must still end.
+    expect(entry.endedBeforeRestart).toBe(true)
   })
 })
 
-/** It went on in spite of everything: a second after it said so it is still there. */
-async function untilRunning({ root }: EntryScene): Promise<string> {
+/** Resolves one second after the process has started to run: it was not killed. */
+async function untilRunning({ root }: EntryFixture): Promise<string> {
   await until(() => existsSync(join(root, 'running')))
   await new Promise((resume) => setTimeout(resume, 1_000))
   return 'it runs'
 }
 
-describe('a process whose end cannot be written', () => {
-  it('is over all the same, and whoever watches it is let go', async () => {
-    const scene = await entryScene()
+describe('a process whose exit event cannot be written', () => {
+  it('counts as exited and ends its viewers', async () => {
+    const scene = await entryFixture()
     const entry = await scene.start('read line')
     const watching = entry.viewers.view().next()
     await scene.closeStore()
     entry.current.stdin?.end('\n')
     await expect(entry.exit).rejects.toMatchObject({ code: 'store_closed' })
-    expect(entry.over).toBe(true)
+    expect(entry.exited).toBe(true)
     expect((await watching).done).toBe(true)
   })
 })

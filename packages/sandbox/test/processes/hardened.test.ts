@@ -10,7 +10,7 @@ const tty = { cols: 80, rows: 24 }
 afterEach(() => vi.restoreAllMocks())
 
 describe.each(['none', 'bubblewrap'] as const)('with isolation %s', (isolation) => {
-  it('a command that is over at once is killed without a signal to anybody else', async () => {
+  it('killing a command that has just exited signals no other process', async () => {
     const sandbox = await openSandbox({ isolation })
     const sent: number[] = []
     const real = process.kill.bind(process)
@@ -28,7 +28,7 @@ describe.each(['none', 'bubblewrap'] as const)('with isolation %s', (isolation) 
     expect(sent.filter((pid) => pid <= 1)).toEqual([])
   })
 
-  it('a program that does not read its terminal does not hold up the host', async () => {
+  it('a program that does not read its terminal does not block the host', async () => {
     const sandbox = await openSandbox({ isolation })
     const deaf = await sandbox.spawn('stty raw; echo ready; exec sleep 60', { tty })
     for await (const { data } of deaf.view()) if (Buffer.from(data).includes('ready')) break
@@ -39,7 +39,7 @@ describe.each(['none', 'bubblewrap'] as const)('with isolation %s', (isolation) 
     expect(await input).toMatchObject({ code: 'input_closed' })
   })
 
-  it('scripts may open their own streams again', async () => {
+  it('a script can reopen its own streams through /dev', async () => {
     const sandbox = await openSandbox({ isolation })
     const { stdout, stderr } = await sandbox.exec('echo out > /dev/stdout; echo err > /dev/stderr')
     expect({ stdout, stderr }).toEqual({ stdout: 'out\n', stderr: 'err\n' })
@@ -54,7 +54,7 @@ describe.each(['none', 'bubblewrap'] as const)('with isolation %s', (isolation) 
     )
   })
 
-  it('what ends by itself when it is asked to is not called killed, however busy the host is', async () => {
+  it('a process that exits by itself after SIGTERM is not reported as killed, even on a busy host', async () => {
     const sandbox = await openSandbox({ isolation })
     for (let round = 0; round < 3; round += 1) {
       const polite = await sandbox.spawn(`trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done`)
@@ -67,7 +67,7 @@ describe.each(['none', 'bubblewrap'] as const)('with isolation %s', (isolation) 
     }
   })
 
-  it('a terminal that could not be started leaves nothing open', async () => {
+  it('a terminal that could not be started leaves no open descriptors', async () => {
     const sandbox = await openSandbox({ isolation })
     const open = () => readdirSync('/proc/self/fd').length
     await sandbox.spawn(['no-such-program'], { tty }).catch(() => undefined)
@@ -81,7 +81,7 @@ describe.each(['none', 'bubblewrap'] as const)('with isolation %s', (isolation) 
   })
 })
 
-it.runIf(process.getuid?.() === 0)("works where the data folder is in root's own home", async () => {
+it.runIf(process.getuid?.() === 0)('works with a data directory in the home of root', async () => {
   const data = mkdtempSync(join(homedir(), '.vitrine-test-'))
   onTestFinished(() => rmSync(data, { recursive: true, force: true }))
   const sandbox = await openSandbox({ isolation: 'bubblewrap', data })

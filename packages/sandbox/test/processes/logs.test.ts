@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { followLogs, readLogs } from '../../src/processes/logs.ts'
 import { openJournal } from '../output/journals.ts'
 
-/** Writes chunks one event each; returns what the process wrote in all. */
+/** Writes one event per chunk and returns all output of the process. */
 async function write(journal: Journal, chunks: readonly string[], process = 'prc_1'): Promise<string> {
   let offset = 0
   const events = chunks.map((text) => {
@@ -34,24 +34,24 @@ function lastLines(whole: string, count: number): string {
 
 describe('the last lines', () => {
   it.each([
-    ['end with a break', ['a\nb\nc\n'], 2, 'b\nc\n'],
-    ['end without one', ['a\nb\nc'], 2, 'b\nc'],
-    ['lie over chunks', ['a\nb', 'b\nc', 'c\n'], 2, 'bb\ncc\n'],
-    ['begin where a chunk begins', ['a\n', 'b\n', 'c\n'], 2, 'b\nc\n'],
-    ['have their break in a chunk of its own', ['a', '\n', 'b', '\n', 'c', '\n'], 2, 'b\nc\n'],
+    ['end with a line break', ['a\nb\nc\n'], 2, 'b\nc\n'],
+    ['end without a line break', ['a\nb\nc'], 2, 'b\nc'],
+    ['span chunks', ['a\nb', 'b\nc', 'c\n'], 2, 'bb\ncc\n'],
+    ['start where a chunk starts', ['a\n', 'b\n', 'c\n'], 2, 'b\nc\n'],
+    ['have their line breaks in separate chunks', ['a', '\n', 'b', '\n', 'c', '\n'], 2, 'b\nc\n'],
     ['end with carriage returns', ['a\r\nb\r\nc\r\n'], 2, 'b\r\nc\r\n'],
     ['are empty', ['\n\n\n'], 2, '\n\n'],
-    ['are fewer than asked for', ['a\n', 'b'], 5, 'a\nb'],
-    ['are not asked for', ['a\nb\n'], 0, ''],
+    ['are fewer than requested', ['a\n', 'b'], 5, 'a\nb'],
+    ['are not requested', ['a\nb\n'], 0, ''],
     ['are none', [], 3, ''],
-    ['are of nothing', [''], 1, ''],
-  ])('are right when they %s', async (_name, chunks, tail, expected) => {
+    ['come from an empty chunk', [''], 1, ''],
+  ])('returns the last lines when they %s', async (_name, chunks, tail, expected) => {
     const { journal } = await openJournal()
     await write(journal, chunks)
     expect(textOf(await readLogs(journal, 'prc_1', { tail }))).toBe(expected)
   })
 
-  it('are right for any chunks, and each knows its place', async () => {
+  it('returns the last lines of any chunks, each with its offset', async () => {
     const chunk = fc
       .array(fc.constantFrom('a', 'ä', '\n', '\r\n'), { maxLength: 6 })
       .map((parts) => parts.join(''))
@@ -68,7 +68,7 @@ describe('the last lines', () => {
     )
   })
 
-  it('are found beyond a page of output, and only of that process', async () => {
+  it('finds the last lines beyond one page of output, and only those of the process', async () => {
     const { journal } = await openJournal()
     const lines = Array.from({ length: 2_500 }, (_, index) => `line ${index}\n`)
     await write(journal, lines)
@@ -77,7 +77,7 @@ describe('the last lines', () => {
     expect(textOf(await readLogs(journal, 'prc_1', {}))).toBe(lines.join(''))
   })
 
-  it('are those after a cursor or a time', async () => {
+  it('returns the lines after a cursor or a time', async () => {
     const { journal } = await openJournal()
     await write(journal, ['old\n'])
     const since = journal.cursor(journal.head)
@@ -97,7 +97,7 @@ describe('following output', () => {
     return textOf(found)
   }
 
-  it('goes on until the process ends for good', async () => {
+  it('follows output until the process ends without a restart', async () => {
     const { journal } = await openJournal()
     await started(journal)
     await write(journal, ['one '])
@@ -113,7 +113,7 @@ describe('following output', () => {
     expect(await following).toBe('one two')
   })
 
-  it('begins with as many lines as are asked for and shows nothing twice', async () => {
+  it('starts with the requested number of lines and repeats no output', async () => {
     const { journal } = await openJournal()
     await started(journal)
     await write(journal, ['a\n', 'b\n', 'c\n'])
@@ -123,7 +123,7 @@ describe('following output', () => {
     expect(await following).toBe('c\nd\n')
   })
 
-  it('of a process that has ended is all there is', async () => {
+  it('returns all output of a process that has ended', async () => {
     const { journal } = await openJournal()
     await started(journal)
     await write(journal, ['a\n', 'b\n'])
@@ -131,7 +131,7 @@ describe('following output', () => {
     expect(await followed(journal)).toBe('a\nb\n')
   })
 
-  it('of a process that has ended begins with its last lines too, and ends', async () => {
+  it('starts with the last lines of a process that has ended, and then ends', async () => {
     const { journal } = await openJournal()
     await started(journal)
     await write(journal, ['a\n', 'b\n'])

@@ -30,7 +30,7 @@ describe.skipIf(missing)('on this kernel', () => {
     return stdout.trim().split('\n').map(Number)
   }
 
-  /** Without a filter most would say something else: nothing is there at -1. */
+  /** Invalid arguments, so that most calls fail with another error without the filter. */
   const nowhere = '-1 -1 -1 -1 -1 -1'
 
   test.each(['user', 'root'] as const)('a %s gets EPERM for every forbidden call', (flavour) => {
@@ -42,8 +42,8 @@ describe.skipIf(missing)('on this kernel', () => {
     expect(calls.map(({ name }, at) => [name, answers[at]])).toEqual(calls.map(({ name }) => [name, EPERM]))
   })
 
-  test('without the filter the same calls are refused for other reasons', () => {
-    // It would hang up the terminal that the tests run in.
+  test('the same calls fail for other reasons without the filter', () => {
+    // `vhangup` would hang up the terminal that the tests run in.
     const calls = numbered([...forbidden, ...forbiddenToUsers]).filter(({ name }) => name !== 'vhangup')
     const answers = errnos(
       'none',
@@ -53,7 +53,7 @@ describe.skipIf(missing)('on this kernel', () => {
     else console.warn('SKIPPED: only root sees the difference between the filter and the kernel.')
   })
 
-  test.each(['user', 'root'] as const)('a %s gets ENOSYS for what is absent', (flavour) => {
+  test.each(['user', 'root'] as const)('a %s gets ENOSYS for every absent call', (flavour) => {
     const calls = numbered(absent)
     const answers = errnos(
       flavour,
@@ -62,27 +62,24 @@ describe.skipIf(missing)('on this kernel', () => {
     expect(answers).toEqual(calls.map(() => ENOSYS))
   })
 
-  test('the root of a private range may chroot', () => {
+  test('the root of a private uid range may chroot', () => {
     const [chroot] = numbered(['chroot'])
     expect(errnos('root', [`${chroot?.nr} ${nowhere}`])).not.toEqual([EPERM])
   })
 
-  test.each(['user', 'root'] as const)(
-    'a %s may fork and part from itself, but not from a namespace',
-    (flavour) => {
-      const [clone, unshare] = numbered(['clone', 'unshare'])
-      const namespaces = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
-      expect(errnos(flavour, [`${clone?.nr} 17`, `${unshare?.nr} 0x400`])).toEqual([0, 0])
-      const answers = errnos(flavour, [
-        ...namespaces.map((flag) => `${clone?.nr} ${flag | 17}`),
-        ...[0x80, ...namespaces].map((flag) => `${unshare?.nr} ${flag}`),
-      ])
-      expect(new Set(answers)).toEqual(new Set([EPERM]))
-      expect(answers).toHaveLength(15)
-    },
-  )
+  test.each(['user', 'root'] as const)('a %s may fork and unshare, but not create a namespace', (flavour) => {
+    const [clone, unshare] = numbered(['clone', 'unshare'])
+    const namespaces = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
+    expect(errnos(flavour, [`${clone?.nr} 17`, `${unshare?.nr} 0x400`])).toEqual([0, 0])
+    const answers = errnos(flavour, [
+      ...namespaces.map((flag) => `${clone?.nr} ${flag | 17}`),
+      ...[0x80, ...namespaces].map((flag) => `${unshare?.nr} ${flag}`),
+    ])
+    expect(new Set(answers)).toEqual(new Set([EPERM]))
+    expect(answers).toHaveLength(15)
+  })
 
-  test('a personality can be asked for, not chosen', () => {
+  test('a personality can be queried, but not changed', () => {
     const [call] = numbered(['personality'])
     const answers = errnos(
       'user',
@@ -91,7 +88,7 @@ describe.skipIf(missing)('on this kernel', () => {
     expect(answers).toEqual([0, 0, EPERM, EPERM])
   })
 
-  test('nobody types into a terminal, whatever stands in the high word', () => {
+  test('TIOCSTI is forbidden, whatever the high word holds', () => {
     const [ioctl] = numbered(['ioctl'])
     const commands = ['0x5412', '0x541c', '0xdead00005412', '0x5401']
     const answers = errnos(
@@ -102,7 +99,7 @@ describe.skipIf(missing)('on this kernel', () => {
     expect(answers[3]).not.toBe(EPERM)
   })
 
-  test.runIf(arch === 'x64')('the 32-bit entry has no calls, and x32 is forbidden', () => {
+  test.runIf(arch === 'x64')('32-bit calls get ENOSYS, and x32 calls are forbidden', () => {
     expect(errnos('user', ['i386 20', `${0x40000000 + 39}`])).toEqual([ENOSYS, EPERM])
   })
 })

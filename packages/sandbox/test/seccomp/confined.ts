@@ -11,7 +11,7 @@ export type Flavour = 'none' | 'user' | 'root'
 export const arch: Arch | undefined =
   process.arch === 'x64' || process.arch === 'arm64' ? process.arch : undefined
 
-/** Why nothing can be tried here, if so. */
+/** The reason why these tests cannot run here, if there is one. */
 export const missing =
   process.platform !== 'linux' || arch === undefined
     ? 'this is not Linux on x64 or arm64'
@@ -22,7 +22,7 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** Runs a program on the machine's own files, with nothing but the filter between it and the kernel. */
+/** Runs a program on the host's files with only the filter applied. */
 export function confined(
   folder: string,
   flavour: Flavour,

@@ -23,16 +23,16 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
     names.map((name) => syscallNumber(arch, name)).filter((nr) => nr !== null)
   const nr = (name: Syscall) => syscallNumber(arch, name) ?? Number.NaN
 
-  test('fits what the kernel takes', () => {
+  test('fits into the limits of the kernel', () => {
     expect(filter.byteLength % 8).toBe(0)
     expect(filter.byteLength / 8).toBeLessThan(4096)
   })
 
-  test('answers EPERM or ENOSYS for exactly the calls named', () => {
+  test('returns EPERM or ENOSYS for exactly the named calls', () => {
     const refused = new Set(numbers(root ? forbidden : [...forbidden, ...forbiddenToUsers]))
     const missing = new Set(numbers(setId ? absent : [...absent, ...absentWithoutSetId]))
     for (let number = 0; number < 1024; number += 1) {
-      // Family 0 is none.
+      // Family 0 is AF_UNSPEC, which is not allowed.
       const isSocket = [nr('socket'), nr('socketpair')].includes(number)
       const expected = isSocket
         ? eafnosupport
@@ -83,7 +83,7 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
     ]),
     ['socketpair', allow, [1]],
     ['socketpair', eafnosupport, [40]],
-  ])('%s → %i with %o', (name, expected, args) => {
+  ])('returns for %s the action %i with %o', (name, expected, args) => {
     expect(answer(nr(name), ...args)).toBe(expected)
   })
 
@@ -99,22 +99,22 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
     ['open', [0, 0o101, 0o4755]],
     ['openat', [0, 0, 0o101, 0o4755]],
     ['openat', [0, 0, 0o20200001, 0o2755]],
-  ])('%s sets no id of the host with %o', (name, args) => {
+  ])('lets %s set setuid or setgid bits only if setId is on: %o', (name, args) => {
     if (syscallNumber(arch, name) !== null) expect(answer(nr(name), ...args)).toBe(setId ? allow : eperm)
   })
 
   test.each<[Syscall, (number | bigint)[]]>([
     ['chmod', [0, 0o1777]],
     ['fchmodat', [0, 0, 0o755, 0o6000]],
-    // Without a file to make, the mode means nothing and may be anything.
+    // The kernel ignores the mode if no file is created.
     ['openat', [0, 0, 0o1, 0o6777]],
     ['open', [0, 0, 0o6777]],
     ['openat', [0, 0, 0o101, 0o1777]],
-  ])('%s is free with %o', (name, args) => {
+  ])('allows %s with %o', (name, args) => {
     if (syscallNumber(arch, name) !== null) expect(answer(nr(name), ...args)).toBe(allow)
   })
 
-  test('has no calls for another architecture', () => {
+  test('returns ENOSYS for calls of another architecture', () => {
     for (const other of [0x40000003, 0x40000028, 0xc0000015, 0, audit[arch === 'x64' ? 'arm64' : 'x64']])
       for (const number of [0, 1, 39, 60, 0x40000027])
         expect(evaluate(filter, call(other, number))).toBe(enosys)
@@ -134,7 +134,7 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
     args: fc.array(fc.tuple(word, word), { minLength: 6, maxLength: 6 }),
   })
 
-  test('ends for every call in the answer that the policy gives', () => {
+  test('returns for every call the action that the policy gives', () => {
     fc.assert(
       fc.property(anyCall, (one) => {
         expect(evaluate(filter, one)).toBe(expectedAnswer(arch, root, setId, one))
@@ -144,7 +144,7 @@ describe.each(flavours)('the filter of %o', ({ arch, root, setId }) => {
   })
 })
 
-/** The policy said a second time, in words of its own. */
+/** A second implementation of the policy, to compare with. */
 function expectedAnswer(
   arch: Arch,
   root: boolean,

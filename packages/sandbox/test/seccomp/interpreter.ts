@@ -1,12 +1,12 @@
-/** What the kernel passes to a filter. */
+/** The data that the kernel passes to a filter. */
 export interface Call {
   readonly arch: number
   readonly nr: number
-  /** Six arguments, each as its low and its high word. */
+  /** Six arguments, each as a low and a high word. */
   readonly args: readonly (readonly [low: number, high: number])[]
 }
 
-/** Runs a filter as the kernel would, and throws where the kernel would refuse to load it. */
+/** Runs a filter as the kernel would, and throws if the kernel would refuse to load it. */
 export function evaluate(filter: Uint8Array, call: Call): number {
   const view = new DataView(filter.buffer, filter.byteOffset, filter.byteLength)
   const data = new DataView(new ArrayBuffer(64))

@@ -54,12 +54,12 @@ describe.skipIf(missing).each(['user', 'root'] as const)('under the filter of a 
     ],
     ['a compiler', ['sh', '-c', 'cc -o hello hello.c && ./hello'], 'compiled'],
     ['tar', ['sh', '-c', 'tar czf t.tgz hello.c && tar tzf t.tgz'], 'hello.c'],
-  ])('%s works', (_, command, expected) => {
+  ])('runs %s', (_, command, expected) => {
     const { status, stdout, stderr } = confined(folder.path, flavour, command)
     expect({ status, stdout: stdout.trim(), stderr }).toEqual({ status: 0, stdout: expected, stderr: '' })
   })
 
-  test.runIf(process.getuid?.() === 0)('root may give files and itself away', () => {
+  test.runIf(process.getuid?.() === 0)('root may change owners and its own ids', () => {
     const { status, stderr } = confined(folder.path, flavour, [
       'sh',
       '-c',
@@ -68,12 +68,12 @@ describe.skipIf(missing).each(['user', 'root'] as const)('under the filter of a 
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   })
 
-  test.runIf(process.getuid?.() === 0)('chroot is for root alone', () => {
+  test.runIf(process.getuid?.() === 0)('only root may chroot', () => {
     const { status } = confined(folder.path, flavour, ['chroot', '/', 'true'])
     expect(status === 0).toBe(flavour === 'root')
   })
 
-  test('dpkg and apt answer', () => {
+  test('dpkg and apt run', () => {
     const { status, stdout } = confined(folder.path, flavour, [
       'sh',
       '-c',

@@ -13,16 +13,16 @@ const named: readonly Syscall[] = [
   'personality',
 ]
 
-/** Newer than the headers of the distributions we build on. */
+/** Calls that are newer than the headers of the distributions we build on. */
 const young: ReadonlySet<Syscall> = new Set(['open_tree_attr'])
 
-/** arm64 has no table of its own: it uses the generic one. */
+/** arm64 uses the generic table. */
 const headers: readonly (readonly [Arch, string])[] = [
   ['x64', '/usr/include/x86_64-linux-gnu/asm/unistd_64.h'],
   ['arm64', '/usr/include/asm-generic/unistd.h'],
 ]
 
-test.each(headers)('the numbers of %s are those of the kernel', (arch, path) => {
+test.each(headers)('the numbers of %s equal those of the kernel headers', (arch, path) => {
   if (!existsSync(path)) {
     console.warn(`SKIPPED: ${path} is not here; install linux-libc-dev to compare the numbers of ${arch}.`)
     return
@@ -37,7 +37,7 @@ test.each(headers)('the numbers of %s are those of the kernel', (arch, path) => 
   expect(mine).toEqual(mine.map(([name]) => [name, numbers.get(String(name)) ?? null]))
 })
 
-test('no number stands twice, and no call is both forbidden and absent', () => {
+test('no number occurs twice, and no call is both forbidden and absent', () => {
   expect(new Set(named).size).toBe(named.length)
   for (const arch of ['x64', 'arm64'] as const) {
     const numbers = named.map((name) => syscallNumber(arch, name)).filter((nr) => nr !== null)

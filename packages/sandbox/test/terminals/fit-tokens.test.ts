@@ -16,7 +16,7 @@ describe('output within a budget of tokens', () => {
     ['abcd', 1, 'abcd'],
     ['abcdefgh', 2, 'abcdefgh'],
     ['äöü', 2, 'äöü'],
-  ])('is as it was while it fits: %j in %i', (text, tokens, output) => {
+  ])('returns output that fits unchanged: %j in %i', (text, tokens, output) => {
     expect(fitTokens(written(text), tokens)).toEqual({ output })
   })
 
@@ -36,7 +36,7 @@ describe('output within a budget of tokens', () => {
       `Total output lines: 1\n\n${'ä'.repeat(5)}…45 tokens truncated…${'ä'.repeat(5)}`,
     ],
     ['less than a character', '😀😀', 1, '😀'],
-  ])('is cut: %s', (_name, text, tokens, output) => {
+  ])('truncates output: %s', (_name, text, tokens, output) => {
     expect(fitTokens(written(text), tokens).output).toBe(output)
   })
 
@@ -47,11 +47,11 @@ describe('output within a budget of tokens', () => {
     ['a\nb', 2],
     ['\n\n', 2],
     ['a\r\nb\r\n', 2],
-  ])('counts its lines: %j', (text, lines) => {
+  ])('counts the lines of the output: %j', (text, lines) => {
     expect(written(text).lines).toBe(lines)
   })
 
-  it('counts what the buffer did not keep', () => {
+  it('counts the bytes that the buffer skipped', () => {
     const unread = new UnreadOutput()
     for (let chunk = 0; chunk < 40; chunk += 1) unread.push('stdout', Buffer.alloc(65_536, `line ${chunk}\n`))
     const { output, originalTokenCount } = fitTokens(unread.take(), 100)
@@ -59,7 +59,7 @@ describe('output within a budget of tokens', () => {
     expect(output).toMatch(/^Total output lines: \d+\n\nline 0\n.*…6552\d\d tokens truncated….*line 39\n/s)
   })
 
-  it('never has more than its budget, and is a beginning, a note and an end of what was written', () => {
+  it('never exceeds its budget, and is a head, a note and a tail of the output', () => {
     const unit = fc.oneof(
       fc.constantFrom('\n', 'a', 'ä', '…', '😀', ' tokens truncated'),
       fc.string({ unit: 'grapheme' }),
@@ -78,7 +78,7 @@ describe('output within a budget of tokens', () => {
   })
 })
 
-/** Whether some way to read it as `beginning + note + end` adds up. */
+/** Whether the output can be read as `head + note + tail` with matching counts. */
 function isExcerpt(output: string, whole: string, size: number): boolean {
   if (whole.startsWith(output)) return true
   const text = output.replace(/^Total output lines: \d+\n\n/, '')

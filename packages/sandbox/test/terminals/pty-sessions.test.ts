@@ -12,14 +12,14 @@ function add(sessions: PtySessions, exit = never()) {
 }
 
 describe('the sessions of a sandbox', () => {
-  it('have numbers from 1000 to 99999, each its own', () => {
+  it('gives each session its own number from 1000 to 99999', () => {
     const sessions = new PtySessions()
     const ids = Array.from({ length: 64 }, () => add(sessions).session.id)
     expect(new Set(ids).size).toBe(64)
     for (const id of ids) expect(id >= 1_000 && id < 100_000).toBe(true)
   })
 
-  it('are 64 at most, and what was used lately stays', () => {
+  it('keeps at most 64 sessions, and those used recently', () => {
     const sessions = new PtySessions()
     const [first, second] = Array.from({ length: 64 }, () => add(sessions).session)
     sessions.use(first?.id ?? 0)
@@ -28,7 +28,7 @@ describe('the sessions of a sandbox', () => {
     expect(() => sessions.use(second?.id ?? 0)).toThrow(expect.objectContaining({ code: 'not_found' }))
   })
 
-  it('are all given back at once', () => {
+  it('forgetAll returns all sessions', () => {
     const sessions = new PtySessions()
     const { session } = add(sessions)
     expect(sessions.forgetAll()).toEqual([session])

@@ -3,7 +3,7 @@ import { commandPolicy } from '../../src/index.ts'
 import type { PtyUpdate } from '../../src/terminals/pty-update.ts'
 import { type PtyScene, ptyScene } from './pty.ts'
 
-/** Looks until the session has said it; what it said until then. */
+/** Polls until the session's output contains the text, and returns all output. */
 async function saying(scene: PtyScene, sessionId: number, words: RegExp, said = ''): Promise<string> {
   const { output, exitCode } = await scene.pty.ptyWriteStdin({ sessionId, chars: '\n' })
   const all = said + output
@@ -16,8 +16,8 @@ function sessionOf({ sessionId }: PtyUpdate): number {
   return sessionId
 }
 
-describe('a command that ends while it is waited for', () => {
-  it('answers with all it wrote and how it ended, and leaves no session', async () => {
+describe('a command that ends within the yield time', () => {
+  it('returns all output and the exit, and leaves no session', async () => {
     const { pty } = await ptyScene()
     const update = await pty.ptyExecStart({ cmd: 'echo out; echo err >&2; exit 3' })
     expect(update).toEqual({
@@ -28,7 +28,7 @@ describe('a command that ends while it is waited for', () => {
     })
   })
 
-  it('says which signal ended it', async () => {
+  it('returns the signal that ended the command', async () => {
     const { pty } = await ptyScene()
     expect(await pty.ptyExecStart({ cmd: 'kill -TERM $$' })).toMatchObject({
       exitCode: null,
@@ -36,7 +36,7 @@ describe('a command that ends while it is waited for', () => {
     })
   })
 
-  it('runs where, in which shell and with which variables it is told to', async () => {
+  it('uses the given folder, shell and variables', async () => {
     const { sandbox, pty } = await ptyScene()
     await sandbox.exec('mkdir below')
     const { output } = await pty.ptyExecStart({
@@ -48,19 +48,19 @@ describe('a command that ends while it is waited for', () => {
     expect(output).toBe('below\ngiven\n')
   })
 
-  it('has a terminal only when it asks for one', async () => {
+  it('has a terminal only on request', async () => {
     const { pty } = await ptyScene()
     const cmd = 'test -t 0 && test -t 1 && echo terminal || echo none'
     expect((await pty.ptyExecStart({ cmd })).output).toBe('none\n')
     expect((await pty.ptyExecStart({ cmd, tty: true })).output).toBe('terminal\r\n')
   })
 
-  it('finds the end of its input when it has no terminal', async () => {
+  it('reads end of file from its input without a terminal', async () => {
     const { pty } = await ptyScene()
     expect(await pty.ptyExecStart({ cmd: ['cat'] })).toMatchObject({ output: '', exitCode: 0 })
   })
 
-  it('is cut to the tokens it may have, and says how many there were', async () => {
+  it('truncates the output to the token limit and returns the original count', async () => {
     const { pty } = await ptyScene()
     const update = await pty.ptyExecStart({ cmd: 'seq 1 10000', maxOutputTokens: 50 })
     expect(update.originalTokenCount).toBe(Math.ceil(48_894 / 4))
@@ -71,8 +71,8 @@ describe('a command that ends while it is waited for', () => {
   })
 })
 
-describe('a command that runs on', () => {
-  it('takes input and answers with what came since the last answer', async () => {
+describe('a command that outlasts the yield time', () => {
+  it('takes input and returns the output since the last call', async () => {
     const scene = await ptyScene()
     const cmd = 'stty -echo; echo ready; while read line; do echo "got $line"; done; echo over; exit 4'
     const first = await scene.pty.ptyExecStart({ cmd, tty: true, yieldTimeMs: 250 })
@@ -91,7 +91,7 @@ describe('a command that runs on', () => {
     expect(last).not.toHaveProperty('originalTokenCount')
   })
 
-  it('is forgotten once it was said that it ended', async () => {
+  it('removes a session once its exit was returned', async () => {
     const { pty } = await ptyScene()
     const sessionId = sessionOf(await pty.ptyExecStart({ cmd: 'read line', tty: true, yieldTimeMs: 250 }))
     await pty.ptyWriteStdin({ sessionId, chars: '\n', yieldTimeMs: 30_000 })
@@ -101,7 +101,7 @@ describe('a command that runs on', () => {
     })
   })
 
-  it('says how it ended to whoever types after its end', async () => {
+  it('returns the exit when input arrives after the end', async () => {
     const { sandbox, pty } = await ptyScene()
     const sessionId = sessionOf(
       await pty.ptyExecStart({ cmd: 'echo $$; sleep 60', tty: true, yieldTimeMs: 250 }),
@@ -111,7 +111,7 @@ describe('a command that runs on', () => {
     expect(await pty.ptyWriteStdin({ sessionId, chars: 'too late\n' })).toMatchObject({ signal: 'SIGKILL' })
   })
 
-  it('refuses input when it has no terminal, and can still be looked at', async () => {
+  it('rejects input without a terminal, but can still be polled', async () => {
     const { sandbox, pty } = await ptyScene()
     const cmd = 'until test -e go; do sleep 0.05; done; echo done'
     const sessionId = sessionOf(await pty.ptyExecStart({ cmd, yieldTimeMs: 250 }))
@@ -123,7 +123,7 @@ describe('a command that runs on', () => {
     expect(update).toMatchObject({ output: 'done\n', exitCode: 0 })
   })
 
-  it('ends with all others when they are called off, and whoever waits is told', async () => {
+  it('ptyTerminateAll ends all sessions, and pending calls return their exit', async () => {
     const { sandbox, pty } = await ptyScene()
     const ids = await Promise.all(
       [true, false].map(async (tty) =>
@@ -140,7 +140,7 @@ describe('a command that runs on', () => {
 })
 
 describe('the journal', () => {
-  it('has every call as an operation with what it did below it', async () => {
+  it('records every call as an operation with its events below it', async () => {
     const { pty, operations } = await ptyScene()
     const sessionId = sessionOf(
       await pty.ptyExecStart({ cmd: 'read line; exit 2', tty: true, yieldTimeMs: 250 }),
@@ -164,7 +164,7 @@ describe('the journal', () => {
     ])
   })
 
-  it('says that a refused command was refused, and nothing runs', async () => {
+  it('records a denied command as denied, and nothing runs', async () => {
     const policy = commandPolicy({ deny: ['rm'] })
     const { sandbox, pty, operations } = await ptyScene({ policy })
     await expect(pty.ptyExecStart({ cmd: 'rm x' })).rejects.toMatchObject({ code: 'gate_refused' })
@@ -176,13 +176,13 @@ describe('the journal', () => {
   })
 })
 
-describe('an argument that cannot be meant', () => {
+describe('an invalid argument', () => {
   it.each([
     ['yieldTimeMs', { cmd: 'true', yieldTimeMs: Number.NaN }],
     ['maxOutputTokens', { cmd: 'true', maxOutputTokens: 0 }],
     ['maxOutputTokens', { cmd: 'true', maxOutputTokens: 1.5 }],
     ['command', { cmd: [] }],
-  ])('is refused by its name: %s', async (name, asked) => {
+  ])('rejects an invalid argument by its name: %s', async (name, asked) => {
     const { pty } = await ptyScene()
     await expect(pty.ptyExecStart(asked)).rejects.toMatchObject({
       code: 'argument_invalid',

@@ -29,12 +29,12 @@ describe('an update for a model', () => {
       { output: '', exitCode: null, signal: null, wallTimeMs: 1_000 },
       'Wall time: 1.0000 seconds\nProcess ended without an exit code\nOutput:\n',
     ],
-  ])('says that the process %s', (_name, update, text) => {
+  ])('formats that the process %s', (_name, update, text) => {
     expect(formatPtyUpdate(update)).toBe(text)
   })
 })
 
-describe('the time an answer waits', () => {
+describe('yieldTime', () => {
   it.each([
     [0, 'command', 250],
     [10_000, 'command', 10_000],
@@ -43,11 +43,11 @@ describe('the time an answer waits', () => {
     [250, 'poll', 5_000],
     [6_000, 'poll', 6_000],
     [60_000, 'poll', 30_000],
-  ] as const)('of %d ms for a %s is %d ms', (wished, kind, milliseconds) => {
+  ] as const)('limits %d ms for a %s to %d ms', (wished, kind, milliseconds) => {
     expect(yieldTime(wished, kind)).toBe(milliseconds)
   })
 
-  it('must be a number', () => {
+  it('rejects a yield time that is not a number', () => {
     expect(() => yieldTime(Number.NaN, 'poll')).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
   })
 })

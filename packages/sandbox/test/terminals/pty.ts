@@ -9,11 +9,11 @@ import { openSandbox } from '../fixtures/sandbox.ts'
 export interface PtyScene {
   readonly sandbox: LocalSandbox
   readonly pty: PtyTool
-  /** Operations in the order of their start: name, and what their end says. */
+  /** The operations in the order of their start: name and the data of their end. */
   operations(): Promise<readonly { op: unknown; parent: unknown; end: JournalEvent['data'] | undefined }[]>
 }
 
-/** Plain processes: what is tested here is the same in every machine. */
+/** The tool on plain processes: it works the same on every machine. */
 export async function ptyScene(options: Parameters<typeof openSandbox>[1] = {}): Promise<PtyScene> {
   const store = await openStore(memoryStore())
   onTestFinished(() => store.close())
@@ -38,7 +38,7 @@ export async function ptyScene(options: Parameters<typeof openSandbox>[1] = {}):
   }
 }
 
-/** Through the public sandbox. Its view shows recent output only, which is enough here. */
+/** The host of the tool as a public sandbox. Its view has recent output only, which is enough here. */
 async function spawn(
   sandbox: LocalSandbox,
   ...[command, options, onOutput]: Parameters<PtyHost['spawn']>

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { UnreadOutput } from '../../src/terminals/unread-output.ts'
 
-it('shows a character that came in two pieces once, with the answer after its second', () => {
+it('returns a character that arrives in two chunks once, after its second chunk', () => {
   const unread = new UnreadOutput()
   const [first, second] = [Buffer.from('😀').subarray(0, 2), Buffer.from('😀').subarray(2)]
   unread.push('stdout', Buffer.concat([Buffer.from('a'), first]))
@@ -13,14 +13,14 @@ it('shows a character that came in two pieces once, with the answer after its se
   expect(unread.take()).toMatchObject({ head: Buffer.alloc(0), lines: 0, skipped: 0 })
 })
 
-it('shows half a character at the end as what it is', () => {
+it('returns an incomplete last character as a replacement character', () => {
   const unread = new UnreadOutput()
   unread.push('terminal', Buffer.from([0x61, 0xe2, 0x82]))
   unread.end()
   expect(unread.take().head.toString()).toBe('a\ufffd')
 })
 
-it('gives every text whole over any chunks and any number of answers', () => {
+it('returns every text complete over any chunks and any number of calls', () => {
   const step = fc.record({ size: fc.integer({ min: 1, max: 7 }), asks: fc.boolean() })
   fc.assert(
     fc.property(

@@ -1,4 +1,4 @@
-/** Who calls: the name of a token, and what it may do. */
+/** The authenticated caller: the name of its token, and its access. */
 export interface Caller {
   readonly name: string
   readonly access: 'full' | 'read'

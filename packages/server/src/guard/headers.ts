@@ -1,4 +1,4 @@
-/** What every answer carries: nothing of it is to be guessed, framed, cached or read from elsewhere. */
+/** Headers of every response: no MIME sniffing, no framing, no caching, no cross-origin reads. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -7,7 +7,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 }
 
-/** Of the pages of the daemon itself. */
+/** Headers of the daemon's own pages. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   ...securityHeaders,
   'cross-origin-opener-policy': 'same-origin',

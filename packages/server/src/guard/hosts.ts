@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { VitrineError } from '@vitrine/protocol'
 
 /**
- * Which names a daemon answers to. A page that made its own name point to this machine sends that name along:
- * refusing it is what keeps it out.
+ * Checks the Host header against DNS rebinding: a page whose own host name resolves to this machine sends that name,
+ * which is refused.
  */
 export class Hosts {
   readonly #names: ReadonlySet<string>
@@ -15,18 +15,21 @@ export class Hosts {
   check(header: string | null | undefined): void {
     const name = hostName(header)
     if (name !== undefined && this.#allows(name)) return
-    throw new VitrineError('host_refused', 'The daemon does not answer to the name in the Host header.')
+    throw new VitrineError(
+      'host_refused',
+      'The Host header is missing or names a host that the daemon does not allow.',
+    )
   }
 
   #allows(name: string): boolean {
-    // An address cannot be made to point elsewhere.
+    // DNS cannot rebind an IP address.
     return name === 'localhost' || isIP(name) !== 0 || this.#names.has(name)
   }
 }
 
-/** Without its port; IPv6 without its brackets. */
+/** The host name without the port, an IPv6 address without the brackets; undefined if malformed. */
 export function hostName(header: string | null | undefined): string | undefined {
   if (header === null || header === undefined) return undefined
-  const found = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header)
-  return (found?.[1] ?? found?.[2])?.toLowerCase()
+  const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?$/i.exec(header)
+  return (match?.[1] ?? match?.[2])?.toLowerCase()
 }

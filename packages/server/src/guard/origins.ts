@@ -1,7 +1,7 @@
 import { VitrineError } from '@vitrine/protocol'
 import { hostName } from './hosts.ts'
 
-/** Which pages of other origins may call. None, unless it was said. */
+/** The origins whose pages may call the daemon; none by default. */
 export class Origins {
   readonly #allowed: ReadonlySet<string>
 
@@ -10,12 +10,12 @@ export class Origins {
     this.#allowed = new Set(allowed)
   }
 
-  /** The origin to answer with, nothing for a caller that is no page or is one of our own; others are refused. */
+  /** Returns the origin for the CORS headers, undefined for no origin or the daemon's own; throws for others. */
   check(origin: string | null | undefined, host: string | null | undefined): string | undefined {
     if (origin === null || origin === undefined) return undefined
     if (this.#allowed.has(origin)) return origin
     if (isOwn(origin, host)) return undefined
-    throw new VitrineError('origin_refused', 'Pages of this origin may not call the daemon.')
+    throw new VitrineError('origin_refused', `The origin ${JSON.stringify(origin)} may not call the daemon.`)
   }
 }
 

@@ -6,55 +6,55 @@ export interface NamedToken extends Caller {
   readonly token: string
 }
 
-/** Finds out who calls. Every known token is compared, in a time that tells nothing about it. */
+/** Authenticates callers by token. Every known token is compared in constant time. */
 export class Tokens {
-  readonly #known: readonly { readonly padded: Buffer; readonly caller: Caller }[]
-  /** Who a caller without a token is, where that was asked for. */
-  readonly #anyone: Caller | undefined
+  readonly #known: readonly { readonly paddedToken: Buffer; readonly caller: Caller }[]
+  /** The caller for requests without a token, if anonymous access is allowed. */
+  readonly #anonymous: Caller | undefined
 
-  constructor(tokens: readonly NamedToken[], anyone?: Caller) {
+  constructor(tokens: readonly NamedToken[], anonymous?: Caller) {
     for (const { token, name } of tokens) checkToken(token, name)
     this.#known = tokens.map(({ token, name, access }) => ({
-      padded: padded(token),
+      paddedToken: padded(token),
       caller: { name, access },
     }))
-    this.#anyone = anyone
+    this.#anonymous = anonymous
   }
 
-  /** Whether a caller without a token is somebody. */
-  get isOpen(): boolean {
-    return this.#anyone !== undefined
+  get allowsAnonymous(): boolean {
+    return this.#anonymous !== undefined
   }
 
   knows(token: string | undefined): boolean {
     return token !== undefined && this.#find(token) !== undefined
   }
 
-  /** The caller behind a token, or an error that does not repeat it. */
+  /** Returns the caller of a token, or throws an error that does not contain the token. */
   caller(token: string | undefined): Caller {
     const found = token === undefined ? undefined : this.#find(token)
-    const caller = found ?? (token === undefined ? this.#anyone : undefined)
+    const caller = found ?? (token === undefined ? this.#anonymous : undefined)
     if (caller !== undefined) return caller
-    const what = token === undefined ? 'A token is needed.' : 'The token is not one of this daemon.'
-    throw new VitrineError('token_invalid', what)
+    const message =
+      token === undefined ? 'The request has no token.' : 'The token is not known to this daemon.'
+    throw new VitrineError('token_invalid', message)
   }
 
   #find(token: string): Caller | undefined {
     // Reject over-long input before padding: truncation could turn it into a valid token.
     if (!/^[\x21-\x7e]{1,512}$/.test(token)) return undefined
-    const given = padded(token)
+    const candidate = padded(token)
     let caller: Caller | undefined
-    for (const known of this.#known) if (timingSafeEqual(known.padded, given)) caller = known.caller
+    for (const known of this.#known) if (timingSafeEqual(known.paddedToken, candidate)) caller = known.caller
     return caller
   }
 }
 
 const maxTokenBytes = 512
 
-/** Of a subprotocol of a WebSocket that is a token. */
+/** Prefix of a WebSocket subprotocol that carries a token. */
 export const tokenPrefix = 'vitrine.token.'
 
-/** Of one length, whatever the token's is, so that a comparison takes the same time. No token has a zero in it. */
+/** Pads a token to a fixed length for the constant-time comparison. No token contains a zero byte. */
 function padded(token: string): Buffer {
   const bytes = Buffer.alloc(maxTokenBytes)
   bytes.write(token, 'latin1')
@@ -65,11 +65,11 @@ function checkToken(token: string, name: string): void {
   if (/^[\x21-\x7e]{8,512}$/.test(token)) return
   throw new VitrineError(
     'argument_invalid',
-    `The token ${name}: expected 8 to 512 visible ASCII characters without spaces.`,
+    `The token named ${JSON.stringify(name)}: expected 8 to 512 visible ASCII characters without spaces.`,
   )
 }
 
-/** The token of an `Authorization` header. */
+/** The token in an `Authorization` header. */
 export function bearerToken(header: string | null | undefined): string | undefined {
   return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header ?? '')?.[1]
 }

@@ -1,6 +1,6 @@
 import { type AgentInfo, type InstallProgress, toProblem, VitrineError } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
 import type { HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { frame } from '../streams/frames.ts'
@@ -10,16 +10,17 @@ type AgentRoutes = Pick<typeof sessionRoutes, 'listAgents' | 'getAgent' | 'insta
 
 export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes> {
   const find = async (name: string) => {
-    const agent = (await host.listAgents()).find((one) => one.name === name)
-    if (agent === undefined) throw new VitrineError('agent_unknown', `There is no agent ${name}.`)
+    const agent = (await host.listAgents()).find((agentInfo) => agentInfo.name === name)
+    if (agent === undefined)
+      throw new VitrineError('agent_unknown', `There is no agent ${JSON.stringify(name)}.`)
     return agent
   }
   return {
     async listAgents() {
-      return { agents: (await host.listAgents()).map(shown) }
+      return { agents: (await host.listAgents()).map(agentJson) }
     },
     async getAgent({ params }) {
-      return shown(await find(params.agent))
+      return agentJson(await find(params.agent))
     },
     async installAgent({ params, body, signal, wantsStream }) {
       const { agent } = params
@@ -37,13 +38,13 @@ export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes
           artifacts: [{ kind: 'agent_process', path: done.path, source: 'npm', version: done.version }],
         } satisfies JsonOf<AgentRoutes['installAgent']>
       }
-      return wantsStream ? eventStream(progressOf(install), streams) : install()
+      return wantsStream ? eventStream(progressSource(install), streams) : install()
     },
   }
 }
 
-/** In our words, and in those that clients of sandbox-agent know. */
-function shown(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
+/** An agent's JSON: our fields, and the fields that clients of sandbox-agent know. */
+function agentJson(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
   const { name, installed, credentials, capabilities, options } = agent
   return {
     ...agent,
@@ -57,7 +58,7 @@ function shown(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
       type: 'select',
       options: choices,
     })),
-    // Those of its words that are known to be true: what we give with any agent, and what the registry was seen to hold.
+    // Of sandbox-agent's capabilities only those that are certain: ours for every agent, and those in the registry.
     capabilities: {
       ...capabilities,
       sessionLifecycle: true,
@@ -69,40 +70,40 @@ function shown(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
   }
 }
 
-/** Each step as it comes, then what came of it. */
-function progressOf(
+/** A stream of `progress` frames, then one `result` or `error` frame. */
+function progressSource(
   install: (onProgress: (progress: InstallProgress) => void) => Promise<unknown>,
 ): StreamSource {
-  const waiting: Uint8Array[] = []
+  const frames: Uint8Array[] = []
   let wake = () => {}
-  let over = false
-  const say = (event: string, data: unknown) => {
-    waiting.push(frame(event, data))
+  let isOver = false
+  const push = (event: string, data: unknown) => {
+    frames.push(frame(event, data))
     wake()
   }
-  const done = install((progress) => say('progress', progress))
+  const done = install((progress) => push('progress', progress))
     .then(
-      (result) => say('result', result),
-      (error: unknown) => say('error', toProblem(error)),
+      (result) => push('result', result),
+      (error: unknown) => push('error', toProblem(error)),
     )
     .finally(() => {
-      over = true
+      isOver = true
       wake()
     })
   return {
     async next() {
-      while (waiting.length === 0 && !over) {
+      while (frames.length === 0 && !isOver) {
         const { promise, resolve } = Promise.withResolvers<void>()
         wake = resolve
         await promise
       }
-      if (waiting.length === 0) await done
-      return waiting.shift()
+      if (frames.length === 0) await done
+      return frames.shift()
     },
     heartbeat: () => ({}),
     end: () => ({ reason: 'over' }),
     close: () => {
-      over = true
+      isOver = true
       wake()
     },
   }

@@ -1,24 +1,24 @@
 import type { EncodedEvent, EncodedPage, Store, Tail, TailEncodedOptions } from '@vitrine/journal'
 import { type EventInput, type ReadOptions, VitrineError } from '@vitrine/protocol'
 import type { eventRoutes } from '@vitrine/protocol/http'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
 import type { HttpResponse } from '../http/http-response.ts'
-import { bytesAnswer, readRange } from '../responses/bytes.ts'
-import { encodedJson, type JsonAnswer } from '../responses/json.ts'
+import { bytesResponse, readRange } from '../responses/bytes.ts'
+import { encodedJsonResponse, type JsonResponse } from '../responses/json.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { journalSource } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
 /**
- * Held for each reader: what a reader that stops reading costs. With 64, a hundred of them slow a live reader by a fifth
- * until their sockets are full; with 256, by a twentieth.
+ * Events per page of a stream, which is also the memory that a stalled reader costs. With 64, a hundred stalled readers
+ * slow a live one by a fifth until their sockets are full; with 256, by a twentieth.
  */
 const streamPage = 256
 const maxWaitMs = 60_000
 
 type ReadEvents = (typeof eventRoutes)['readEvents']
-type Reading = CallOf<ReadEvents>
+type ReadEventsCall = CallOf<ReadEvents>
 
 /** One journal, or the whole store. */
 interface Readable {
@@ -30,14 +30,15 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
   const { store } = daemon.host
   return {
     async readEvents(call) {
-      const journal = await subjectOf(call, store)
+      const journal = await readableOf(call, store)
       if (call.wantsStream) return await stream(daemon, journal, call)
-      return pageAnswer(await readPage(journal, call))
+      return pageResponse(await readPage(journal, call))
     },
     async recordEvents({ body, ...call }) {
       const sandbox = await call.sandbox()
       const untyped = body.events.findIndex(({ type }) => typeof type !== 'string')
-      if (untyped !== -1) throw new VitrineError('event_invalid', `events[${untyped}].type: expected a text.`)
+      if (untyped !== -1)
+        throw new VitrineError('event_invalid', `events[${untyped}].type: expected a string.`)
       // The journal checks every event; its message says which field is wrong.
       await sandbox.record(body.events as unknown as EventInput[])
     },
@@ -50,9 +51,9 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
       const range = readRange(request.header('range'), whole.bytes)
       if (range !== undefined) await whole.stream.cancel()
       const { stream } = range === undefined ? whole : await store.getBlob(hash, range)
-      return bytesAnswer(stream, whole.bytes, range, {
+      return bytesResponse(stream, whole.bytes, range, {
         etag: `"${hash}"`,
-        // What an agent wrote is shown as what it is called, never run.
+        // A blob may be HTML that an agent wrote: the browser must download it, never run it.
         'content-security-policy': 'sandbox',
         'content-disposition': 'attachment',
       })
@@ -65,33 +66,33 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
   }
 }
 
-async function subjectOf(call: Reading, store: Store): Promise<Readable> {
+async function readableOf(call: ReadEventsCall, store: Store): Promise<Readable> {
   if (call.query.scope === 'all') return store
   if (call.query.scope === 'host') return store.journal('host')
   return call.journal()
 }
 
-async function stream(daemon: Daemon, journal: Readable, call: Reading): Promise<HttpResponse> {
+async function stream(daemon: Daemon, journal: Readable, call: ReadEventsCall): Promise<HttpResponse> {
   const { types, session, run, text } = call.query
   const after = call.request.header('last-event-id') ?? call.query.after
   const filter = omitUndefined({ types, session, run, text, after })
-  const deliveries = journal.tailEncoded({ ...filter, page: streamPage, signal: call.signal() })
-  await deliveries.begin()
-  const source = journalSource(deliveries, daemon.closing, daemon.metrics.streaming())
+  const tail = journal.tailEncoded({ ...filter, page: streamPage, signal: call.signal() })
+  await tail.begin()
+  const source = journalSource(tail, daemon.closing, daemon.metrics.streaming())
   return eventStream(source, daemon.streams)
 }
 
-/** What is stored is what is sent. */
-function pageAnswer({ events, cursor, end }: EncodedPage): JsonAnswer<JsonOf<ReadEvents>> {
-  const place = JSON.stringify({ cursor, end }).slice(1)
-  return encodedJson(200, `{"events":[${events.join()}],${place}`)
+/** Sends the events as they are stored, without parsing them. */
+function pageResponse({ events, cursor, end }: EncodedPage): JsonResponse<JsonOf<ReadEvents>> {
+  const position = JSON.stringify({ cursor, end }).slice(1)
+  return encodedJsonResponse(200, `{"events":[${events.join()}],${position}`)
 }
 
-async function readPage(journal: Readable, { query, signal }: Reading): Promise<EncodedPage> {
+async function readPage(journal: Readable, { query, signal }: ReadEventsCall): Promise<EncodedPage> {
   const { wait = 0, scope: _scope, at, ...rest } = query
   const options: ReadOptions = {
     ...omitUndefined(rest),
-    ...(at !== undefined && { at: placeOf(at) }),
+    ...(at !== undefined && { at: seqOrTime(at) }),
     signal: signal(),
   }
   const page = await journal.readEncoded(options)
@@ -99,7 +100,7 @@ async function readPage(journal: Readable, { query, signal }: Reading): Promise<
   return waitForMore(journal, options, page, Math.min(wait, maxWaitMs), signal())
 }
 
-/** Once there is one event, what there is then; nothing new after a while. */
+/** Waits for the first new event and reads a page from there; returns an empty page after `waitMs`. */
 async function waitForMore(
   journal: Readable,
   options: ReadOptions,
@@ -107,20 +108,20 @@ async function waitForMore(
   waitMs: number,
   signal: AbortSignal,
 ): Promise<EncodedPage> {
-  const late = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
+  const expired = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   const { types, session, run, text } = options
   const filter = omitUndefined({ types, session, run, text })
-  const waiting = journal.tailEncoded({ ...filter, page: 1, after: page.cursor, signal: late })
-  await waiting.next()
-  const cursor = waiting.cursor ?? page.cursor
-  await waiting.return()
-  if (late.aborted) return { events: [], cursor, end: true }
+  const tail = journal.tailEncoded({ ...filter, page: 1, after: page.cursor, signal: expired })
+  await tail.next()
+  const cursor = tail.cursor ?? page.cursor
+  await tail.return()
+  if (expired.aborted) return { events: [], cursor, end: true }
   return journal.readEncoded({ ...options, after: page.cursor })
 }
 
-function placeOf(at: string): number | Date {
+function seqOrTime(at: string): number | Date {
   if (/^\d{1,15}$/.test(at)) return Number(at)
-  // Only what is written as a time: `Date` also makes one of "-5" and "May".
+  // `Date` also accepts "-5" and "May", so the text must begin with a date.
   const time = new Date(/^\d{4}-\d\d-\d\d/.test(at) ? at : Number.NaN)
   if (!Number.isNaN(time.getTime())) return time
   throw new VitrineError('argument_invalid', `at: expected a seq or a time, got ${JSON.stringify(at)}.`)

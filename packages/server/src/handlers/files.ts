@@ -1,7 +1,7 @@
 import type { ArchiveOptions, ArchiveScheme, FileOptions } from '@vitrine/protocol'
 import type { fileRoutes } from '@vitrine/protocol/http'
-import type { Daemon } from '../daemon.ts'
-import { bytesAnswer, readRange, streamAnswer } from '../responses/bytes.ts'
+import type { Daemon } from '../daemon/daemon.ts'
+import { bytesResponse, readRange, streamResponse } from '../responses/bytes.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { framesOf } from '../streams/sources.ts'
@@ -13,81 +13,81 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
     async readFile({ query, request, signal, ...call }) {
       const files = await filesOf(call)
       const { path, user, from, to } = query
-      const options = how(user, signal())
+      const options = fileOptions(user, signal())
       const header = request.header('range')
       if (header === undefined) {
         const body = await files.read(path, { ...options, ...omitUndefined({ from, to }) })
-        return streamAnswer(body, 'application/octet-stream')
+        return streamResponse(body, 'application/octet-stream')
       }
       const { size, kind } = await files.stat(path, options)
-      // The size of a link is not that of what it leads to: all of it is always a right answer.
+      // A link's own size is not that of its target; a response with the whole file is always correct.
       const range = kind === 'symlink' ? undefined : readRange(header, size)
       const body = await files.read(path, { ...options, ...(range && { from: range.start, to: range.end }) })
-      // Without a range it is of the size that it has when it is read: a file may grow.
+      // Without a range no length is sent: the file may grow while it is read.
       return range === undefined
-        ? streamAnswer(body, 'application/octet-stream')
-        : bytesAnswer(body, size, range)
+        ? streamResponse(body, 'application/octet-stream')
+        : bytesResponse(body, size, range)
     },
     async writeFile({ query, body, signal, ...call }) {
       const { path, append, parents, mode, user } = query
       return (await filesOf(call)).write(path, body ?? new Uint8Array(), {
-        ...how(user, signal()),
+        ...fileOptions(user, signal()),
         ...omitUndefined({ append, parents, mode }),
       })
     },
     async listFiles({ query, signal, ...call }) {
       const { path, limit, user } = query
       return (await filesOf(call)).list(path, {
-        ...how(user, signal()),
+        ...fileOptions(user, signal()),
         ...(limit !== undefined && { limit }),
       })
     },
     async statFile({ query, signal, ...call }) {
-      return (await filesOf(call)).stat(query.path, how(query.user, signal()))
+      return (await filesOf(call)).stat(query.path, fileOptions(query.user, signal()))
     },
     async fileExists({ query, signal, ...call }) {
-      return { exists: await (await filesOf(call)).exists(query.path, how(query.user, signal())) }
+      return { exists: await (await filesOf(call)).exists(query.path, fileOptions(query.user, signal())) }
     },
     async makeDirectory({ body, signal, ...call }) {
       const { path, parents, mode, user } = body
       await (await filesOf(call)).mkdir(path, {
-        ...how(user, signal()),
+        ...fileOptions(user, signal()),
         ...omitUndefined({ parents, mode }),
       })
     },
     async moveFile({ body, signal, ...call }) {
       const { from, to, parents, user } = body
       await (await filesOf(call)).move(from, to, {
-        ...how(user, signal()),
+        ...fileOptions(user, signal()),
         ...(parents !== undefined && { parents }),
       })
     },
     async removeFile({ body, signal, ...call }) {
       const { path, recursive, force, user } = body
       await (await filesOf(call)).remove(path, {
-        ...how(user, signal()),
+        ...fileOptions(user, signal()),
         ...omitUndefined({ recursive, force }),
       })
     },
     async changeMode({ body, signal, ...call }) {
-      await (await filesOf(call)).chmod(body.path, body.mode, how(body.user, signal()))
+      await (await filesOf(call)).chmod(body.path, body.mode, fileOptions(body.user, signal()))
     },
     async searchFiles({ body, signal, ...call }) {
       const { path, user, ...options } = body
       return (await filesOf(call)).search(path, {
-        ...how(user, signal()),
+        ...fileOptions(user, signal()),
         ...omitUndefined(options),
       })
     },
     async watchFiles({ query, signal, ...call }) {
       const files = await filesOf(call)
-      const gone = new AbortController()
+      const closed = new AbortController()
       const events = files.watch({
-        signal: AbortSignal.any([signal(), gone.signal]),
+        signal: AbortSignal.any([signal(), closed.signal]),
         ...(query.ignore && { ignore: query.ignore }),
       })
       return eventStream(
-        framesOf(events, (event) => event, { close: () => gone.abort(), closing }),
+        framesOf(events, (event) => event, { close: () => closed.abort(), closing }),
         streams,
       )
     },
@@ -96,21 +96,24 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
     },
     async downloadArchive({ query, signal, ...call }) {
       const { path, scheme = 'tar', user } = query
-      const body = await (await filesOf(call)).download(path, { ...how(user, signal()), ...schemeOf(scheme) })
-      return streamAnswer(body, mediaTypes[scheme] ?? 'application/octet-stream')
+      const body = await (await filesOf(call)).download(path, {
+        ...fileOptions(user, signal()),
+        ...schemeOf(scheme),
+      })
+      return streamResponse(body, mediaTypes[scheme] ?? 'application/octet-stream')
     },
     async uploadArchive({ query, body, signal, ...call }) {
       const { path, scheme, user } = query
       return (await filesOf(call)).upload(path, body ?? new Uint8Array(), {
-        ...how(user, signal()),
+        ...fileOptions(user, signal()),
         ...schemeOf(scheme),
       })
     },
     async extractArchive({ query, body, request, signal, ...call }) {
       const { path, scheme, user } = query
-      const isGiven = request.header('content-type') !== undefined
-      return (await filesOf(call)).extract(path, isGiven ? (body ?? new Uint8Array()) : undefined, {
-        ...how(user, signal()),
+      const hasArchive = request.header('content-type') !== undefined
+      return (await filesOf(call)).extract(path, hasArchive ? (body ?? new Uint8Array()) : undefined, {
+        ...fileOptions(user, signal()),
         ...schemeOf(scheme),
       })
     },
@@ -124,11 +127,11 @@ const mediaTypes: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 }
 
-/** The engine says what is wrong with one that it does not know. */
+/** The cast is unchecked: the engine rejects unknown schemes with its own message. */
 function schemeOf(scheme: string | undefined): Pick<ArchiveOptions, 'scheme'> {
   return scheme === undefined ? {} : { scheme: scheme as ArchiveScheme }
 }
 
-function how(user: string | undefined, signal: AbortSignal): FileOptions {
+function fileOptions(user: string | undefined, signal: AbortSignal): FileOptions {
   return user === undefined ? { signal } : { user, signal }
 }

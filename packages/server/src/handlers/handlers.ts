@@ -1,5 +1,5 @@
 import type { Routes } from '@vitrine/protocol/http'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
 import type { HandlersOf } from '../routing/call.ts'
 import { eventHandlers } from './events.ts'
 import { fileHandlers } from './files.ts'
@@ -7,7 +7,7 @@ import { processHandlers } from './processes.ts'
 import { sandboxHandlers } from './sandboxes.ts'
 import { sessionHandlers } from './sessions.ts'
 
-/** One for each route: the compiler says which is missing. */
+/** The handlers of all routes; the type makes the compiler report a missing one. */
 export function handlersOf(daemon: Daemon): HandlersOf<Routes> {
   return {
     ...sandboxHandlers(daemon),

@@ -8,10 +8,10 @@ import {
 } from '@vitrine/protocol'
 import { execRequest, type processRoutes } from '@vitrine/protocol/http'
 import { parseAs } from '@vitrine/protocol/options'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
+import { withTimeLimit } from '../responses/time-limit.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
-import { resolvedWithin } from '../routing/resolved-within.ts'
 import { framesOf } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
@@ -31,20 +31,20 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
     async spawn({ body, ...call }) {
       const sandbox = await call.sandbox()
       const { id } = await sandbox.spawn(commandOf(body), spawnOptions(body))
-      return shown(await sandbox.processes.get(id))
+      return processJson(await sandbox.processes.get(id))
     },
     async listProcesses({ query, ...call }) {
       const all = await (await call.sandbox()).processes.list()
       const { owner } = query
-      return { processes: all.filter((one) => owner === undefined || one.owner === owner).map(shown) }
+      return { processes: all.filter((one) => owner === undefined || one.owner === owner).map(processJson) }
     },
     async getProcess({ params, query, signal, ...call }) {
       const { processes } = await call.sandbox()
       const { process } = params
       const info = await processes.get(process)
-      if (query.wait === undefined || info.state === 'exited') return shown(info)
-      await resolvedWithin((await processes.attach(process)).exit, Math.min(query.wait, maxWaitMs), signal())
-      return shown(await processes.get(process))
+      if (query.wait === undefined || info.state === 'exited') return processJson(info)
+      await withTimeLimit((await processes.attach(process)).exit, Math.min(query.wait, maxWaitMs), signal())
+      return processJson(await processes.get(process))
     },
     async removeProcess({ params, ...call }) {
       await (await call.sandbox()).processes.remove(params.process)
@@ -58,14 +58,14 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       let sequence = 0
       const entry = (chunk: LogChunk) => logEntry(chunk, ++sequence)
       if (follow || wantsStream) {
-        const gone = new AbortController()
+        const closed = new AbortController()
         const chunks = processes.follow(process, {
           ...options,
-          signal: AbortSignal.any([signal(), gone.signal]),
+          signal: AbortSignal.any([signal(), closed.signal]),
         })
         return eventStream(
           framesOf(matching(chunks, isWanted), entry, {
-            close: () => gone.abort(),
+            close: () => closed.abort(),
             closing,
           }),
           streams,
@@ -76,11 +76,11 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
     },
     async viewProcess({ params, signal, ...call }) {
       const process = await (await call.sandbox()).processes.attach(params.process)
-      const gone = new AbortController()
-      const chunks = process.view({ signal: AbortSignal.any([signal(), gone.signal]) })
+      const closed = new AbortController()
+      const chunks = process.view({ signal: AbortSignal.any([signal(), closed.signal]) })
       return eventStream(
         framesOf(chunks, ({ stream, data }) => ({ stream, data: Buffer.from(data).toString('base64') }), {
-          close: () => gone.abort(),
+          close: () => closed.abort(),
           closing,
         }),
         streams,
@@ -104,16 +104,19 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       const { processes } = await call.sandbox()
       const { process } = params
       await processes.stop(process, query.waitMs === undefined ? {} : { graceMs: query.waitMs })
-      return shown(await processes.get(process))
+      return processJson(await processes.get(process))
     },
     async killProcess({ params, ...call }) {
       const { processes } = await call.sandbox()
       const { process } = params
       await processes.kill(process)
-      return shown(await processes.get(process))
+      return processJson(await processes.get(process))
     },
     async openTerminal() {
-      throw new VitrineError('argument_invalid', 'A terminal is opened by a WebSocket: send an upgrade.')
+      throw new VitrineError(
+        'argument_invalid',
+        'Expected a WebSocket upgrade on this route, got a plain request.',
+      )
     },
   }
 }
@@ -150,13 +153,13 @@ function spawnOptions(body: SpawnRequest): SpawnOptions {
   }
 }
 
-/** A text is a program unless a shell is asked for: so it is in the API that ours goes on from. */
+/** A string is a program's name unless `shell` is set, as in sandbox-agent's API. */
 function commandOf({ command, args = [], shell }: SpawnRequest): Command {
   if (typeof command !== 'string') return [...command, ...args]
   return shell === undefined || shell === false ? [command, ...args] : command
 }
 
-function shown(info: ProcessInfo): JsonOf<(typeof processRoutes)['getProcess']> {
+function processJson(info: ProcessInfo): JsonOf<(typeof processRoutes)['getProcess']> {
   const [command = '', ...args] = info.argv
   return {
     ...info,

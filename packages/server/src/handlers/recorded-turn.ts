@@ -2,7 +2,7 @@ import type { Journal } from '@vitrine/journal'
 import { type EventData, isEvent, type PromptResult, VitrineError } from '@vitrine/protocol'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 
-/** How a turn ended that this daemon did not begin, as the record has it: it is given, or thrown. */
+/** Looks up a turn of an earlier daemon in the journal. The returned function gives its result, or throws its error. */
 export async function recordedTurn(
   journal: Journal,
   session: string,
@@ -37,7 +37,7 @@ function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult 
   }
 }
 
-/** A message that was too long for its event is a reference to a blob. */
+/** A message too long for its event was stored as a blob; a fixed text stands in for it. */
 function textOf(message: EventData<'turn.finished'>['errorMessage']): string {
   return typeof message === 'string' ? message : 'The turn failed; the journal has its message.'
 }

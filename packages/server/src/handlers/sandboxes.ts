@@ -1,8 +1,8 @@
 import { commandPolicy, type HostCreateOptions, type HostSandbox } from '@vitrine/host'
 import { VitrineError } from '@vitrine/protocol'
 import type { sandboxRoutes } from '@vitrine/protocol/http'
-import type { Daemon } from '../daemon.ts'
-import { streamAnswer } from '../responses/bytes.ts'
+import type { Daemon } from '../daemon/daemon.ts'
+import { streamResponse } from '../responses/bytes.ts'
 import type { HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 
@@ -77,7 +77,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     },
     async persistWorkspace(call) {
       const sandbox = await call.sandbox()
-      return streamAnswer(await sandbox.persist({ signal: call.signal() }), 'application/x-tar')
+      return streamResponse(await sandbox.persist({ signal: call.signal() }), 'application/x-tar')
     },
     async hydrateWorkspace({ body, signal, ...call }) {
       const sandbox = await call.sandbox()

@@ -8,11 +8,11 @@ import {
 } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
 import { transcriptView } from '@vitrine/views'
-import type { Daemon } from '../daemon.ts'
-import { json } from '../responses/json.ts'
+import type { Daemon } from '../daemon/daemon.ts'
+import { jsonResponse } from '../responses/json.ts'
+import { withTimeLimit } from '../responses/time-limit.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
-import { resolvedWithin } from '../routing/resolved-within.ts'
 import { agentHandlers } from './agents.ts'
 import { recordedTurn } from './recorded-turn.ts'
 
@@ -32,7 +32,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       const sandbox = await call.sandbox()
       if (!resume) return stateOf(await sandbox.openSession({ ...options, ...(id !== undefined && { id }) }))
       if (id === undefined)
-        throw new VitrineError('argument_invalid', 'resume: expected an id to bring back.')
+        throw new VitrineError('argument_invalid', 'id: expected the id of a session to resume, got none.')
       return stateOf(await sandbox.sessions.resumeOrCreate({ ...options, id, context: sandbox.context }))
     },
     async listSessions(call) {
@@ -48,15 +48,15 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     },
     async prompt({ body, query, params, ...call }) {
       const { turn = newId('turn'), again } = body
-      const waits = query.wait !== undefined && query.wait !== 'false'
+      const isWaiting = query.wait !== undefined && query.wait !== 'false'
       const sandbox = await call.sandbox()
       const recorded = again && (await recordedTurn(await call.journal(), params.session, turn))
-      if (recorded) return waits ? json(200, recorded()) : { turn }
+      if (recorded) return isWaiting ? jsonResponse(200, recorded()) : { turn }
       const session = await sessionOf({ params, ...call })
-      // The agent's protocol says what is in a block.
+      // The cast is unchecked: ACP defines the blocks, and the agent validates them.
       const prompt = body.prompt as string | readonly ContentBlock[]
       const result = turns.begin(sandbox, session, turn, prompt)
-      return waits ? json(200, await result) : { turn }
+      return isWaiting ? jsonResponse(200, await result) : { turn }
     },
     async getTurn({ params, query, signal, ...call }) {
       const { session, turn } = params
@@ -67,7 +67,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
         if (recorded) return recorded()
         throw new VitrineError('not_found', `There is no turn ${turn} in the session ${session}.`)
       }
-      const ended = await resolvedWithin(result, Math.min(query.wait ?? 0, maxWaitMs), signal())
+      const ended = await withTimeLimit(result, Math.min(query.wait ?? 0, maxWaitMs), signal())
       return ended ?? { turn, running: true }
     },
     async cancelTurn({ body, ...call }) {

@@ -1,10 +1,10 @@
 /**
  * The body of a response. A text and bytes are whole; a body in parts is read as it is sent, and may break half-way. Its
- * source may reuse the memory of a part once the next part is asked for.
+ * source may reuse the memory of a part once the next part is requested.
  */
-export type Body = string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array> | null
+export type ResponseBody = string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array> | null
 
-export interface Parts extends AsyncIterableIterator<Uint8Array, undefined> {
+export interface BodyParts extends AsyncIterableIterator<Uint8Array, undefined> {
   /** Releases what the parts come from. */
   return(): Promise<IteratorReturnResult<undefined>>
 }
@@ -13,7 +13,7 @@ export interface Parts extends AsyncIterableIterator<Uint8Array, undefined> {
  * Parts whose `return` closes their source, also while a part is awaited, and before the first one: a generator that
  * never ran would not reach its `finally`.
  */
-export function closingParts(parts: AsyncIterator<Uint8Array, unknown>, close: () => void): Parts {
+export function closingParts(parts: AsyncIterator<Uint8Array, unknown>, close: () => void): BodyParts {
   return {
     async next() {
       const next = await parts.next()
@@ -35,7 +35,7 @@ export function limitStalls(
   body: AsyncIterable<Uint8Array>,
   stallMs: number | undefined,
   onStall: () => void,
-): Parts {
+): BodyParts {
   const parts = body[Symbol.asyncIterator]()
   let timer: NodeJS.Timeout | undefined
   let isOver = false
@@ -61,12 +61,12 @@ export function limitStalls(
 }
 
 /** Releases the source of a body that is not sent, or not to its end. */
-export function discard(body: Body): void {
+export function discard(body: ResponseBody): void {
   if (!isInParts(body)) return
   const parts = body[Symbol.asyncIterator]()
   parts.return?.().catch(() => undefined)
 }
 
-export function isInParts(body: Body): body is AsyncIterable<Uint8Array> {
+export function isInParts(body: ResponseBody): body is AsyncIterable<Uint8Array> {
   return body !== null && typeof body === 'object' && Symbol.asyncIterator in body
 }

@@ -1,23 +1,22 @@
-/** A request, wherever it came from. */
+/** A request, from a Node server or from `fetch`. */
 export interface HttpRequest {
   readonly method: string
-  /** Of its address, without what leads nowhere: no `..`, no `\`. */
+  /** The normalized path of the URL: no `..`, no `\`. */
   readonly path: string
-  /** With its `?`; empty where there is none. */
+  /** The query with its `?`; empty if there is none. */
   readonly search: string
   readonly protocol: 'http:' | 'https:'
-  /** What the caller thinks this is, with its port. */
+  /** The Host header, with the port. */
   readonly host: string
-  /** By its name in lower case. */
+  /** The name is in lower case. */
   header(name: string): string | undefined
   headers(): Readonly<Record<string, string | readonly string[] | undefined>>
-  /** What comes with it; nothing where nothing comes. */
   readonly body: ReadableStream<Uint8Array> | null
-  /** Aborted when whoever asked is gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 
-/** A request of the web's kind. */
+/** Converts a web-standard `Request`. */
 export function fromRequest(request: Request): HttpRequest {
   const { method, headers, body, signal } = request
   const { pathname, search, protocol, host } = new URL(request.url)

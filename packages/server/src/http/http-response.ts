@@ -1,54 +1,59 @@
 import { VitrineError } from '@vitrine/protocol'
-import { type Body, discard, isInParts, limitStalls, type Parts } from './body.ts'
+import { type BodyParts, discard, isInParts, limitStalls, type ResponseBody } from './body.ts'
 
 /**
- * What is answered. Not a `Response`: on a server of Node, making one and taking it apart again is most of what a small
- * request costs, and loading what it takes is a good part of a start.
+ * A response. Not the web's `Response`: on a Node server, creating and unpacking one is most of the cost of a small
+ * request, and loading its code is a large part of the start time.
  */
 export class HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
-  readonly body: Body
-  /** How long the reader of a body in parts may take for one of them; without it, as the transport decides. */
+  readonly body: ResponseBody
+  /** How long the reader may take for one part of the body; the transport's limit by default. */
   readonly stallMs: number | undefined
 
-  constructor(status: number, headers: HttpResponse['headers'], body: Body, stallMs?: number) {
+  constructor(status: number, headers: HttpResponse['headers'], body: ResponseBody, stallMs?: number) {
     this.status = status
     this.headers = headers
     this.body = body
     this.stallMs = stallMs
   }
 
-  /** The same with more headers. */
+  /** A copy with more headers. */
   with(headers: HttpResponse['headers']): HttpResponse {
     return new HttpResponse(this.status, { ...this.headers, ...headers }, this.body, this.stallMs)
   }
 
-  /** For who asks for the head only: what the body holds open is let go. */
+  /** The response to a HEAD request; closes the source of the body. */
   head(): HttpResponse {
     discard(this.body)
     return new HttpResponse(this.status, this.headers, null)
   }
 
-  /** For whoever mounts the daemon in an app of the web's kind. */
+  /** Converts to a web-standard `Response`, for apps that mount `server.fetch`. */
   toResponse(): Response {
     const { body, status } = this
     const headers = Object.entries(this.headers).flatMap(([name, value]) =>
       [value].flat().map((one): [string, string] => [name, one]),
     )
-    const given = isInParts(body) ? streamOf(body, this.stallMs) : body
-    return new Response(given, { status, headers })
+    const content = isInParts(body) ? streamOf(body, this.stallMs) : body
+    return new Response(content, { status, headers })
   }
 }
 
-/** A stream of copies, which a reader may keep. It breaks as soon as its reader stalls, and its source is closed. */
+/** A stream of copies, which the reader may keep. It fails and closes its source when the reader stalls. */
 function streamOf(body: AsyncIterable<Uint8Array>, stallMs: number | undefined): ReadableStream<Uint8Array> {
-  let parts: Parts
+  let parts: BodyParts
   return new ReadableStream(
     {
       start(controller) {
         parts = limitStalls(body, stallMs, () => {
-          controller.error(new VitrineError('view_fell_behind', 'The reader did not read.'))
+          controller.error(
+            new VitrineError(
+              'view_fell_behind',
+              `The reader took longer than ${stallMs} ms for one part of the body.`,
+            ),
+          )
           discard(parts)
         })
       },

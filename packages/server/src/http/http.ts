@@ -1,2 +1,2 @@
-/** Imported as a module it brings the whole of `fetch` and `WebSocket` with it, which a start would wait for. */
+/** Not a static import: that would also load `fetch` and `WebSocket`, and slow down the start. */
 export const http = process.getBuiltinModule('node:http')

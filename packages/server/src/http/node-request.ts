@@ -3,13 +3,13 @@ import { VitrineError } from '@vitrine/protocol'
 import { hostName } from '../guard/hosts.ts'
 import type { HttpRequest } from './http-request.ts'
 
-/** What the parser of addresses leaves as it is. */
+/** Paths that the URL parser would not change. */
 const plainPath = /^(?!.*(?:\/\.|%2e))\/[\w\-.~!$&'()*+,;=:@%/]*$/i
 
-/** A body up to this size comes in few parts. */
+/** A body up to this size arrives in few parts, so it needs no byte stream. */
 const smallBytes = 64 * 1024
 
-/** A request to a server of Node. */
+/** A request to a Node server. */
 export class NodeRequest implements HttpRequest {
   readonly method: string
   readonly path: string
@@ -19,13 +19,16 @@ export class NodeRequest implements HttpRequest {
   readonly #incoming: IncomingMessage
   readonly #outgoing: ServerResponse
   #body: ReadableStream<Uint8Array> | undefined
-  #leaving: AbortController | undefined
+  #disconnected: AbortController | undefined
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
     const { method = 'GET', url = '/', headers } = incoming
     const { host } = headers
     if (host === undefined || hostName(host) === undefined)
-      throw new VitrineError('host_refused', 'The Host header is missing, or is not the name of a host.')
+      throw new VitrineError(
+        'host_refused',
+        `Host: expected a host name, got ${host === undefined ? 'none' : JSON.stringify(host)}.`,
+      )
     const at = url.indexOf('?')
     const path = at === -1 ? url : url.slice(0, at)
     const search = at === -1 ? '' : url.slice(at)
@@ -50,23 +53,23 @@ export class NodeRequest implements HttpRequest {
     if (!hasBody(this.#incoming)) return null
     this.#body ??=
       Number(this.#incoming.headers['content-length']) <= smallBytes
-        ? partsOf(this.#incoming)
-        : bytesOf(this.#incoming)
+        ? partStreamOf(this.#incoming)
+        : byteStreamOf(this.#incoming)
     return this.#body
   }
 
   get signal(): AbortSignal {
-    this.#leaving ??= untilGone(this.#outgoing)
-    return this.#leaving.signal
+    this.#disconnected ??= abortOnDisconnect(this.#outgoing)
+    return this.#disconnected.signal
   }
 }
 
-/** Of an address that is more than a plain path; as browsers read it. */
+/** Normalizes a request target that is not a plain path, as the URL standard does. */
 function parsedPath(path: string, host: string): string {
   const whole = path.startsWith('/') ? `http://${host}${path}` : path
   const url = path.includes('\\') || path.includes('#') ? null : URL.parse(whole)
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new VitrineError('body_invalid', 'The address of the request is not one.')
+    throw new VitrineError('body_invalid', 'Invalid request URL.')
   return url.pathname
 }
 
@@ -75,9 +78,9 @@ function hasBody({ method, headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Pulled: what is not read stays with whoever sends it. */
-function partsOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
-  // Who has seen enough still wants to answer on this connection.
+/** Reads on demand, so that an unread body applies backpressure to the client. */
+function partStreamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  // A handler that stops reading still sends its response on this connection.
   const parts = incoming.iterator({ destroyOnReturn: false })
   return new ReadableStream<Uint8Array>(
     {
@@ -95,10 +98,10 @@ function partsOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 /**
- * The same as a stream of bytes. A reader that brings a buffer gets a copy, and the memory of the part is released at
- * once: a large body would pile up until its parts are collected.
+ * Reads on demand as a byte stream. A BYOB reader gets a copy, and the part's memory is released at once; otherwise the
+ * parts of a large body would pile up until the garbage collector runs.
  */
-function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+function byteStreamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const parts = incoming.iterator({ destroyOnReturn: false })
   let part: Uint8Array<ArrayBuffer> | undefined
   let at = 0
@@ -116,7 +119,7 @@ function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
         at = 0
       }
       const whole = part
-      // The memory of a small part may belong to Node's pool.
+      // A small part may share its memory with Node's buffer pool.
       const isOwn = whole.byteLength === whole.buffer.byteLength
       const view = controller.byobRequest?.view
       if (view == null) {
@@ -139,7 +142,7 @@ function bytesOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   })
 }
 
-function untilGone(outgoing: ServerResponse): AbortController {
+function abortOnDisconnect(outgoing: ServerResponse): AbortController {
   const leaving = new AbortController()
   const leave = () => {
     if (!outgoing.writableFinished) leaving.abort()

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { discard, isInParts, limitStalls } from './body.ts'
 import type { HttpResponse } from './http-response.ts'
 
-/** Answers on a server of Node. A reader that takes nothing for the answer's `stallMs`, or `idleMs`, is cut off. */
+/** Sends a response. A reader that stalls for the response's `stallMs`, or else `idleMs`, is disconnected. */
 export async function send(
   { status, headers, body, stallMs }: HttpResponse,
   outgoing: ServerResponse,
@@ -20,28 +20,28 @@ export async function send(
   }
 }
 
-/** Part by part, as fast as the other end reads. A body that breaks takes its connection with it: it must not look whole. */
+/** Sends a body as fast as the client reads. If the body fails, the connection is destroyed, so it cannot look complete. */
 async function pump(
   body: AsyncIterable<Uint8Array>,
   outgoing: ServerResponse,
   stallMs: number,
 ): Promise<void> {
-  // A response that was closed before emits no event any more.
+  // A closed response emits no further `close` event.
   if (outgoing.destroyed) return discard(body)
   const parts = limitStalls(body, stallMs, () => outgoing.destroy())
-  const leave = () => discard(parts)
-  outgoing.once('close', leave)
+  const close = () => discard(parts)
+  outgoing.once('close', close)
   try {
     for await (const part of parts) await written(outgoing, part)
     outgoing.end()
   } catch {
     outgoing.destroy()
   } finally {
-    outgoing.off('close', leave)
+    outgoing.off('close', close)
   }
 }
 
-/** Once the system has the part, or the connection is closed. */
+/** Resolves when the part was written to the socket, or when the connection is closed. */
 function written(outgoing: ServerResponse, part: Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -53,7 +53,7 @@ function written(outgoing: ServerResponse, part: Uint8Array): Promise<void> {
   })
 }
 
-/** Node writes into what it is given. */
+/** Node's type wants mutable headers; it does not change them. */
 function plain(headers: HttpResponse['headers']): Record<string, string | string[]> {
   return headers as Record<string, string | string[]>
 }

@@ -1,26 +1,26 @@
-import { closingParts, type Parts } from './body.ts'
+import { type BodyParts, closingParts } from './body.ts'
 
 const bufferBytes = 256 * 1024
 
 /**
- * The parts of a stream, read one ahead. A stream of bytes is read into the same two buffers from beginning to end: new
- * ones for every part would pile up until they are collected.
+ * The parts of a stream, read one ahead. A byte stream is read into the same two buffers from beginning to end: new
+ * buffers for every part would pile up until the garbage collector runs.
  */
-export function streamParts(stream: ReadableStream<Uint8Array>): Parts {
+export function streamParts(stream: ReadableStream<Uint8Array>): BodyParts {
   const { read, cancel } = byteReader(stream) ?? plainReader(stream)
-  const leave = () => void cancel().catch(() => undefined)
-  return closingParts(oneAhead(read), leave)
+  const close = () => void cancel().catch(() => undefined)
+  return closingParts(oneAhead(read), close)
 }
 
 type Read = () => Promise<Uint8Array | undefined>
 
-interface Reading {
-  /** The next part, nothing at the end. The part before the last one is not used any more. */
+interface PartReader {
+  /** The next part, undefined at the end. A call may overwrite the part before the last one. */
   readonly read: Read
   cancel(): Promise<void>
 }
 
-/** The next part is read while this one is on its way. */
+/** Reads the next part while the current one is being sent. */
 function oneAhead(read: Read): AsyncIterator<Uint8Array, undefined> {
   let ahead: Promise<Uint8Array | undefined> | undefined
   return {
@@ -34,7 +34,7 @@ function oneAhead(read: Read): AsyncIterator<Uint8Array, undefined> {
   }
 }
 
-function plainReader(stream: ReadableStream<Uint8Array>): Reading {
+function plainReader(stream: ReadableStream<Uint8Array>): PartReader {
   const reader = stream.getReader()
   return {
     read: async () => (await reader.read()).value,
@@ -42,8 +42,8 @@ function plainReader(stream: ReadableStream<Uint8Array>): Reading {
   }
 }
 
-/** Nothing for a stream that is not one of bytes. */
-function byteReader(stream: ReadableStream<Uint8Array>): Reading | undefined {
+/** Returns undefined for a stream that is not a byte stream. */
+function byteReader(stream: ReadableStream<Uint8Array>): PartReader | undefined {
   let reader: ReadableStreamBYOBReader
   try {
     reader = stream.getReader({ mode: 'byob' })

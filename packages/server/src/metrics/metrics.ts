@@ -1,19 +1,19 @@
 import type { Host } from '@vitrine/host'
 
-/** What a daemon counts of itself, in the text form of Prometheus. Bounded: routes and statuses are few. */
+/** The daemon's metrics in the text format of Prometheus. Bounded: there are few routes and statuses. */
 export class Metrics {
   readonly #requests = new Map<string, Map<number, number>>()
-  readonly #began = performance.now()
+  readonly #startedAt = performance.now()
   #streams = 0
 
-  /** Counts what a route answers, by status. */
+  /** Returns a function that counts a response of the route by status. */
   counter(route: string): (status: number) => void {
     const counts = new Map<number, number>()
     this.#requests.set(route, counts)
     return (status) => void counts.set(status, (counts.get(status) ?? 0) + 1)
   }
 
-  /** A stream is open until what is given back is called. */
+  /** Counts an open stream until the returned function is called. */
   streaming(): () => void {
     this.#streams += 1
     let open = true
@@ -23,7 +23,7 @@ export class Metrics {
     }
   }
 
-  #answered(): [string, number][] {
+  #requestCounts(): [string, number][] {
     return [...this.#requests].flatMap(([route, counts]) =>
       [...counts].map(([status, count]): [string, number] => [`route="${route}",status="${status}"`, count]),
     )
@@ -33,8 +33,8 @@ export class Metrics {
     const states = Map.groupBy(host.list(), ({ state }) => state)
     const { rss } = process.memoryUsage()
     return [
-      metric('vitrine_requests_total', 'counter', 'Requests answered.', this.#answered()),
-      metric('vitrine_streams_open', 'gauge', 'Streams of events that are open.', [['', this.#streams]]),
+      metric('vitrine_requests_total', 'counter', 'Requests by route and status.', this.#requestCounts()),
+      metric('vitrine_streams_open', 'gauge', 'Open event streams.', [['', this.#streams]]),
       metric(
         'vitrine_sandboxes',
         'gauge',
@@ -47,13 +47,13 @@ export class Metrics {
       metric(
         'vitrine_sink_lag',
         'gauge',
-        'Events that a sink has yet to see.',
+        'Events that a sink has not read yet.',
         host.store.sinks.map(({ name, lag }) => [`sink="${escapeLabel(name)}"`, lag]),
       ),
-      metric('vitrine_uptime_seconds', 'gauge', 'How long the daemon has run.', [
-        ['', Math.round((performance.now() - this.#began) / 1_000)],
+      metric('vitrine_uptime_seconds', 'gauge', 'Seconds since the daemon started.', [
+        ['', Math.round((performance.now() - this.#startedAt) / 1_000)],
       ]),
-      metric('process_resident_memory_bytes', 'gauge', 'Memory of the daemon.', [['', rss]]),
+      metric('process_resident_memory_bytes', 'gauge', 'Resident memory of the daemon.', [['', rss]]),
     ].join('')
   }
 }

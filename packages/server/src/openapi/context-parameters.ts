@@ -1,4 +1,4 @@
-/** The headers that every route takes. */
+/** The request headers that every route accepts. */
 export const contextParameters = [
   header('vitrine-actor', 'Who calls, percent-encoded; the name of the token by default.'),
   header('vitrine-run', 'The run that the call belongs to, percent-encoded.'),

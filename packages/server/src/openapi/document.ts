@@ -1,12 +1,12 @@
 import { pathsOf, problem, type Route, routes } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
 import { contextParameters } from './context-parameters.ts'
-import { outsideTheTable } from './outside-the-table.ts'
 import { type JsonSchema, Schemas } from './schemas.ts'
+import { textRoutes } from './text-routes.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The API as an OpenAPI 3.1 document. Made when the packages are built: a daemon that starts only reads it. */
+/** Generates the OpenAPI 3.1 document at build time; a daemon only reads the file. */
 export function openApiDocument(version: string): Json {
   const all = Object.entries<Route>(routes)
   const schemas = new Schemas(all.flatMap(([, route]) => schemasOf(route)))
@@ -28,14 +28,14 @@ export function openApiDocument(version: string): Json {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     security: [{ token: [] }],
-    paths: { ...paths, ...outsideTheTable },
+    paths: { ...paths, ...textRoutes },
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
       schemas: schemas.components(),
       parameters: Object.fromEntries(contextParameters.map((parameter) => [parameter.name, parameter])),
       responses: {
         Problem: {
-          description: 'What went wrong, and what to do about it.',
+          description: 'The error, and a hint how to fix it.',
           content: { 'application/problem+json': { schema: schemas.of(problem()) } },
         },
       },
@@ -47,12 +47,12 @@ function parameterRef(name: string): Json {
   return { $ref: `#/components/parameters/${name}` }
 }
 
-/** Every schema of a route, made now. */
+/** Every schema of a route. Reading a lazy schema creates it. */
 function schemasOf(route: Route): z.ZodMiniType[] {
-  const { query, response: answer, responseByStatus: answerByStatus, frames, socketMessage } = route
+  const { query, response, responseByStatus, frames, socketMessage } = route
   const body = bodyOf(route)
-  const several = [...Object.values(answerByStatus ?? {}), ...Object.values(frames ?? {})]
-  return [query, body, answer, socketMessage, ...several].filter(
+  const several = [...Object.values(responseByStatus ?? {}), ...Object.values(frames ?? {})]
+  return [query, body, response, socketMessage, ...several].filter(
     (one) => one !== undefined && typeof one !== 'string',
   )
 }
@@ -86,46 +86,39 @@ const descriptions: Readonly<Record<number, string>> = {
   101: 'A WebSocket.',
   200: 'Done.',
   201: 'Created.',
-  202: 'Accepted: it goes on.',
+  202: 'Accepted: the work continues.',
   204: 'Done.',
-  206: 'The range that was asked for.',
+  206: 'The requested range.',
 }
 
 const bytes: JsonSchema = { type: 'string', format: 'binary' }
 
 function responsesOf(route: Route, schemas: Schemas): Json {
-  const {
-    response: answer,
-    responseByStatus: answerByStatus,
-    status = 200,
-    socketMessage,
-    mediaTypes,
-    ranges,
-  } = route
-  const response = (code: number, rest: Json = {}) => ({
+  const { response, responseByStatus, status = 200, socketMessage, mediaTypes, ranges } = route
+  const entry = (code: number, rest: Json = {}) => ({
     [code]: { description: descriptions[code], ...rest },
   })
-  if (answer === 'nothing') return response(status)
-  if (answer === 'socket')
-    return response(101, { ...(socketMessage && { 'x-messages': schemas.of(socketMessage) }) })
-  if (answer === 'event-stream') return response(status, { content: streamOf(route, schemas) })
-  if (answer === 'bytes') {
+  if (response === 'nothing') return entry(status)
+  if (response === 'socket')
+    return entry(101, { ...(socketMessage && { 'x-messages': schemas.of(socketMessage) }) })
+  if (response === 'event-stream') return entry(status, { content: streamOf(route, schemas) })
+  if (response === 'bytes') {
     const types = mediaTypes ?? ['application/octet-stream']
     const content = Object.fromEntries(types.map((type) => [type, { schema: bytes }]))
-    return { ...response(status, { content }), ...(ranges && response(206, { content })) }
+    return { ...entry(status, { content }), ...(ranges && entry(206, { content })) }
   }
-  const byStatus = Object.entries(answerByStatus ?? { [status]: answer })
+  const byStatus = Object.entries(responseByStatus ?? { [status]: response })
   return Object.assign(
     {},
     ...byStatus.map(([code, schema]) =>
-      response(Number(code), {
+      entry(Number(code), {
         content: { 'application/json': { schema: schemas.of(schema) }, ...streamOf(route, schemas) },
       }),
     ),
   )
 }
 
-/** OpenAPI 3.1 cannot say what is in the frames of a stream: `x-events` has the schema of each by its event's name. */
+/** OpenAPI 3.1 cannot describe the frames of a stream: `x-events` maps each event name to its schema. */
 function streamOf({ frames }: Route, schemas: Schemas): Json {
   if (frames === undefined) return {}
   const events = Object.entries(frames).map(([name, schema]) => [name, schemas.of(schema)])

@@ -7,12 +7,12 @@ export type JsonSchema = Readonly<Record<string, unknown>>
 const refTo = (id: string) => `#/components/schemas/${id}`
 const anyJson = { $ref: refTo('Json') }
 
-/** The JSON schemas of a document: those with a name once under `components`, by reference everywhere else. */
+/** The JSON schemas of a document: named ones are under `components` and referenced everywhere else. */
 export class Schemas {
   readonly #inline = new Map<z.ZodMiniType, string>()
-  readonly #made: Readonly<Record<string, JsonSchema>>
+  readonly #generated: Readonly<Record<string, JsonSchema>>
 
-  /** Collects the schemas that a document needs. Named ones are registered by being made. */
+  /** Collects the schemas of a document. A named schema registers itself when it is created. */
   constructor(inline: Iterable<z.ZodMiniType>) {
     const all = z.registry<{ readonly id: string }>()
     json()
@@ -21,38 +21,38 @@ export class Schemas {
         this.#inline.set(schema, `inline ${this.#inline.size}`)
     for (const [schema, id] of [...components, ...this.#inline]) all.add(schema, { id })
     const { schemas } = z.toJSONSchema(all, {
-      // As it is written: a response may gain fields, so none forbids those that it does not name.
+      // With 'input' no object forbids additional properties: a response may gain fields.
       io: 'input',
       uri: refTo,
-      unrepresentable: ({ zodSchema }) => written(zodSchema),
+      unrepresentable: ({ zodSchema }) => jsonSchemaOf(zodSchema),
       override: ({ zodSchema, jsonSchema }) => {
         if (zodSchema._zod.def.type === 'unknown') Object.assign(jsonSchema, anyJson)
         if (isLoose(zodSchema)) delete jsonSchema.additionalProperties
-        dropWhatSaysNothing(jsonSchema)
+        dropRedundantKeywords(jsonSchema)
         const discriminator = discriminatorOf(zodSchema, jsonSchema)
         if (discriminator !== undefined) Object.assign(jsonSchema, { discriminator })
       },
     })
-    this.#made = schemas
+    this.#generated = schemas
   }
 
   of(schema: z.ZodMiniType): JsonSchema {
     const name = components.get(schema)
     if (name !== undefined) return { $ref: refTo(name) }
     const id = this.#inline.get(schema)
-    if (id === undefined) throw new Error('A schema of the document was not collected.')
+    if (id === undefined) throw new Error('A schema was not given to the constructor of Schemas.')
     return this.#body(id)
   }
 
-  /** By name, in the order of the alphabet. */
+  /** The named schemas, sorted by name. */
   components(): Record<string, JsonSchema> {
     const names = [...components.values()].sort()
     return Object.fromEntries(names.map((name) => [name, this.#body(name)]))
   }
 
-  /** A schema without a name stands where it is used, also in another one. */
+  /** The body of a schema, with references to unnamed schemas replaced by their bodies. */
   #body(id: string): JsonSchema {
-    const { $schema: _schema, $id: _id, ...rest } = this.#made[id] ?? {}
+    const { $schema: _schema, $id: _id, ...rest } = this.#generated[id] ?? {}
     return JSON.parse(JSON.stringify(rest), (_key, value) => {
       const [, inner] = /#\/components\/schemas\/(inline \d+)$/.exec(value?.$ref ?? '') ?? []
       return inner === undefined ? value : this.#body(inner)
@@ -60,27 +60,27 @@ export class Schemas {
   }
 }
 
-/** Schemas that are a function in zod, as JSON Schema has them. */
-function written(schema: unknown): JsonSchema {
-  if (schema === json()) return { description: 'Any JSON value; its shape is not decided here.' }
+/** JSON Schema for the schemas that zod checks with a function. */
+function jsonSchemaOf(schema: unknown): JsonSchema {
+  if (schema === json()) return { description: 'Any JSON value.' }
   if (schema === jsonObject) return { type: 'object', additionalProperties: anyJson }
-  throw new Error('A schema of the document has no form in JSON Schema.')
+  throw new Error('A schema cannot be expressed as JSON Schema.')
 }
 
-/** An object that may have fields beside those that are named: JSON Schema says so by saying nothing. */
+/** Whether an object allows additional properties, which is the default in JSON Schema. */
 function isLoose(schema: z.core.$ZodType): boolean {
   const { catchall } = schema._zod.def as { readonly catchall?: z.core.$ZodType }
   return catchall?._zod.def.type === 'unknown'
 }
 
-/** Bounds that every number of JavaScript has, and names that every object has. */
-function dropWhatSaysNothing(schema: z.core.JSONSchema.BaseSchema): void {
+/** Removes the bounds of JavaScript's integers, and `propertyNames` that every object satisfies. */
+function dropRedundantKeywords(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (JSON.stringify(schema.propertyNames) === '{"type":"string"}') delete schema.propertyNames
 }
 
-/** Which named option a value is, by one of its fields: generators make a union of it that can be narrowed. */
+/** The discriminator of a union of named schemas, so that generated clients get a union that can be narrowed. */
 function discriminatorOf(schema: z.core.$ZodType, { oneOf }: z.core.JSONSchema.BaseSchema) {
   const { discriminator, options } = schema._zod.def as {
     readonly discriminator?: string

@@ -1,7 +1,7 @@
 import { bearerToken, tokenPrefix } from '../guard/tokens.ts'
 
-/** Of one connection, not of what goes through it. */
-const ofConnection = new Set([
+/** Hop-by-hop headers: a proxy must not forward them. */
+const hopByHopHeaders = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -13,8 +13,8 @@ const ofConnection = new Set([
   'upgrade',
 ])
 
-/** What one page of an origin can do to all of it: not for a page that is shown below the daemon's. */
-const ofOrigin = new Set([
+/** Response headers that affect a whole origin: removed from previews below the daemon's own origin. */
+const originWideHeaders = new Set([
   'set-cookie',
   'clear-site-data',
   'x-content-type-options',
@@ -25,30 +25,30 @@ const ofOrigin = new Set([
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Also what `Connection` itself names. */
-function connectionOnly(headers: Headers): (name: string) => boolean {
+/** Matches the hop-by-hop headers, and those that `Connection` lists. */
+function hopByHopTest(headers: Headers): (name: string) => boolean {
   const named = new Set(
     String(headers.connection ?? '')
       .toLowerCase()
       .split(/[\s,]+/),
   )
-  return (name) => ofConnection.has(name) || named.has(name)
+  return (name) => hopByHopHeaders.has(name) || named.has(name)
 }
 
-/** What the program behind a port may see: not a token of the daemon, and its own address as the host. */
-export function forwarded(
+/** The request headers for the program behind a port: without daemon tokens, with the port's own host. */
+export function requestHeaders(
   headers: Headers,
   host: string,
   by: 'host' | 'path',
-  isOurs: (token: string | undefined) => boolean,
+  isDaemonToken: (token: string | undefined) => boolean,
 ): Record<string, string | string[]> {
   const passed: Record<string, string | string[]> = {}
-  const isOfConnection = connectionOnly(headers)
+  const isOfConnection = hopByHopTest(headers)
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || isOfConnection(name)) continue
-    // Cookies know no ports: below the daemon's address they are those of every program there.
+    // Cookies ignore ports: on the daemon's host they belong to every program there.
     if (by === 'path' && name === 'cookie') continue
-    if (name === 'authorization' && isOurs(bearerToken(String(value)))) continue
+    if (name === 'authorization' && isDaemonToken(bearerToken(String(value)))) continue
     if (name === 'sec-websocket-protocol' && String(value).includes(tokenPrefix)) continue
     passed[name] = typeof value === 'string' ? value : [...value]
   }
@@ -56,13 +56,13 @@ export function forwarded(
   return passed
 }
 
-/** What comes back. Under a path of the daemon it must not act as the daemon's own page, nor leave cookies there. */
-export function returned(headers: Headers, by: 'host' | 'path'): [string, string][] {
+/** The response headers for the client. Below a path of the daemon, a page must not act with its origin or set cookies. */
+export function responseHeaders(headers: Headers, by: 'host' | 'path'): [string, string][] {
   const pairs: [string, string][] = []
-  const isOfConnection = connectionOnly(headers)
+  const isOfConnection = hopByHopTest(headers)
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined || isOfConnection(name)) continue
-    if (by === 'path' && ofOrigin.has(name)) continue
+    if (by === 'path' && originWideHeaders.has(name)) continue
     for (const one of typeof value === 'string' ? [value] : value) pairs.push([name, one])
   }
   if (by === 'path') {

@@ -2,29 +2,29 @@ import type { IncomingMessage } from 'node:http'
 import { type Duplex, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type PortAddress, VitrineError } from '@vitrine/protocol'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
+import type { PreviewTarget } from '../daemon/previews.ts'
 import { closingParts } from '../http/body.ts'
 import { http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-request.ts'
 import { HttpResponse } from '../http/http-response.ts'
-import { forwarded, returned } from './headers.ts'
-import type { FoundPreview } from './previews.ts'
+import { requestHeaders, responseHeaders } from './headers.ts'
 
-/** Hands a request on to the port of its preview, and to no other. */
+/** Forwards a request to the port of its preview, and to no other. */
 export async function proxy(
   daemon: Daemon,
-  { preview, path, by }: FoundPreview,
+  { preview, path, by }: PreviewTarget,
   request: HttpRequest,
 ): Promise<HttpResponse> {
   const address = await addressOf(daemon, preview)
   const { search } = request
   const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
-  const headers = forwarded(request.headers(), `localhost:${preview.port}`, by, isOurs)
-  // A body that a GET came with is not handed on; announced, it would be taken out of the next request.
+  const headers = requestHeaders(request.headers(), `localhost:${preview.port}`, by, isOurs)
+  // The body of a GET is not forwarded; with its content-length the port would wait for the next request's bytes.
   if (request.body === null) delete headers['content-length']
-  // Of some methods Node thinks that they have no body, and would send one without saying how long it is.
+  // For some methods Node expects no body and would send one without a length.
   else if (headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked'
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = http.request(
       {
         host: address.host,
@@ -32,40 +32,40 @@ export async function proxy(
         method: request.method,
         path: path + search,
         headers,
-        timeout: answerMs,
+        timeout: responseMs,
         signal: AbortSignal.any([request.signal, daemon.closing]),
       },
-      (answer) => {
-        // Once it answers it may take its time: streams are quiet for hours.
+      (response) => {
+        // The limit is for the response headers only: a stream may be silent for hours.
         outgoing.setTimeout(0)
-        resolve(answer)
+        resolve(response)
       },
     )
-    outgoing.once('timeout', () => outgoing.destroy(tooLate()))
+    outgoing.once('timeout', () => outgoing.destroy(responseTimeout()))
     outgoing.on('error', (error) => reject(unavailable(preview.port, error)))
-    // One that switches protocols unasked is closed without another word.
+    // Node closes a connection without an error when the port switches protocols unrequested.
     outgoing.once('close', () => reject(unavailable(preview.port, closedEarly())))
     if (request.body === null) outgoing.end()
     else pipeline(Readable.fromWeb(request.body), outgoing).catch((error) => outgoing.destroy(error))
   })
-  const status = answer.statusCode ?? 0
+  const status = response.statusCode ?? 0
   if (status < 200 || status > 599) {
-    answer.destroy()
-    throw unavailable(preview.port, new Error(`${status} is no status of an answer.`))
+    response.destroy()
+    throw unavailable(preview.port, new Error(`expected a response status from 200 to 599, got ${status}.`))
   }
   const isEmpty = request.method === 'HEAD' || [204, 205, 304].includes(status)
-  if (isEmpty) answer.resume()
-  const body = isEmpty ? null : closingParts(answer[Symbol.asyncIterator](), () => void answer.destroy())
-  const given = gathered(returned(answer.headers, by))
-  // Node takes this one for an answer with a body.
-  if (status === 205) delete given['content-length']
-  return new HttpResponse(status, given, body)
+  if (isEmpty) response.resume()
+  const body = isEmpty ? null : closingParts(response[Symbol.asyncIterator](), () => void response.destroy())
+  const responseHeaderValues = groupByName(responseHeaders(response.headers, by))
+  // Node expects a body for status 205.
+  if (status === 205) delete responseHeaderValues['content-length']
+  return new HttpResponse(status, responseHeaderValues, body)
 }
 
-/** The same for a WebSocket: once the port has agreed to one, bytes both ways as they come. */
+/** Forwards a WebSocket upgrade to the port; after its 101 response, pipes bytes both ways. */
 export async function proxyUpgrade(
   daemon: Daemon,
-  { preview, path, by }: FoundPreview,
+  { preview, path, by }: PreviewTarget,
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
@@ -73,31 +73,31 @@ export async function proxyUpgrade(
   const { host, port } = await addressOf(daemon, preview)
   const search = /\?.*$/.exec(request.url ?? '')?.[0] ?? ''
   const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
-  const passed = forwarded(request.headers, `localhost:${preview.port}`, by, isOurs)
-  const { answer, upstream } = await new Promise<Agreed>((resolve, reject) => {
+  const passed = requestHeaders(request.headers, `localhost:${preview.port}`, by, isOurs)
+  const { response, upstream } = await new Promise<UpgradeResult>((resolve, reject) => {
     const outgoing = http.request({
       host,
       port,
       path: path + search,
       headers: { ...passed, connection: 'Upgrade', upgrade: 'websocket' },
       agent: false,
-      timeout: answerMs,
+      timeout: responseMs,
       signal: daemon.closing,
     })
-    outgoing.once('upgrade', (answer, upstream, rest) => {
+    outgoing.once('upgrade', (response, upstream, rest) => {
       upstream.setTimeout(0)
       upstream.unshift(rest)
-      resolve({ answer, upstream })
+      resolve({ response, upstream })
     })
-    outgoing.once('response', (answer) => resolve({ answer }))
-    outgoing.once('timeout', () => outgoing.destroy(tooLate()))
+    outgoing.once('response', (response) => resolve({ response }))
+    outgoing.once('timeout', () => outgoing.destroy(responseTimeout()))
     outgoing.on('error', (error) => reject(unavailable(preview.port, error)))
     outgoing.once('close', () => reject(unavailable(preview.port, closedEarly())))
     outgoing.end()
   })
-  socket.write(headOf(answer, by, upstream === undefined ? 'close' : 'Upgrade'), 'latin1')
-  // Who does not become a WebSocket does not get the connection: what is said on it next is for the daemon.
-  if (upstream === undefined) return pipeline(answer, socket)
+  socket.write(headOf(response, by, upstream === undefined ? 'close' : 'Upgrade'), 'latin1')
+  // Without an upgrade only the response is piped: later requests on the connection are for the daemon.
+  if (upstream === undefined) return pipeline(response, socket)
   const end = () => {
     upstream.destroy()
     socket.destroy()
@@ -110,41 +110,44 @@ export async function proxyUpgrade(
   end()
 }
 
-/** How long a port may be silent before it begins to answer. */
-const answerMs = 120_000
+/** How long a port may take until its response begins. */
+const responseMs = 120_000
 
-function tooLate(): Error {
-  return new Error(`it did not begin to answer within ${answerMs / 1_000} s`)
+function responseTimeout(): Error {
+  return new Error(`no response began within ${responseMs / 1_000} s`)
 }
 
 function closedEarly(): Error {
   return new Error('it closed the connection')
 }
 
-interface Agreed {
-  readonly answer: IncomingMessage
-  /** There is none where the port answered as if it were any request. */
+interface UpgradeResult {
+  readonly response: IncomingMessage
+  /** Undefined when the port responded without an upgrade. */
   readonly upstream?: Duplex
 }
 
-function headOf(answer: IncomingMessage, by: FoundPreview['by'], connection: 'close' | 'Upgrade'): string {
-  const pairs = [...returned(answer.headers, by), ['connection', connection]]
+function headOf(response: IncomingMessage, by: PreviewTarget['by'], connection: 'close' | 'Upgrade'): string {
+  const pairs = [...responseHeaders(response.headers, by), ['connection', connection]]
   if (connection === 'Upgrade') pairs.push(['upgrade', 'websocket'])
   const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${lines.join('')}\r\n`
+  return `HTTP/1.1 ${response.statusCode} ${response.statusMessage}\r\n${lines.join('')}\r\n`
 }
 
-/** A header may come several times. */
-function gathered(pairs: readonly (readonly [string, string])[]): Record<string, string[]> {
+/** Groups values by header name: a header may occur several times. */
+function groupByName(pairs: readonly (readonly [string, string])[]): Record<string, string[]> {
   const headers: Record<string, string[]> = Object.create(null)
   for (const [name, value] of pairs) headers[name] = [...(headers[name] ?? []), value]
   return headers
 }
 
-async function addressOf({ host }: Daemon, { sandbox, port }: FoundPreview['preview']): Promise<PortAddress> {
+async function addressOf(
+  { host }: Daemon,
+  { sandbox, port }: PreviewTarget['preview'],
+): Promise<PortAddress> {
   return (await host.find(sandbox)).ports.resolve(port)
 }
 
 function unavailable(port: number, cause: Error): VitrineError {
-  return new VitrineError('port_unavailable', `Nothing answers at port ${port}: ${cause.message}`, { cause })
+  return new VitrineError('port_unavailable', `Port ${port} gave no response: ${cause.message}`, { cause })
 }

@@ -9,23 +9,27 @@ export interface Range {
   readonly end: number
 }
 
-/** The one range of a `Range` header; nothing where there is none, or one that may be ignored. */
+/** The range of a `Range` header; undefined if there is none, or one that HTTP allows to ignore. */
 export function readRange(header: string | undefined, size: number): Range | undefined {
-  const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
-  if (found === null) return undefined
-  const [, first = '', last = ''] = found
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
+  if (match === null) return undefined
+  const [, first = '', last = ''] = match
   if (first === '' && last === '') return undefined
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
   const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (start >= size || end <= start)
-    throw new VitrineError('range_invalid', `There are ${size} bytes: the range lies outside.`, {
-      details: { size },
-    })
+    throw new VitrineError(
+      'range_invalid',
+      `Range: expected a range within ${size} bytes, got ${JSON.stringify(header)}.`,
+      {
+        details: { size },
+      },
+    )
   return { start, end }
 }
 
-/** Bytes of a known size, or a range of them. */
-export function bytesAnswer(
+/** A response with bytes of a known size, or with a range of them. */
+export function bytesResponse(
   body: ReadableStream<Uint8Array>,
   size: number,
   range: Range | undefined,
@@ -46,7 +50,7 @@ export function bytesAnswer(
   )
 }
 
-/** Bytes of which nobody knows yet how many there are. */
-export function streamAnswer(body: ReadableStream<Uint8Array>, type: string): HttpResponse {
+/** A response with bytes of unknown size. */
+export function streamResponse(body: ReadableStream<Uint8Array>, type: string): HttpResponse {
   return new HttpResponse(200, { ...securityHeaders, 'content-type': type }, streamParts(body))
 }

@@ -5,16 +5,16 @@ export const jsonHeaders = { ...securityHeaders, 'content-type': 'application/js
 
 declare const shape: unique symbol
 
-/** A response whose body is `T` as JSON. The compiler alone knows `T`. */
-export interface JsonAnswer<T> extends HttpResponse {
+/** A response whose body is `T` as JSON. `T` exists at compile time only. */
+export interface JsonResponse<T> extends HttpResponse {
   readonly [shape]: T
 }
 
-export function json<T>(status: number, value: T): JsonAnswer<T> {
-  return encodedJson<T>(status, JSON.stringify(value))
+export function jsonResponse<T>(status: number, value: T): JsonResponse<T> {
+  return encodedJsonResponse<T>(status, JSON.stringify(value))
 }
 
-/** For JSON that is stored as text and sent as it is: the caller states what it holds. */
-export function encodedJson<T>(status: number, text: string): JsonAnswer<T> {
-  return new HttpResponse(status, jsonHeaders, text) as JsonAnswer<T>
+/** For JSON that is stored as text and sent unchanged: the caller states its type. */
+export function encodedJsonResponse<T>(status: number, text: string): JsonResponse<T> {
+  return new HttpResponse(status, jsonHeaders, text) as JsonResponse<T>
 }

@@ -1,37 +1,37 @@
 import { securityHeaders } from '../guard/headers.ts'
 import { closingParts, discard } from '../http/body.ts'
 import { HttpResponse } from '../http/http-response.ts'
-import { resolvedWithin } from '../routing/resolved-within.ts'
+import { withTimeLimit } from './time-limit.ts'
 
 /**
- * Clients and proxies give up on an answer whose headers do not come for minutes. A caller that sends
- * `vitrine-keepalive: true` gets them after a while, then spaces, and in the end the JSON that it would have got: an
- * answer, or a problem, which it knows by its `type`.
+ * Clients and proxies give up on a response whose headers do not arrive for minutes. A caller that sends
+ * `vitrine-keepalive: true` gets the headers after `everyMs`, then a space every `everyMs`, and in the end the JSON of
+ * the response: the result, or a problem, which the caller recognizes by its `type`.
  */
-export async function withKeepAlive(coming: Promise<HttpResponse>, everyMs: number): Promise<HttpResponse> {
-  const early = await resolvedWithin(coming, everyMs)
+export async function withKeepAlive(pending: Promise<HttpResponse>, everyMs: number): Promise<HttpResponse> {
+  const early = await withTimeLimit(pending, everyMs)
   if (early !== undefined) return early
   const headers = { ...securityHeaders, 'content-type': 'application/json' }
   return new HttpResponse(
     200,
     headers,
-    closingParts(spacesUntil(coming, everyMs), () => undefined),
+    closingParts(spacesUntil(pending, everyMs), () => undefined),
   )
 }
 
 async function* spacesUntil(
-  coming: Promise<HttpResponse>,
+  pending: Promise<HttpResponse>,
   everyMs: number,
 ): AsyncGenerator<Uint8Array, undefined> {
-  let answer: HttpResponse | undefined
+  let response: HttpResponse | undefined
   do {
     yield Buffer.from(' ')
-    answer = await resolvedWithin(coming, everyMs)
-  } while (answer === undefined)
-  if (typeof answer.body !== 'string') {
-    discard(answer.body)
-    throw new Error('A response that is not JSON cannot follow the spaces of one that is.')
+    response = await withTimeLimit(pending, everyMs)
+  } while (response === undefined)
+  if (typeof response.body !== 'string') {
+    discard(response.body)
+    throw new Error('Keep-alive spaces were sent, but the response is not JSON.')
   }
-  yield Buffer.from(answer.body)
+  yield Buffer.from(response.body)
   return undefined
 }

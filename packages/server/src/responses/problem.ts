@@ -2,8 +2,11 @@ import { toProblem } from '@vitrine/protocol'
 import { securityHeaders } from '../guard/headers.ts'
 import { HttpResponse } from '../http/http-response.ts'
 
-/** An error as it goes over the wire. */
-export function problemAnswer(error: unknown, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+/** An error as an `application/problem+json` response. */
+export function problemResponse(
+  error: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
   const problem = toProblem(error)
   return new HttpResponse(
     problem.status,

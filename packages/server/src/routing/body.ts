@@ -3,7 +3,7 @@ import type { Route } from '@vitrine/protocol/http'
 import { parseAs, strict } from '@vitrine/protocol/options'
 import type { HttpRequest } from '../http/http-request.ts'
 
-/** The body as its route wants it: JSON that was checked, or bytes as they come. */
+/** Reads a body as its route requires: validated JSON, or a stream of bytes. */
 export async function readBody(request: HttpRequest, route: Route, maxBytes: number): Promise<unknown> {
   const { body: schema } = route
   if (schema === undefined) return undefined
@@ -11,9 +11,9 @@ export async function readBody(request: HttpRequest, route: Route, maxBytes: num
   const text = await readText(request, maxBytes)
   if (text === '') {
     if (route.bodyOptional) return undefined
-    throw new VitrineError('body_invalid', 'Expected JSON in the body, got nothing.')
+    throw new VitrineError('body_invalid', 'body: expected JSON, got nothing.')
   }
-  mustBeJson(request)
+  assertJson(request)
   return parseAs('body', schema, parse(text))
 }
 
@@ -23,8 +23,8 @@ export function checkQuery(values: Record<string, string>, { query = noQuery }: 
   return parseAs('query', query, values)
 }
 
-/** A form of another page can send anything but this without being asked first. */
-function mustBeJson(request: HttpRequest): void {
+/** CSRF: browsers send form content types cross-origin without a preflight, so only JSON is accepted. */
+function assertJson(request: HttpRequest): void {
   const type = request.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type === 'application/json' || type?.endsWith('+json')) return
   throw new VitrineError(
@@ -51,13 +51,13 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    // The parser's words quote the body, and a body may hold a secret.
-    throw new VitrineError('body_invalid', 'The body is not JSON.', { cause: error })
+    // The parser's message quotes the body, which may contain a secret.
+    throw new VitrineError('body_invalid', 'body: expected valid JSON.', { cause: error })
   }
 }
 
 function tooLarge(maxBytes: number): VitrineError {
-  return new VitrineError('body_too_large', `The body is larger than ${maxBytes} bytes.`, {
+  return new VitrineError('body_too_large', `body: expected at most ${maxBytes} bytes.`, {
     details: { limit: maxBytes },
   })
 }

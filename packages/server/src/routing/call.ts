@@ -6,31 +6,31 @@ import type * as z from 'zod/mini'
 import type { Caller } from '../guard/caller.ts'
 import type { HttpRequest } from '../http/http-request.ts'
 import type { HttpResponse } from '../http/http-response.ts'
-import type { JsonAnswer } from '../responses/json.ts'
+import type { JsonResponse } from '../responses/json.ts'
 
-/** One request on its way to a handler. */
+/** A routed request before its query and body are validated. */
 export interface RequestContext {
   readonly request: HttpRequest
   readonly params: Readonly<Record<string, string>>
   readonly caller: Caller
-  /** Of a call with an id: aborted when the call is cancelled by it. */
+  /** Set for a call with an id: aborted when the call is cancelled by that id. */
   readonly cancelled?: AbortSignal
 }
 
-/** One request, checked: what a handler works with. */
+/** A validated request, as a handler gets it. */
 export interface Call<Query = unknown, Body = unknown, Params = Readonly<Record<string, string>>> {
   readonly request: HttpRequest
   readonly params: Params
   readonly query: Query
   readonly body: Body
   readonly caller: Caller
-  /** Aborted when the caller is gone or cancels the call by its id, or when the daemon is closing. */
+  /** Aborted when the client disconnects, when the call is cancelled by its id, or when the daemon closes. */
   signal(): AbortSignal
   /** The caller accepts `text/event-stream`. */
   readonly wantsStream: boolean
-  /** The sandbox of the path, or the default one; its operations carry who called, and what for. */
+  /** The sandbox of the path, or the default one. Its operations carry the caller and the context headers. */
   sandbox(): Promise<HostSandbox>
-  /** Its journal, which may be read when the sandbox does not run, and when it is gone. */
+  /** The sandbox's journal, also of a stopped or destroyed sandbox. */
   journal(): Promise<Journal>
 }
 
@@ -56,27 +56,27 @@ export type ParamsOf<R extends Pick<Route, 'path' | 'scope'>> = {
 export type CallOf<R extends Route> = Call<QueryOf<R>, BodyOf<R>, ParamsOf<R>>
 
 /**
- * The value as a handler may give it: readonly, and where the schema leaves an object open any object, because an
- * interface has no index signature.
+ * The value that a handler may return: readonly, and any object where the schema allows additional properties, because
+ * an interface has no index signature.
  */
-type Given<T> = [JsonValue] extends [T]
+type Serializable<T> = [JsonValue] extends [T]
   ? T
   : T extends object
     ? [T, JsonObject] extends [JsonObject, T]
       ? object
-      : { readonly [Key in keyof T]: Given<T[Key]> }
+      : { readonly [Key in keyof T]: Serializable<T[Key]> }
     : T
 
 /** The JSON that a route's response schema accepts. */
 export type JsonOf<R extends Route> = R['response'] extends z.ZodMiniType
-  ? Given<z.input<R['response']>>
+  ? Serializable<z.input<R['response']>>
   : never
 
-/** A handler gives JSON as its route's schema describes it, a response for other media, or nothing. */
+/** A handler returns JSON that its route's schema accepts, a response for other media types, or nothing. */
 export type Handler<R extends Route> = (call: CallOf<R>) => ResultOf<R>
 
 type ResultOf<R extends Route> = R['response'] extends z.ZodMiniType
-  ? Promise<JsonOf<R> | JsonAnswer<JsonOf<R>> | (R['streams'] extends true ? HttpResponse : never)>
+  ? Promise<JsonOf<R> | JsonResponse<JsonOf<R>> | (R['streams'] extends true ? HttpResponse : never)>
   : R['response'] extends 'nothing'
     ? Promise<void>
     : Promise<HttpResponse>

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 
 /**
- * The values of a query, by name; of a name that comes twice the first. What is no UTF-8 is kept: a byte that no text
- * can hold stands as a lone surrogate, as in every path of the house.
+ * The values of a query by name; the first one of a repeated name. A byte that is not valid UTF-8 becomes a lone
+ * surrogate, as in every path of the API.
  */
 export function readQuery(search: string): Record<string, string> {
   const values: Record<string, string> = {}
@@ -26,7 +26,7 @@ function decode(text: string): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : withSurrogates(bytes)
 }
 
-/** Valid stretches as they are, each other byte as U+DC00 and itself. */
+/** Decodes valid UTF-8 as it is, and each invalid byte as U+DC00 plus the byte. */
 function withSurrogates(bytes: Buffer): string {
   let text = ''
   for (let at = 0; at < bytes.length; ) {

@@ -1,25 +1,25 @@
-/** What belongs to a path, where parts of it may be anything: `/v1/processes/{process}/logs`. */
+/** Maps paths with parameters, such as `/v1/processes/{process}/logs`, to values. */
 export class RouteTrie<T> {
   readonly #root = new TrieNode<T>()
 
-  /** What is at a path; the first to ask makes it. */
+  /** Returns the value of a path; creates it on the first call. */
   at(path: string, make: () => T): T {
     const parts = path.split('/').slice(1)
-    let place = this.#root
-    for (const part of parts) place = place.below(part)
-    place.found ??= { value: make(), names: parts.filter(isOpen).map((part) => part.slice(1, -1)) }
-    return place.found.value
+    let node = this.#root
+    for (const part of parts) node = node.child(part)
+    node.route ??= { value: make(), names: parts.filter(isParameter).map((part) => part.slice(1, -1)) }
+    return node.route.value
   }
 
   find(path: string): RouteMatch<T> | undefined {
     const values: string[] = []
-    const found = this.#root.walk(path.split('/'), 1, values)
-    if (found === undefined) return undefined
+    const match = this.#root.walk(path.split('/'), 1, values)
+    if (match === undefined) return undefined
     const params: Record<string, string> = {}
-    found.names.forEach((name, index) => {
+    match.names.forEach((name, index) => {
       params[name] = decoded(values[index] ?? '')
     })
-    return { value: found.value, params }
+    return { value: match.value, params }
   }
 }
 
@@ -29,35 +29,35 @@ export interface RouteMatch<T> {
 }
 
 class TrieNode<T> {
-  found: { readonly value: T; readonly names: readonly string[] } | undefined
-  readonly #fixed = new Map<string, TrieNode<T>>()
-  #open: TrieNode<T> | undefined
+  route: { readonly value: T; readonly names: readonly string[] } | undefined
+  readonly #literals = new Map<string, TrieNode<T>>()
+  #parameter: TrieNode<T> | undefined
 
-  below(part: string): TrieNode<T> {
-    if (isOpen(part)) {
-      this.#open ??= new TrieNode()
-      return this.#open
+  child(part: string): TrieNode<T> {
+    if (isParameter(part)) {
+      this.#parameter ??= new TrieNode()
+      return this.#parameter
     }
-    const known = this.#fixed.get(part) ?? new TrieNode<T>()
-    this.#fixed.set(part, known)
+    const known = this.#literals.get(part) ?? new TrieNode<T>()
+    this.#literals.set(part, known)
     return known
   }
 
-  /** What is written out comes before what may be anything; `values` are what the open parts were. */
-  walk(parts: readonly string[], at: number, values: string[]): TrieNode<T>['found'] {
+  /** Finds a route; literal segments win over parameters. Collects the parameters' segments in `values`. */
+  walk(parts: readonly string[], at: number, values: string[]): TrieNode<T>['route'] {
     const part = parts[at]
-    if (part === undefined) return this.found
-    const found = this.#fixed.get(part)?.walk(parts, at + 1, values)
-    if (found !== undefined || this.#open === undefined || part === '') return found
+    if (part === undefined) return this.route
+    const found = this.#literals.get(part)?.walk(parts, at + 1, values)
+    if (found !== undefined || this.#parameter === undefined || part === '') return found
     const before = values.length
     values.push(part)
-    const other = this.#open.walk(parts, at + 1, values)
+    const other = this.#parameter.walk(parts, at + 1, values)
     if (other === undefined) values.length = before
     return other
   }
 }
 
-function isOpen(part: string): boolean {
+function isParameter(part: string): boolean {
   return part.startsWith('{')
 }
 

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { type CallContext, VitrineError } from '@vitrine/protocol'
+import { type CallContext, isTraceparent, VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
 import { securityHeaders } from '../guard/headers.ts'
 import type { HttpRequest } from '../http/http-request.ts'
 import { HttpResponse } from '../http/http-response.ts'
-import { json } from '../responses/json.ts'
+import { jsonResponse } from '../responses/json.ts'
 import { withKeepAlive } from '../responses/keep-alive-body.ts'
-import { problemAnswer } from '../responses/problem.ts'
+import { problemResponse } from '../responses/problem.ts'
 import { checkQuery, readBody } from './body.ts'
 import type { Call, HandlersOf, RequestContext } from './call.ts'
 import { omitUndefined } from './omit-undefined.ts'
@@ -18,21 +18,21 @@ import { RouteTrie } from './route-trie.ts'
 type AnyHandler = (call: Call<never, never>) => Promise<unknown>
 type RouteHandler = (context: RequestContext) => Promise<HttpResponse>
 
-interface Limits {
+interface RouterLimits {
   readonly jsonBytes: number
-  readonly beatMs: number
+  readonly keepAliveMs: number
 }
 
-/** Every route of the table, checked by its schemas and answered by its handler. */
+/** Routes requests: validates them by the route's schemas and calls the route's handler. */
 export function createRouter(
   daemon: Daemon,
   handlers: HandlersOf<Routes>,
-  limits: Limits,
+  limits: RouterLimits,
 ): (request: HttpRequest, caller: Caller) => Promise<HttpResponse> {
   const paths = new RouteTrie<Map<string, RouteHandler>>()
   const methodsOf = (path: string) => paths.at(path, () => new Map<string, RouteHandler>())
   for (const [name, route] of Object.entries<Route>(routes)) {
-    // Names and types of handlers follow from those of the routes; here they are all alike.
+    // `HandlersOf` has checked names and types; the cast erases the differences between the handlers.
     const handler = handlers[name as RouteName] as AnyHandler
     const run = routeHandler(daemon, name, route, handler, limits)
     for (const path of pathsOf(route)) methodsOf(path).set(route.method, run)
@@ -42,20 +42,20 @@ export function createRouter(
     text(await daemon.metrics.text(daemon.host), 'text/plain; version=0.0.4'),
   )
   return async (request, caller) => {
-    const found = paths.find(request.path)
-    if (found === undefined)
-      return problemAnswer(new VitrineError('route_unknown', 'There is no such route.'))
+    const match = paths.find(request.path)
+    if (match === undefined)
+      return problemResponse(new VitrineError('route_unknown', `There is no route ${request.path}.`))
     const isHead = request.method === 'HEAD'
-    const run = found.value.get(isHead ? 'GET' : request.method)
-    if (run === undefined) return methodUnknown([...found.value.keys()])
-    const answer = await run({ request, params: found.params, caller })
-    return isHead ? answer.head() : answer
+    const run = match.value.get(isHead ? 'GET' : request.method)
+    if (run === undefined) return methodNotAllowed([...match.value.keys()])
+    const response = await run({ request, params: match.params, caller })
+    return isHead ? response.head() : response
   }
 }
 
-function methodUnknown(allowed: readonly string[]): HttpResponse {
-  const error = new VitrineError('method_unknown', `There is only ${allowed.join(', ')} here.`)
-  return problemAnswer(error, { allow: allowed.join(', ') })
+function methodNotAllowed(allowed: readonly string[]): HttpResponse {
+  const error = new VitrineError('method_unknown', `The route supports ${allowed.join(', ')} only.`)
+  return problemResponse(error, { allow: allowed.join(', ') })
 }
 
 function routeHandler(
@@ -63,7 +63,7 @@ function routeHandler(
   name: string,
   route: Route,
   handler: AnyHandler,
-  limits: Limits,
+  limits: RouterLimits,
 ): RouteHandler {
   const count = daemon.metrics.counter(name)
 
@@ -74,32 +74,32 @@ function routeHandler(
     return handler(callOf(daemon, context, { query, body }) as Call<never, never>)
   }
 
-  async function counted(context: RequestContext): Promise<HttpResponse> {
+  async function handleAndCount(context: RequestContext): Promise<HttpResponse> {
     const { request, caller } = context
-    let answer: HttpResponse
+    let response: HttpResponse
     try {
       if (route.access === 'full' && caller.access !== 'full')
-        throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
+        throw new VitrineError('access_denied', `The token ${caller.name} has read access only.`)
       const id = request.header('vitrine-call')
-      const given =
+      const result =
         id === undefined
           ? await handle(context)
           : await daemon.calls.run(id, request, caller.name, (cancelled) => handle({ ...context, cancelled }))
-      answer = answerOf(route, given)
+      response = responseOf(route, result)
     } catch (error) {
-      answer = problemAnswer(error)
+      response = problemResponse(error)
     }
-    count(answer.status)
-    return answer
+    count(response.status)
+    return response
   }
 
   return (context) => {
-    const answer = counted(context)
+    const response = handleAndCount(context)
     const { request } = context
-    // The route's schema is made when it is first looked at, which a start does not wait for.
-    if (request.header('vitrine-keepalive') !== 'true' || typeof route.response === 'string') return answer
-    // A stream has heartbeats of its own.
-    return route.streams && wantsStream(request) ? answer : withKeepAlive(answer, limits.beatMs)
+    // Read here and not in `routeHandler`: reading creates the lazy schema, which would slow down the start.
+    if (request.header('vitrine-keepalive') !== 'true' || typeof route.response === 'string') return response
+    // A stream has its own heartbeats.
+    return route.streams && wantsStream(request) ? response : withKeepAlive(response, limits.keepAliveMs)
   }
 }
 
@@ -116,7 +116,7 @@ function callOf(
     query,
     body,
     caller,
-    // Most handlers do not want it, and it is not free.
+    // Created on demand: most handlers do not need it, and it costs time.
     signal() {
       signal ??= AbortSignal.any([request.signal, daemon.closing, ...(cancelled ? [cancelled] : [])])
       return signal
@@ -128,7 +128,7 @@ function callOf(
       return sandbox.as(contextOf(request, caller))
     },
     async journal() {
-      // Looking starts nothing. A journal that nobody wrote to would be remembered for every id that is tried.
+      // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.
       const { sandbox: id = defaultSandbox.id } = params
       const isKnown =
         id === defaultSandbox.id ||
@@ -144,7 +144,7 @@ function wantsStream(request: HttpRequest): boolean {
   return request.header('accept')?.includes('text/event-stream') === true
 }
 
-/** What a call is for, as its headers say; who called, as its token says unless it names somebody. */
+/** The context of a call from its headers. The actor is the token's name unless a header names another. */
 function contextOf(request: HttpRequest, caller: Caller): CallContext {
   const named = (name: string) => {
     const value = request.header(name)
@@ -156,15 +156,9 @@ function contextOf(request: HttpRequest, caller: Caller): CallContext {
     run: named('vitrine-run'),
     session: named('vitrine-session'),
     turn: named('vitrine-turn'),
-    // One that is malformed is none: so the W3C has it, and whoever is on the way may have added it.
+    // W3C requires that a malformed traceparent is ignored; a proxy may have added it.
     traceparent: isTraceparent(traceparent) ? traceparent : undefined,
   })
-}
-
-function isTraceparent(text: string): boolean {
-  return /^(?!ff)(?!00.{54})[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-|$)/.test(
-    text,
-  )
 }
 
 function decoded(name: string, value: string): string {
@@ -179,14 +173,14 @@ function text(content: string, type: string): HttpResponse {
   return new HttpResponse(200, { ...securityHeaders, 'content-type': type }, content)
 }
 
-/** Made when the house is built. */
+/** Generated at build time. */
 function openApi(): string {
   return readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')
 }
 
-function answerOf({ status = 200 }: Route, given: unknown): HttpResponse {
+function responseOf({ status = 200 }: Route, given: unknown): HttpResponse {
   if (given instanceof HttpResponse) return given
   return status === 204 || given === undefined
     ? new HttpResponse(204, securityHeaders, null)
-    : json(status, given)
+    : jsonResponse(status, given)
 }

@@ -1,15 +1,15 @@
 import type { WebSocket } from 'ws'
 
-export interface Received {
+export interface SocketMessage {
   readonly data: Buffer
   readonly isBinary: boolean
 }
 
-/** What comes over a socket, from its first moment on and in its order, however late somebody listens. */
-export class Inbox {
-  /** What may wait here before the connection is closed. */
+/** Queues the messages of a socket from the moment it opens, until they are read in order. */
+export class SocketInbox {
+  /** Queued bytes above which the next message closes the connection. */
   maxBytes: number
-  readonly #waiting: Received[] = []
+  readonly #queue: SocketMessage[] = []
   #bytes = 0
   #wake = () => {}
   #isClosed = false
@@ -17,9 +17,9 @@ export class Inbox {
   constructor(socket: WebSocket, maxBytes: number) {
     this.maxBytes = maxBytes
     socket.on('message', (data, isBinary) => {
-      if (this.#bytes > this.maxBytes) return socket.close(1013, 'too much at once')
+      if (this.#bytes > this.maxBytes) return socket.close(1013, 'too many queued bytes')
       const message = { data: data as Buffer, isBinary }
-      this.#waiting.push(message)
+      this.#queue.push(message)
       this.#bytes += message.data.length
       this.#wake()
     })
@@ -29,14 +29,14 @@ export class Inbox {
     })
   }
 
-  /** The next message; nothing once the socket is closed. */
-  async next(): Promise<Received | undefined> {
-    while (this.#waiting.length === 0 && !this.#isClosed) {
+  /** The next message; undefined when the socket is closed and the queue is empty. */
+  async next(): Promise<SocketMessage | undefined> {
+    while (this.#queue.length === 0 && !this.#isClosed) {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
       await promise
     }
-    const message = this.#waiting.shift()
+    const message = this.#queue.shift()
     this.#bytes -= message?.data.length ?? 0
     return message
   }

@@ -3,30 +3,30 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toProblem, VitrineError } from '@vitrine/protocol'
 import type { WebSocket, WebSocketServer } from 'ws'
-import type { Daemon } from '../daemon.ts'
+import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
 import type { Hosts } from '../guard/hosts.ts'
 import type { Origins } from '../guard/origins.ts'
 import { bearerToken, type Tokens, tokenPrefix } from '../guard/tokens.ts'
 import { proxyUpgrade } from '../preview/proxy.ts'
-import { refuseRaw } from '../responses/raw-problem.ts'
+import { sendRawProblem } from '../responses/raw-problem.ts'
 import { readQuery } from '../routing/query.ts'
-import { Inbox } from './inbox.ts'
-import { maxWaitingBytes, serveTerminal } from './terminal.ts'
+import { SocketInbox } from './inbox.ts'
+import { maxQueuedBytes, serveTerminal } from './terminal.ts'
 
 const maxMessageBytes = 1024 * 1024
-const maxWaitingBeforeToken = 64 * 1024
+const maxQueuedBytesBeforeToken = 64 * 1024
 const protocol = 'vitrine'
 
 export interface Guards {
   readonly hosts: Hosts
   readonly origins: Origins
   readonly tokens: Tokens
-  /** How long a WebSocket that came without a token may take to send one. */
+  /** How long a WebSocket that was opened without a token may take to send one. */
   readonly tokenMs: number
 }
 
-/** Opens WebSockets for those who may. */
+/** Authenticates WebSocket upgrades and connects them to terminals. */
 export class Sockets {
   readonly #daemon: Daemon
   readonly #guards: Guards
@@ -44,36 +44,37 @@ export class Sockets {
     const preview = this.#daemon.previews.find(request.headers.host, path)
     if (preview !== undefined) {
       proxyUpgrade(this.#daemon, preview, request, socket, head).catch((error: unknown) =>
-        refuse(socket, error),
+        rejectUpgrade(socket, error),
       )
       return
     }
-    let wanted: { sandbox: string; process: string; query: Record<string, string> }
+    let target: { sandbox: string; process: string; query: Record<string, string> }
     let caller: Caller | undefined
     try {
-      if (this.#daemon.closing.aborted) throw new VitrineError('server_closing', 'The daemon is going down.')
+      if (this.#daemon.closing.aborted)
+        throw new VitrineError('server_closing', 'The daemon is shutting down.')
       this.#guards.hosts.check(request.headers.host)
       this.#guards.origins.check(request.headers.origin, request.headers.host)
-      wanted = this.#wanted(request.url ?? '')
-      const token = tokenOf(request, wanted.query)
+      target = this.#parseUrl(request.url ?? '')
+      const token = tokenOf(request, target.query)
       const { tokens } = this.#guards
-      if (token !== undefined || tokens.isOpen) caller = fullAccess(tokens.caller(token))
+      if (token !== undefined || tokens.allowsAnonymous) caller = fullAccess(tokens.caller(token))
     } catch (error) {
-      refuse(socket, error)
+      rejectUpgrade(socket, error)
       return
     }
     this.#opening ??= newServer()
     this.#opening
-      .then((server) => server.handleUpgrade(request, socket, head, (ws) => this.#opened(ws, wanted, caller)))
-      .catch((error: unknown) => refuse(socket, error))
+      .then((server) => server.handleUpgrade(request, socket, head, (ws) => this.#opened(ws, target, caller)))
+      .catch((error: unknown) => rejectUpgrade(socket, error))
   }
 
-  #opened(ws: WebSocket, wanted: { sandbox: string; process: string }, caller: Caller | undefined): void {
+  #opened(ws: WebSocket, target: { sandbox: string; process: string }, caller: Caller | undefined): void {
     ws.on('error', () => ws.terminate())
-    this.#serve(ws, wanted, caller).catch((error: unknown) => {
+    this.#serve(ws, target, caller).catch((error: unknown) => {
       const { code, detail } = toProblem(error)
       const status = code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011
-      // A reason has 123 bytes at most, and a path may have letters of several.
+      // A close reason has 123 bytes at most; a character that the cut splits is removed.
       ws.close(status, Buffer.from(detail).subarray(0, 120).toString().replaceAll('\ufffd', ''))
     })
   }
@@ -81,28 +82,28 @@ export class Sockets {
   async #serve(
     ws: WebSocket,
     { sandbox: id, process }: { sandbox: string; process: string },
-    known: Caller | undefined,
+    authenticated: Caller | undefined,
   ): Promise<void> {
-    const inbox = new Inbox(ws, maxWaitingBeforeToken)
-    const caller = known ?? fullAccess(await this.#introduced(inbox))
-    inbox.maxBytes = maxWaitingBytes
+    const inbox = new SocketInbox(ws, maxQueuedBytesBeforeToken)
+    const caller = authenticated ?? fullAccess(await this.#authenticate(inbox))
+    inbox.maxBytes = maxQueuedBytes
     const { host, defaultSandbox } = this.#daemon
     const sandbox = id === defaultSandbox.id ? await defaultSandbox.open() : await host.find(id)
     await serveTerminal(ws, inbox, sandbox.as({ actor: caller.name }), process)
   }
 
-  /** Who came without a token may say it first, and nothing else. */
-  async #introduced(inbox: Inbox): Promise<Caller> {
+  /** Reads the token from the first message of a client that sent none in the upgrade. */
+  async #authenticate(inbox: SocketInbox): Promise<Caller> {
     const first = await Promise.race([inbox.next(), sleep(this.#guards.tokenMs, undefined, { ref: false })])
     const text = first === undefined ? '' : String(first.data)
-    return this.#guards.tokens.caller(tokenIn(text))
+    return this.#guards.tokens.caller(tokenFromMessage(text))
   }
 
-  #wanted(url: string): { sandbox: string; process: string; query: Record<string, string> } {
+  #parseUrl(url: string): { sandbox: string; process: string; query: Record<string, string> } {
     const [path = '', search = ''] = url.split('?', 2)
-    const found = /^\/v1(?:\/sandboxes\/([^/]+))?\/processes\/([^/]+)\/terminal\/ws$/.exec(path)
-    if (found === null) throw new VitrineError('route_unknown', 'There is no such WebSocket.')
-    const [, sandbox = this.#daemon.defaultSandbox.id, process = ''] = found
+    const match = /^\/v1(?:\/sandboxes\/([^/]+))?\/processes\/([^/]+)\/terminal\/ws$/.exec(path)
+    if (match === null) throw new VitrineError('route_unknown', `There is no WebSocket route ${path}.`)
+    const [, sandbox = this.#daemon.defaultSandbox.id, process = ''] = match
     return { sandbox, process, query: readQuery(search) }
   }
 
@@ -117,7 +118,7 @@ export class Sockets {
   }
 }
 
-/** Loaded when somebody opens a terminal. */
+/** Loads the WebSocket library when the first terminal is opened. */
 async function newServer(): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws')
   return new WebSocketServer({
@@ -127,14 +128,14 @@ async function newServer(): Promise<WebSocketServer> {
   })
 }
 
-/** By header, by subprotocol, or, for the one client that can do nothing else, in the query. */
+/** The token from the header, from a subprotocol, or from the query for clients that can send neither. */
 function tokenOf({ headers }: IncomingMessage, query: Record<string, string>): string | undefined {
   const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? []
   const named = offered.find((name) => name.startsWith(tokenPrefix))?.slice(tokenPrefix.length)
   return bearerToken(headers.authorization) ?? named ?? query.access_token
 }
 
-function tokenIn(text: string): string | undefined {
+function tokenFromMessage(text: string): string | undefined {
   try {
     const { type, token } = JSON.parse(text)
     return type === 'auth' && typeof token === 'string' ? token : undefined
@@ -145,9 +146,9 @@ function tokenIn(text: string): string | undefined {
 
 function fullAccess(caller: Caller): Caller {
   if (caller.access === 'full') return caller
-  throw new VitrineError('access_denied', `The token ${caller.name} may only look on.`)
+  throw new VitrineError('access_denied', `The token ${caller.name} has read access only.`)
 }
 
-function refuse(socket: Duplex, error: unknown): void {
-  refuseRaw(socket, toProblem(error))
+function rejectUpgrade(socket: Duplex, error: unknown): void {
+  sendRawProblem(socket, toProblem(error))
 }

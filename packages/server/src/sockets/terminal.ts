@@ -1,69 +1,73 @@
 import type { HostSandbox } from '@vitrine/host'
 import { type Process, toVitrineError } from '@vitrine/protocol'
 import type { WebSocket } from 'ws'
-import type { Inbox, Received } from './inbox.ts'
+import type { SocketInbox, SocketMessage } from './inbox.ts'
 
-/** How much may wait for a terminal that is not read, or for a process that does not, before the connection is closed. */
-export const maxWaitingBytes = 4 * 1024 * 1024
+/** Bytes that may be queued for a client or for a process that does not read, before the connection is closed. */
+export const maxQueuedBytes = 4 * 1024 * 1024
 
 type TerminalMessage =
   | { readonly type: 'input'; readonly data: string; readonly encoding?: string }
   | { readonly type: 'resize'; readonly cols: number; readonly rows: number }
   | { readonly type: 'close' }
 
-/** A process on a WebSocket: its output as bytes, everything else as JSON. Closing it leaves the process running. */
+/** Serves a process on a WebSocket: output as bytes, everything else as JSON. The process outlives the connection. */
 export async function serveTerminal(
   socket: WebSocket,
-  inbox: Inbox,
+  inbox: SocketInbox,
   sandbox: HostSandbox,
   id: string,
 ): Promise<void> {
-  const gone = new AbortController()
-  socket.once('close', () => gone.abort())
-  const say = (message: object) => {
+  const closed = new AbortController()
+  socket.once('close', () => closed.abort())
+  const sendJson = (message: object) => {
     if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message))
   }
   try {
     const process = await sandbox.processes.attach(id)
-    say({ type: 'ready', processId: id })
-    void listen(inbox, process, {
+    sendJson({ type: 'ready', processId: id })
+    void handleMessages(inbox, process, {
       close: () => socket.close(1000),
-      fail: (error) => say({ type: 'error', message: toVitrineError(error).message }),
+      fail: (error) => sendJson({ type: 'error', message: toVitrineError(error).message }),
     })
-    for await (const { data } of process.view({ signal: gone.signal })) {
+    for await (const { data } of process.view({ signal: closed.signal })) {
       if (socket.readyState !== socket.OPEN) return
       socket.send(data)
-      if (socket.bufferedAmount > maxWaitingBytes) return socket.close(1013, 'not read')
+      if (socket.bufferedAmount > maxQueuedBytes) return socket.close(1013, 'not read')
     }
-    if (gone.signal.aborted) return
+    if (closed.signal.aborted) return
     const { exitCode, signal, outcome } = await process.exit
-    say({ type: 'exit', exitCode, signal, outcome })
+    sendJson({ type: 'exit', exitCode, signal, outcome })
     socket.close(1000)
   } catch (error) {
     const { message, code } = toVitrineError(error)
-    say({ type: 'error', message, code })
+    sendJson({ type: 'error', message, code })
     socket.close(1011)
   }
 }
 
-/** One after the other: what is typed after a change of size meets the new size. */
-async function listen(
-  inbox: Inbox,
+/** Handles messages one after the other, so that input after a resize sees the new size. */
+async function handleMessages(
+  inbox: SocketInbox,
   process: Process,
   { close, fail }: { close(): void; fail(error: unknown): void },
 ): Promise<void> {
   for (let message = await inbox.next(); message !== undefined; message = await inbox.next())
-    await hear(process, message, close).catch(fail)
+    await handleMessage(process, message, close).catch(fail)
 }
 
-async function hear(process: Process, { data, isBinary }: Received, close: () => void): Promise<void> {
+async function handleMessage(
+  process: Process,
+  { data, isBinary }: SocketMessage,
+  close: () => void,
+): Promise<void> {
   if (isBinary) return process.input(data)
-  const said = read(data)
-  switch (said?.type) {
+  const message = parseMessage(data)
+  switch (message?.type) {
     case 'input':
-      return process.input(Buffer.from(said.data, said.encoding === 'base64' ? 'base64' : 'utf8'))
+      return process.input(Buffer.from(message.data, message.encoding === 'base64' ? 'base64' : 'utf8'))
     case 'resize':
-      return process.resize(said.cols, said.rows)
+      return process.resize(message.cols, message.rows)
     case 'close':
       return close()
     default:
@@ -71,7 +75,7 @@ async function hear(process: Process, { data, isBinary }: Received, close: () =>
   }
 }
 
-function read(data: Buffer): TerminalMessage | undefined {
+function parseMessage(data: Buffer): TerminalMessage | undefined {
   try {
     const value: unknown = JSON.parse(data.toString('utf8'))
     if (typeof value !== 'object' || value === null || !('type' in value)) return undefined

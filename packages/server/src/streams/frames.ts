@@ -1,36 +1,36 @@
 import type { EncodedEvent } from '@vitrine/journal'
 
-/** Larger chunks have memory of their own, so that a stream keeps little. */
-const keptBytes = 256 * 1024
+/** Larger chunks get their own memory, so that a stream does not hold a large buffer. */
+const maxReusedBytes = 256 * 1024
 
 /**
- * Joins the frames of events into chunks. Each frame is made once for all readers, and copied into memory that belongs
- * to one stream, since the garbage of a hundred streams would take more than the streams do: a chunk is valid until the
- * next one is made.
+ * Joins the frames of events into chunks. Each frame is encoded once for all readers and copied into a buffer of the
+ * stream, which is reused: the garbage of a hundred streams would take more memory than the streams. A chunk is valid
+ * until the next one is created.
  */
 export class FrameJoiner {
-  #memory = Buffer.alloc(0)
+  #buffer = Buffer.alloc(0)
 
-  join(deliveries: readonly EncodedEvent[]): Uint8Array {
-    const frames = deliveries.map((delivery) => delivery.frame(eventFrame))
+  join(events: readonly EncodedEvent[]): Uint8Array {
+    const frames = events.map((event) => event.frame(eventFrame))
     const length = frames.reduce((sum, { byteLength }) => sum + byteLength, 0)
-    if (length > keptBytes) return Buffer.concat(frames)
-    if (length > this.#memory.byteLength) this.#memory = Buffer.allocUnsafeSlow(length)
+    if (length > maxReusedBytes) return Buffer.concat(frames)
+    if (length > this.#buffer.byteLength) this.#buffer = Buffer.allocUnsafeSlow(length)
     let end = 0
     for (const one of frames) {
-      this.#memory.set(one, end)
+      this.#buffer.set(one, end)
       end += one.byteLength
     }
-    return this.#memory.subarray(0, length)
+    return this.#buffer.subarray(0, length)
   }
 }
 
-/** Only an event moves a reader on, so only an event has an id. */
+/** Only events advance a reader's cursor, so a gap has no id. */
 function eventFrame({ isEvent, cursor, json }: EncodedEvent): Uint8Array {
   return Buffer.from(`${isEvent ? `id: ${cursor}` : 'event: gap'}\ndata: ${json}\n\n`)
 }
 
-/** Anything else: a name and JSON. */
+/** A frame with an event name and JSON. */
 export function frame(event: string | undefined, data: unknown): Uint8Array {
   return Buffer.from(`${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`)
 }

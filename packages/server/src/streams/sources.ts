@@ -2,29 +2,29 @@ import type { EncodedEvent, Tail } from '@vitrine/journal'
 import { FrameJoiner, frame } from './frames.ts'
 import type { StreamSource } from './stream.ts'
 
-/** Events from the journal, with the cursor of what was looked at in every heartbeat. */
+/** Events of a journal. Heartbeats carry the cursor, which also advances past events that the filter rejects. */
 export function journalSource(
-  deliveries: Tail<EncodedEvent>,
+  tail: Tail<EncodedEvent>,
   closing: AbortSignal,
   onClose: () => void,
 ): StreamSource {
   const frames = new FrameJoiner()
-  const where = () => ({ cursor: deliveries.cursor ?? null })
+  const position = () => ({ cursor: tail.cursor ?? null })
   return {
     async next() {
-      const batch = await deliveries.batch()
+      const batch = await tail.batch()
       return batch && frames.join(batch)
     },
-    heartbeat: where,
-    end: () => ({ ...where(), reason: closing.aborted ? 'closing' : 'over' }),
+    heartbeat: position,
+    end: () => ({ ...position(), reason: closing.aborted ? 'closing' : 'over' }),
     close() {
-      void deliveries.return()
+      void tail.return()
       onClose()
     },
   }
 }
 
-/** Anything that comes one by one, each as a frame of JSON. One that was cut does not look as if it were over. */
+/** The items of an iterator as JSON frames. When the daemon closes, the end says so: the items were not complete. */
 export function framesOf<Item>(
   items: AsyncIterator<Item, unknown>,
   toJson: (item: Item) => unknown,

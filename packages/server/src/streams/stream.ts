@@ -4,41 +4,44 @@ import { closingParts } from '../http/body.ts'
 import { HttpResponse } from '../http/http-response.ts'
 import { frame } from './frames.ts'
 
-/** What a stream is made of. */
+/** The source of an event stream. */
 export interface StreamSource {
-  /** The next chunk; nothing once it is over. */
+  /** The next chunk; undefined at the end. */
   next(): Promise<Uint8Array | undefined>
-  /** Said at the start, and whenever nothing else was said for a while. */
+  /** Data of the heartbeat that is sent at the start and when the stream is idle. */
   heartbeat(): unknown
-  /** The last word of a stream that was not cut. */
+  /** Data of the `end` frame. */
   end(): unknown
-  /** Lets go of everything; a `next` that waits comes to its end. */
+  /** Releases everything; a pending `next` settles. */
   close(): void
 }
 
 export interface StreamLimits {
   readonly heartbeatMs: number
-  /** How long a reader may take for what it was given before its connection is closed. */
+  /** How long a reader may take for one chunk before its connection is closed. */
   readonly stallMs: number
 }
 
-/** Server-sent events, pulled: a reader that does not read costs one chunk and, after a while, its connection. */
+/** Server-sent events, produced on demand: a stalled reader costs one chunk and is disconnected after `stallMs`. */
 export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: StreamLimits): HttpResponse {
   const headers = { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
-  const body = closingParts(speak(source, heartbeatMs), () => source.close())
+  const body = closingParts(streamFrames(source, heartbeatMs), () => source.close())
   return new HttpResponse(200, headers, body, stallMs)
 }
 
-async function* speak(source: StreamSource, heartbeatMs: number): AsyncGenerator<Uint8Array, undefined> {
+async function* streamFrames(
+  source: StreamSource,
+  heartbeatMs: number,
+): AsyncGenerator<Uint8Array, undefined> {
   try {
     let next = source.next()
     next.catch(() => undefined)
     yield frame('heartbeat', source.heartbeat())
     for (;;) {
-      const chunk = await orQuiet(next, heartbeatMs)
+      const chunk = await orIdle(next, heartbeatMs)
       if (chunk === undefined) break
-      yield chunk === 'quiet' ? frame('heartbeat', source.heartbeat()) : chunk
-      if (chunk !== 'quiet') next = source.next()
+      yield chunk === 'idle' ? frame('heartbeat', source.heartbeat()) : chunk
+      if (chunk !== 'idle') next = source.next()
     }
     yield frame('end', source.end())
   } catch (error) {
@@ -49,11 +52,11 @@ async function* speak(source: StreamSource, heartbeatMs: number): AsyncGenerator
   return undefined
 }
 
-async function orQuiet<T>(promise: Promise<T>, milliseconds: number): Promise<T | 'quiet'> {
-  const { promise: quiet, resolve } = Promise.withResolvers<'quiet'>()
-  const timer = setTimeout(resolve, milliseconds, 'quiet')
+async function orIdle<T>(promise: Promise<T>, milliseconds: number): Promise<T | 'idle'> {
+  const { promise: idle, resolve } = Promise.withResolvers<'idle'>()
+  const timer = setTimeout(resolve, milliseconds, 'idle')
   try {
-    return await Promise.race([promise, quiet])
+    return await Promise.race([promise, idle])
   } finally {
     clearTimeout(timer)
   }

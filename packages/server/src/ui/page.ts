@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
 import { pageHeaders } from '../guard/headers.ts'
 import { HttpResponse } from '../http/http-response.ts'
-import { problemAnswer } from '../responses/problem.ts'
+import { problemResponse } from '../responses/problem.ts'
 
 const files: Readonly<Record<string, { readonly name: string; readonly type: string }>> = {
   '/ui/': { name: 'index.html', type: 'text/html; charset=utf-8' },
@@ -10,12 +10,12 @@ const files: Readonly<Record<string, { readonly name: string; readonly type: str
   '/ui/page.css': { name: 'page.css', type: 'text/css; charset=utf-8' },
 }
 
-/** The first page of the daemon. It needs no token to be seen: the token is in the fragment, which no server gets. */
+/** Serves the daemon's page. It needs no token: the page reads the token from the URL fragment, which is not sent. */
 export function page(path: string, method: string): HttpResponse {
   if (path === '/' || path === '/ui') return new HttpResponse(302, { ...pageHeaders, location: '/ui/' }, null)
   const file = files[path]
   if (file === undefined || (method !== 'GET' && method !== 'HEAD'))
-    return problemAnswer(new VitrineError('route_unknown', 'There is no such page.'))
+    return problemResponse(new VitrineError('route_unknown', `There is no page ${path}.`))
   const content = readFileSync(new URL(`../../ui/${file.name}`, import.meta.url))
   return new HttpResponse(200, { ...pageHeaders, 'content-type': file.type }, content)
 }

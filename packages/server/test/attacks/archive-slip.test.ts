@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TarMember, tarOf } from '../../../../conformance/src/sandbox/archives/tar-bytes.ts'
-import { type ZipEntry, zipOf } from '../../../../conformance/src/sandbox/archives/zip-bytes.ts'
+import { type ZipMember, zipOf } from '../../../../conformance/src/sandbox/archives/zip-bytes.ts'
 import { openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
 
 let daemon: TestDaemon
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => daemon.close())
 
-const file = (name: string): TarMember & ZipEntry => ({ name, content: 'evil' })
+const file = (name: string): TarMember & ZipMember => ({ name, content: 'evil' })
 const bad = (folder: string): Record<string, readonly TarMember[]> => ({
   'a way upwards': [file('../../outside/new.txt')],
   'an absolute path': [file(`${folder}/new.txt`)],

@@ -20,7 +20,11 @@ describe('a body', () => {
     async (body) => {
       const headers = { 'content-type': 'application/json' }
       const problem = await send('POST', '/v1/exec', { body, headers })
-      expect(problem).toMatchObject({ status: 400, code: 'body_invalid', detail: 'The body is not JSON.' })
+      expect(problem).toMatchObject({
+        status: 400,
+        code: 'body_invalid',
+        detail: 'body: expected valid JSON.',
+      })
     },
   )
 
@@ -48,10 +52,10 @@ describe('a body', () => {
     [
       '/v1/exec',
       { command: 'id', timeoutMs: '5' },
-      'body.timeoutMs: expected a number above 0, 2147483647 at most, got "5", a text; give it as a number.',
+      'body.timeoutMs: expected a number above 0, 2147483647 at most, got "5", a string; give it as a number.',
     ],
-    ['/v1/exec', { command: 7 }, 'body.command: expected a text or a list, got a number.'],
-    ['/v1/exec', { command: 'id', env: { TOKEN: 7 } }, 'body.env.TOKEN: expected a text, got a number.'],
+    ['/v1/exec', { command: 7 }, 'body.command: expected a string or an array, got a number.'],
+    ['/v1/exec', { command: 'id', env: { TOKEN: 7 } }, 'body.env.TOKEN: expected a string, got a number.'],
     [
       '/v1/sessions',
       { agent: 'demo', permission: 'allow' },
@@ -60,7 +64,7 @@ describe('a body', () => {
     [
       '/v1/sessions',
       { agent: 'demo', permissions: 'alow' },
-      'body.permissions: expected "ask", "allow", "deny" or an object, got "alow", a text.',
+      'body.permissions: expected "ask", "allow", "deny" or an object, got "alow", a string.',
     ],
     ['/v1/sandboxes', { workspce: {} }, 'body: unknown key "workspce"; did you mean "workspace"?'],
     [
@@ -152,7 +156,7 @@ describe('a query', () => {
     ['/v1/events?type=file.*', 'query: unknown key "type"; did you mean "types"?'],
     ['/v1/running?wait=5', 'query: unknown key "wait". No keys are known here.'],
     ['/v1/health?access_token=x', 'query: unknown key "access_token".'],
-    ['/v1/files/list', 'query.path: expected a text, got nothing.'],
+    ['/v1/files/list', 'query.path: expected a string, got nothing.'],
   ])('that is not known is refused, and the key that was meant is named: %s', async (path, detail) => {
     const problem = await send('GET', path)
     expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })

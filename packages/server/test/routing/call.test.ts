@@ -1,7 +1,7 @@
 import type { Routes } from '@vitrine/protocol/http'
 import { describe, expectTypeOf, it } from 'vitest'
-import { bytesAnswer } from '../../src/responses/bytes.ts'
-import { encodedJson, json } from '../../src/responses/json.ts'
+import { bytesResponse } from '../../src/responses/bytes.ts'
+import { encodedJsonResponse, jsonResponse } from '../../src/responses/json.ts'
 import type { CallOf, Handler, ParamsOf } from '../../src/routing/call.ts'
 
 /** These are checked by the compiler: a `@ts-expect-error` without an error does not compile. */
@@ -29,17 +29,17 @@ describe('The type of a handler', () => {
   })
 
   it('refuses a JSON response of another shape, whatever its status', () => {
-    const right: Handler<Routes['fileExists']> = async () => json(201, { exists: true })
+    const right: Handler<Routes['fileExists']> = async () => jsonResponse(201, { exists: true })
     // @ts-expect-error The field is a boolean.
-    const wrong: Handler<Routes['fileExists']> = async () => json(201, { exists: 'yes' })
+    const wrong: Handler<Routes['fileExists']> = async () => jsonResponse(201, { exists: 'yes' })
     // @ts-expect-error The text is said to hold something else.
-    const text: Handler<Routes['fileExists']> = async () => encodedJson<{ count: number }>(200, '{}')
+    const text: Handler<Routes['fileExists']> = async () => encodedJsonResponse<{ count: number }>(200, '{}')
     expectTypeOf(right).toEqualTypeOf(wrong)
     expectTypeOf(text).toEqualTypeOf(right)
   })
 
   it('allows an untyped response only where the route sends bytes or a stream', () => {
-    const bytes = bytesAnswer(new ReadableStream(), 0, undefined)
+    const bytes = bytesResponse(new ReadableStream(), 0, undefined)
     const blob: Handler<Routes['readBlob']> = async () => bytes
     const stream: Handler<Routes['readEvents']> = async () => bytes
     // @ts-expect-error The route sends JSON.

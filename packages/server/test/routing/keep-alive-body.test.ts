@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { closingParts } from '../../src/http/body.ts'
 import { HttpResponse } from '../../src/http/http-response.ts'
 import { withKeepAlive } from '../../src/responses/keep-alive-body.ts'
-import { problemAnswer } from '../../src/responses/problem.ts'
+import { problemResponse } from '../../src/responses/problem.ts'
 import { allEvents, jsonBody, openDaemon, type TestDaemon } from '../daemon.ts'
 import { dial, readAnswer } from '../raw.ts'
 
@@ -14,7 +14,7 @@ describe('an answer that is waited for', () => {
   it('and comes soon is the answer as it is, whatever it says', async () => {
     const answer = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
     expect(await withKeepAlive(Promise.resolve(answer), 60_000)).toBe(answer)
-    const problem = problemAnswer(new Error('no'))
+    const problem = problemResponse(new Error('no'))
     expect((await withKeepAlive(Promise.resolve(problem), 60_000)).status).toBe(500)
     await expect(withKeepAlive(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken')
   })
@@ -40,7 +40,7 @@ describe('an answer that is waited for', () => {
   it('and comes late as a problem is known by its type', async () => {
     const { promise, resolve } = later()
     const response = (await withKeepAlive(promise, 1)).toResponse()
-    resolve(problemAnswer(new Error('no')))
+    resolve(problemResponse(new Error('no')))
     expect(await response.json()).toMatchObject({
       type: expect.stringMatching(/^urn:vitrine:error:/),
       status: 500,
@@ -118,7 +118,7 @@ describe('a daemon', () => {
   })
 
   it('streams to who asked for a stream as well, however patient', async () => {
-    await using daemon = await openDaemon({ limits: { beatMs: 1 } })
+    await using daemon = await openDaemon({ limits: { keepAliveMs: 1 } })
     await daemon.call('PUT', '/v1/files/content?path=a')
     const response = await daemon.fetch('/v1/events', {
       headers: { accept: 'text/event-stream', 'vitrine-keepalive': 'true' },
@@ -128,7 +128,7 @@ describe('a daemon', () => {
   })
 
   it('says that it is still there while a command runs, to who asked for it and to nobody else', async () => {
-    await using daemon = await openDaemon({ cors: ['https://app.example.com'], limits: { beatMs: 50 } })
+    await using daemon = await openDaemon({ cors: ['https://app.example.com'], limits: { keepAliveMs: 50 } })
     const wait = 'until [ -e enough ]; do sleep 0.1; done; echo done'
     using patient = await dialled(
       daemon,

@@ -1,7 +1,7 @@
 import { type FileKind, isGap, type JournalItem } from '@vitrine/protocol'
 import { copyOnce } from '../copy-once.ts'
-import { asFields, countIn, present } from '../fields.ts'
-import { mayMiss } from '../missing.ts'
+import { asFields, countIn, omitUndefined } from '../fields.ts'
+import { mayHide } from '../missing.ts'
 import { rebuild, type View } from '../view.ts'
 import { fileChangeOf } from './file-change.ts'
 import { changed, created, deleted, type FileTrace, type FileTraces, moved } from './net-change.ts'
@@ -12,33 +12,33 @@ export interface ChangedFile {
   readonly path: string
   readonly change: 'created' | 'changed' | 'deleted' | 'moved'
   readonly kind: FileKind
-  /** Where a moved one was at the start. */
+  /** The original path of a moved file. */
   readonly from?: string
   readonly size?: number
-  /** The blob of its content at the start. */
+  /** The blob of its original content. */
   readonly before?: string
-  /** The blob of its content now. Equal to `before` where it was written and then written back. */
+  /** The blob of its current content. Equal to `before` if a change was reverted. */
   readonly after?: string
-  /** A secret was taken out of one of the blobs. */
+  /** A secret was redacted in one of the blobs. */
   readonly redacted?: true
-  /** A moved one took the place of another that is gone. */
+  /** The move replaced another file. */
   readonly replaced?: true
   /** The last event about it. */
   readonly seq: number
 }
 
-/** What is known of the files that events spoke of. Read it with `listChangedFiles`. */
+/** The state of `changedFilesView`. Read it with `listChangedFiles`. */
 export interface ChangedFiles {
   readonly traces: FileTraces
-  /** False once a change may have been missed: by a gap, or by a watcher that could not see everything. */
+  /** False once a change may be missing, because of a gap or a degraded watcher. */
   readonly complete: boolean
 }
 
 const types = ['file.*', 'watch.degraded']
 
 /**
- * Which files have changed since the first event, net: what was created and deleted again is not there.
- * As large as the number of paths that differ.
+ * The net file changes since the first event; a file that was created and deleted again is not listed.
+ * The size of the state is proportional to the number of changed paths.
  *
  * @example
  * const files = listChangedFiles(rebuild(changedFilesView, events))
@@ -50,7 +50,7 @@ export const changedFilesView: View<ChangedFiles> = {
     let { traces, complete } = state
     for (const item of events) {
       if (isGap(item)) {
-        if (mayMiss(item, types)) complete = false
+        if (mayHide(item, types)) complete = false
         continue
       }
       if (item.type === 'watch.degraded') complete = false
@@ -68,7 +68,7 @@ export const changedFilesView: View<ChangedFiles> = {
 }
 
 /**
- * The files that had changed when the event with this `seq` was the last.
+ * The net file changes up to and including the event with this `seq`.
  *
  * @example
  * changedFilesAt(events, 120).map(({ change, path }) => `${change} ${path}`) // ['created src/a.ts']
@@ -79,7 +79,7 @@ export function changedFilesAt(events: readonly JournalItem[], seq: number): Cha
 }
 
 /**
- * The changed files in the order of their paths.
+ * The changed files, sorted by path.
  *
  * @example
  * listChangedFiles(state).filter(({ change }) => change === 'deleted')
@@ -91,11 +91,17 @@ export function listChangedFiles(state: ChangedFiles): ChangedFile[] {
 function netChange(path: string, { now, gone }: FileTrace): ChangedFile | undefined {
   if (now === undefined) return gone && { path, change: 'deleted', ...gone }
   const { kind, seq, size, after, origin } = now
-  const shared = { path, kind, seq, ...present({ size, after, redacted: now.redacted || gone?.redacted }) }
+  const shared = {
+    path,
+    kind,
+    seq,
+    ...omitUndefined({ size, after, redacted: now.redacted || gone?.redacted }),
+  }
   if (origin === undefined && gone === undefined) return { ...shared, change: 'created' }
-  if (origin === undefined) return { ...shared, change: 'changed', ...present({ before: gone?.before }) }
-  const before = present({ before: now.before })
-  // One that came back to its path in a new directory needs a trace, but nothing about it has changed.
+  if (origin === undefined)
+    return { ...shared, change: 'changed', ...omitUndefined({ before: gone?.before }) }
+  const before = omitUndefined({ before: now.before })
+  // A file that moved back to its path in a new directory has a trace, but no net change.
   if (origin === path) return now.written && { ...shared, change: 'changed', ...before }
   return { ...shared, change: 'moved', from: origin, ...before, ...(gone && { replaced: true }) }
 }

@@ -1,8 +1,8 @@
 import { type Fields, textIn } from '../fields.ts'
 
 /**
- * The path a field names. Where it is not UTF-8, each byte that no text can hold stands as a lone surrogate
- * U+DC80 to U+DCFF, so that different names stay different; `escapeForTerminal` makes them visible.
+ * The path in a field. Each byte that is not valid UTF-8 becomes a lone surrogate U+DC80 to U+DCFF, so that different
+ * names stay different; `escapeForTerminal` makes them visible.
  */
 export function exactPath(data: Fields, key: 'path' | 'previousPath'): string | undefined {
   const base64 = textIn(data, `${key}Base64`)
@@ -12,7 +12,7 @@ export function exactPath(data: Fields, key: 'path' | 'previousPath'): string | 
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** One character U+0000 to U+00FF for each byte, or nothing for what is not base64. */
+/** One character U+0000 to U+00FF for each byte; `undefined` if the text is not base64. */
 function decodeBase64(base64: string): string | undefined {
   let bytes = ''
   let held = 0

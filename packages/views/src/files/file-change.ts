@@ -4,7 +4,7 @@ import { exactPath } from './exact-path.ts'
 
 const fileKinds: readonly FileKind[] = ['file', 'directory', 'symlink', 'other']
 
-/** What one `file.*` event tells. */
+/** The fields of one `file.*` event. */
 export interface FileChange {
   readonly path: string
   readonly previousPath: string | undefined

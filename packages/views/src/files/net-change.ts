@@ -1,18 +1,17 @@
 import type { FileKind } from '@vitrine/protocol'
 import type { CopyOnce } from '../copy-once.ts'
-import { present } from '../fields.ts'
+import { omitUndefined } from '../fields.ts'
 import { entryOf } from '../table.ts'
 import type { FileChange } from './file-change.ts'
 import { entriesOf, namesOf, type PathTree, subtreeAt, valueAt, withValue } from './path-tree.ts'
 
-// A file is traced by identity, as an inode would be: `now` is what is at a path, `origin` where that was at
-// the start, and `gone` what was at a path at the start and is nowhere any more. The net effect per path is
-// read off these two.
+// Files are tracked by identity, like inodes: `now` is the file at a path, with its original path as `origin`; `gone` is
+// the file that was originally at the path and no longer exists. Together they give the net change of a path.
 
-interface FileNow {
-  /** Its path at the start; absent for what did not exist then. */
+interface CurrentFile {
+  /** Its original path; absent for a new file. */
   readonly origin?: string
-  /** Its content was written, not only its path changed. */
+  /** Its content was written; a move alone does not set this. */
   readonly written?: true
   readonly kind: FileKind
   readonly size?: number
@@ -23,7 +22,7 @@ interface FileNow {
   readonly seq: number
 }
 
-interface FileGone {
+interface LostFile {
   readonly kind: FileKind
   readonly before?: string
   readonly redacted?: true
@@ -31,8 +30,8 @@ interface FileGone {
 }
 
 export interface FileTrace {
-  readonly now?: FileNow
-  readonly gone?: FileGone
+  readonly now?: CurrentFile
+  readonly gone?: LostFile
 }
 
 export type FileTraces = PathTree<FileTrace>
@@ -41,34 +40,34 @@ export function created(copy: CopyOnce, traces: FileTraces, change: FileChange):
   return withWritten(copy, traces, change, valueAt(traces, change.path)?.now?.origin)
 }
 
-/** A change of what no event spoke of yet is one of a file that existed at the start. */
+/** A changed file without earlier events existed at the start. */
 export function changed(copy: CopyOnce, traces: FileTraces, change: FileChange): FileTraces {
   const known = valueAt(traces, change.path)?.now
   return withWritten(copy, traces, change, known ? known.origin : originAt(traces, change.path))
 }
 
-/** Takes with it what is known below: a directory that is gone holds nothing. */
+/** Also deletes every known entry below a directory. */
 export function deleted(copy: CopyOnce, traces: FileTraces, change: FileChange): FileTraces {
   const { path, kind, before, redacted, seq } = change
   const origin = valueAt(traces, path)?.now ? undefined : originAt(traces, path)
   const next = withoutAll(copy, traces, path, { seq, before })
   return origin === undefined
     ? next
-    : withGone(copy, next, origin, { kind, seq, ...present({ before, redacted }) })
+    : withGone(copy, next, origin, { kind, seq, ...omitUndefined({ before, redacted }) })
 }
 
 /**
- * Takes with it what is known below, and replaces what was at the new path. What is below the new path of a directory
- * stays: its entries have moved there before it, each with an event of its own.
+ * Also moves every known entry below a directory, and replaces the file at the new path. Entries below the new path of
+ * a directory stay: they moved there before it, each with its own event.
  */
 export function moved(copy: CopyOnce, traces: FileTraces, change: FileChange, from: string): FileTraces {
   const { path, kind, size, after, seq } = change
   if (from === path) return traces
   const known = valueAt(traces, from)?.now
   const origin = known ? known.origin : originAt(traces, from)
-  const self: FileNow = {
+  const self: CurrentFile = {
     ...known,
-    ...present({ origin, size, after, before: firstBefore(known, origin, change) }),
+    ...omitUndefined({ origin, size, after, before: firstBefore(known, origin, change) }),
     ...redactedOf(known, change),
     kind,
     seq,
@@ -93,9 +92,9 @@ function withWritten(
 ): FileTraces {
   const { path, kind, size, after, seq } = change
   const known = valueAt(traces, path)?.now
-  // A size or after-image that this event does not give is not that of an earlier one.
+  // Without `size` or `after` in this event they are unknown: earlier values are outdated.
   return withNow(copy, traces, path, {
-    ...present({ origin, size, after, before: firstBefore(known, origin, change) }),
+    ...omitUndefined({ origin, size, after, before: firstBefore(known, origin, change) }),
     ...redactedOf(known, change),
     written: true,
     kind,
@@ -103,9 +102,9 @@ function withWritten(
   })
 }
 
-/** The first `before` stays; what was only moved so far may still get one. */
+/** Keeps the first `before`; a file that was only moved may still get one. */
 function firstBefore(
-  known: FileNow | undefined,
+  known: CurrentFile | undefined,
   origin: string | undefined,
   change: FileChange,
 ): string | undefined {
@@ -113,17 +112,17 @@ function firstBefore(
   return known?.written ? known.before : (known?.before ?? change.before)
 }
 
-function redactedOf(known: FileNow | undefined, change: FileChange): { readonly redacted?: true } {
+function redactedOf(known: CurrentFile | undefined, change: FileChange): { readonly redacted?: true } {
   return known?.redacted || change.redacted ? { redacted: true } : {}
 }
 
-/** Where what is at a path was at the start, as far as the moves of its directories tell. */
+/** The original path of a file without a trace of its own, derived from the moves of its parent directories. */
 function impliedOrigin(traces: FileTraces, path: string): string | undefined {
   const [first = '', ...rest] = namesOf(path)
   let origin: string | undefined = first
   let node = entryOf(traces.below ?? {}, first)
   for (const name of rest) {
-    const directory: FileNow | undefined = node?.value?.now
+    const directory: CurrentFile | undefined = node?.value?.now
     if (directory) origin = directory.origin
     if (origin !== undefined) origin = `${origin}/${name}`
     node = node && entryOf(node.below ?? {}, name)
@@ -133,68 +132,68 @@ function impliedOrigin(traces: FileTraces, path: string): string | undefined {
 
 function originAt(traces: FileTraces, path: string): string | undefined {
   const origin = impliedOrigin(traces, path)
-  // What is gone does not come back: this must be something else.
+  // The original file no longer exists, so this is a different one.
   return origin === undefined || valueAt(traces, origin)?.gone ? undefined : origin
 }
 
-function withNow(copy: CopyOnce, traces: FileTraces, path: string, now: FileNow): FileTraces {
+function withNow(copy: CopyOnce, traces: FileTraces, path: string, now: CurrentFile): FileTraces {
   return withValue(copy, traces, path, { ...valueAt(traces, path), now })
 }
 
-/** What is back where it was, as it was, needs no trace. */
-function withMoved(copy: CopyOnce, traces: FileTraces, path: string, now: FileNow): FileTraces {
+/** An unchanged file that is back at its original path needs no trace. */
+function withMoved(copy: CopyOnce, traces: FileTraces, path: string, now: CurrentFile): FileTraces {
   const back = !now.written && now.origin !== undefined && now.origin === impliedOrigin(traces, path)
   return back ? traces : withNow(copy, traces, path, now)
 }
 
-function withGone(copy: CopyOnce, traces: FileTraces, path: string, gone: FileGone): FileTraces {
+function withGone(copy: CopyOnce, traces: FileTraces, path: string, gone: LostFile): FileTraces {
   const known = valueAt(traces, path)
   return known?.gone ? traces : withValue(copy, traces, path, { ...known, gone })
 }
 
 interface LastState {
   readonly seq: number
-  /** The content of what is at the path itself, where the ending tells it. */
+  /** The last content of the file at the path itself, if the event has it. */
   readonly before?: string | undefined
 }
 
 function withoutAll(copy: CopyOnce, traces: FileTraces, path: string, ending: LastState): FileTraces {
   const taken = takeAll(copy, traces, path)
-  return withEnded(copy, taken.traces, taken.files, path, ending)
+  return withEndedFiles(copy, taken.traces, taken.files, path, ending)
 }
 
-/** What is at the path itself, and not what is below it. */
+/** Removes the entry at the path, but not the entries below it. */
 function withoutOne(copy: CopyOnce, traces: FileTraces, path: string, ending: LastState): FileTraces {
   const { now, gone } = valueAt(traces, path) ?? {}
   if (now === undefined) return traces
-  return withEnded(copy, withValue(copy, traces, path, gone && { gone }), [[path, now]], path, ending)
+  return withEndedFiles(copy, withValue(copy, traces, path, gone && { gone }), [[path, now]], path, ending)
 }
 
-function withEnded(
+function withEndedFiles(
   copy: CopyOnce,
   traces: FileTraces,
-  files: readonly (readonly [path: string, now: FileNow])[],
+  files: readonly (readonly [path: string, now: CurrentFile])[],
   path: string,
   ending: LastState,
 ): FileTraces {
   let next = traces
-  for (const [place, { origin, written, kind, redacted, ...now }] of files) {
+  for (const [filePath, { origin, written, kind, redacted, ...now }] of files) {
     if (origin === undefined) continue
-    const before = now.before ?? (place === path && !written ? ending.before : undefined)
-    next = withGone(copy, next, origin, { kind, seq: ending.seq, ...present({ before, redacted }) })
+    const before = now.before ?? (filePath === path && !written ? ending.before : undefined)
+    next = withGone(copy, next, origin, { kind, seq: ending.seq, ...omitUndefined({ before, redacted }) })
   }
   return next
 }
 
-/** Takes out what is at a path and below it now. */
+/** Removes the current entries at a path and below it, and returns them. */
 function takeAll(copy: CopyOnce, traces: FileTraces, path: string) {
-  const files: [path: string, now: FileNow][] = []
+  const files: [path: string, now: CurrentFile][] = []
   let next = traces
-  // Listed first: taking one out may write to the very tree that is being walked.
-  for (const [place, { now, gone }] of [...entriesOf(subtreeAt(traces, path) ?? {}, path)]) {
+  // Copied to an array first, since removing an entry may modify the tree that is being walked.
+  for (const [filePath, { now, gone }] of [...entriesOf(subtreeAt(traces, path) ?? {}, path)]) {
     if (now === undefined) continue
-    files.push([place, now])
-    next = withValue(copy, next, place, gone && { gone })
+    files.push([filePath, now])
+    next = withValue(copy, next, filePath, gone && { gone })
   }
   return { traces: next, files }
 }

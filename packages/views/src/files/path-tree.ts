@@ -1,15 +1,15 @@
 import type { CopyOnce } from '../copy-once.ts'
 import { entryOf, type Table, withEntry, withoutEntry } from '../table.ts'
 
-/** What is known of one path, and of the paths below it by name. An empty node is never kept. */
+/** The value of one path, and the subtrees below it by name. Empty nodes are removed. */
 export interface PathTree<Value> {
   readonly value?: Value
   readonly below?: Table<PathTree<Value>>
-  /** How many names `below` has: to count them each time would make emptying a large directory slow. */
+  /** The number of names in `below`; counting them each time would make emptying a large directory slow. */
   readonly names?: number
 }
 
-/** Deeper than this the rest of a path is one name: more nesting could overflow a reader's stack. */
+/** Below this depth the rest of a path is one name, since deeper nesting could overflow a reader's stack. */
 const maxDepth = 256
 
 export function namesOf(path: string): readonly string[] {
@@ -29,7 +29,7 @@ export function valueAt<Value>(tree: PathTree<Value>, path: string): Value | und
   return subtreeAt(tree, path)?.value
 }
 
-/** The tree with this value at that path; with none there, when it is undefined. */
+/** The tree with this value at the path; `undefined` removes the value. */
 export function withValue<Value>(
   copy: CopyOnce,
   tree: PathTree<Value>,
@@ -78,7 +78,7 @@ function withChild<Value>(
   return next
 }
 
-/** Every path with a value, in the order of their names, a directory before what is in it. */
+/** Every path with a value, sorted by name, a directory before its entries. */
 export function* entriesOf<Value>(node: PathTree<Value>, path: string): Generator<[string, Value]> {
   if (node.value !== undefined) yield [path, node.value]
   yield* entriesBelow(node, `${path}/`)

@@ -1,10 +1,10 @@
-/** At most `max` code points; where something is left out, the last of them is `…`. */
+/** Cuts text to `max` code points, the last of which is then `…`. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text
-  const kept: string[] = []
+  const characters: string[] = []
   for (const character of text) {
-    if (kept.length >= max) return max < 1 ? '' : `${kept.slice(0, -1).join('')}…`
-    kept.push(character)
+    if (characters.length >= max) return max < 1 ? '' : `${characters.slice(0, -1).join('')}…`
+    characters.push(character)
   }
   return text
 }

@@ -1,5 +1,5 @@
 /**
- * A length of time for people.
+ * Formats a duration for display.
  *
  * @example
  * durationText(1234) // '1.2 s'

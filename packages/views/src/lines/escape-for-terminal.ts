@@ -1,15 +1,15 @@
 /**
- * What a terminal obeys or hides rather than shows: controls of 7 and 8 bits, halves of surrogate pairs, line
- * and paragraph separators, marks of writing direction, and all that has no width.
+ * Characters that a terminal interprets or does not show: 7-bit and 8-bit controls, lone surrogates, line and
+ * paragraph separators, direction marks and zero-width characters.
  */
 const unsafeCharacters = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
-/** These only choose between two forms of the character before them. */
+/** Harmless: they only select the form of the preceding character. */
 const variationSelectors = new Set(['\ufe0e', '\ufe0f'])
 
 /**
- * Text from anywhere as one line that is safe to print: what a terminal would obey is shown as an escape, and
- * at most `max` code points remain, the last of them `…` where something was left out.
+ * Turns untrusted text into one line that is safe to print: control and invisible characters become escapes, and text
+ * longer than `max` code points is cut and ends with `…`.
  *
  * @example
  * escapeForTerminal('\u001b]0;owned\u0007') // '\\x1b]0;owned\\x07'
@@ -18,16 +18,16 @@ export function escapeForTerminal(text: string, max: number = Number.POSITIVE_IN
   const shown: string[] = []
   let length = 0
   for (const character of text.replaceAll('\r\n', '\n')) {
-    const visible = visibly(character)
-    shown.push(visible)
-    // An escape is as long as its letters; any other character is one code point.
-    length += visible === character ? 1 : visible.length
+    const printable = escapeCharacter(character)
+    shown.push(printable)
+    // The length of an escape is that of its ASCII text; any other character is one code point.
+    length += printable === character ? 1 : printable.length
     if (length > max) return cutBack(shown, length, max)
   }
   return shown.join('')
 }
 
-function visibly(character: string): string {
+function escapeCharacter(character: string): string {
   if (character === '\n') return '⏎'
   if (character === '\t') return '⇥'
   if (!unsafeCharacters.test(character) || variationSelectors.has(character)) return character
@@ -36,10 +36,10 @@ function visibly(character: string): string {
   return code < 0x1_0000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`
 }
 
-/** Leaves out whole characters and whole escapes until there is room for the `…`. */
+/** Removes whole characters and escapes from the end until the `…` fits. */
 function cutBack(shown: string[], length: number, max: number): string {
   if (max < 1) return ''
-  let left = length
-  while (left > max - 1) left -= [...(shown.pop() ?? '')].length || 1
+  let remaining = length
+  while (remaining > max - 1) remaining -= [...(shown.pop() ?? '')].length || 1
   return `${shown.join('')}…`
 }

@@ -3,8 +3,8 @@ import { cut } from './cut.ts'
 import { columns, type EventLineOptions, eventParts } from './event-parts.ts'
 
 /**
- * An event as one line of text for a terminal or a log. Nothing an event carries can move the cursor, set a
- * title or hide a part of the line.
+ * An event as one line of text for a terminal or a log. Control characters in the event are escaped, so that it cannot
+ * move the cursor, set a title or hide a part of the line.
  *
  * @example
  * eventLine(event) // '10:15:02.031     12 operation.finished   exec ok 12 ms'

@@ -3,11 +3,11 @@ import { asFields } from '../fields.ts'
 import { millisecondsOf } from '../moment.ts'
 import { escapeForTerminal } from './escape-for-terminal.ts'
 import { compact } from './summary/compact.ts'
-import { type EventSummary, say, type Tone } from './summary/event-summary.ts'
-import { gapSaid } from './summary/record.ts'
+import { type EventSummary, summarize, type Tone } from './summary/event-summary.ts'
+import { gapSummary } from './summary/record.ts'
 import { summaryOf } from './summary/summaries.ts'
 
-/** The columns of an event's line. Every text is safe to print. */
+/** The columns of an event's line. Every string is safe to print. */
 export interface EventParts {
   /** `HH:MM:SS.mmm` in UTC; empty for a gap. */
   readonly time: string
@@ -19,17 +19,17 @@ export interface EventParts {
 }
 
 export interface EventLineOptions {
-  /** How many code points the whole line may have, 160 by default. */
+  /** Maximum length of the whole line in code points, default 160. */
   readonly width?: number
 }
 
 export const columns = { time: 12, seq: 6, type: 20 } as const
 
-/** Longer types than any of ours are cut: a newer version may have them, and so may a liar. */
+/** Longer event types, of a newer version or of a malicious writer, are cut. */
 const maxType = 40
 
 /**
- * An event in a few words, with a tone for whoever colours it.
+ * A short summary of an event, with a tone from which the caller derives a colour.
  *
  * @example
  * const { tone, text } = eventParts(event)
@@ -37,23 +37,23 @@ const maxType = 40
  */
 export function eventParts(item: JournalItem, options: EventLineOptions = {}): EventParts {
   const type = escapeForTerminal(String(item.type), maxType)
-  const { tone, text } = saidOf(item)
+  const { tone, text } = summaryOfItem(item)
   const seq = isGap(item) ? '' : String(item.seq)
-  const before = columns.time + Math.max(columns.seq, seq.length) + Math.max(columns.type, type.length) + 3
+  const reserved = columns.time + Math.max(columns.seq, seq.length) + Math.max(columns.type, type.length) + 3
   return {
     time: isGap(item) ? '' : clockOf(item.time),
     ...(!isGap(item) && { seq: item.seq }),
     type,
     tone,
-    text: escapeForTerminal(text, Math.max(0, (options.width ?? 160) - before)),
+    text: escapeForTerminal(text, Math.max(0, (options.width ?? 160) - reserved)),
   }
 }
 
-function saidOf(item: JournalItem): EventSummary {
+function summaryOfItem(item: JournalItem): EventSummary {
   const data = asFields(item.data)
-  if (isGap(item)) return gapSaid(data)
+  if (isGap(item)) return gapSummary(data)
   const summary = summaryOf(item.type)
-  return summary ? summary(data, item) : say('plain', compact(data))
+  return summary ? summary(data, item) : summarize('plain', compact(data))
 }
 
 function clockOf(time: string): string {

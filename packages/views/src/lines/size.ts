@@ -1,7 +1,7 @@
 const units = ['KiB', 'MiB', 'GiB', 'TiB'] as const
 
 /**
- * A number of bytes for people.
+ * Formats a number of bytes for display.
  *
  * @example
  * sizeText(1536) // '1.5 KiB'

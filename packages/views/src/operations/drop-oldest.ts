@@ -3,7 +3,7 @@ import { wideEntryOf, withoutWideEntry, withWideEntry } from '../wide-table.ts'
 import type { Operation, OperationTree } from './operation-tree.ts'
 import { operationChildren } from './rows.ts'
 
-/** Drops the root of what ended first with all that ended below it; what is open there becomes a root. */
+/** Drops the tree of the operation that ended first, except open operations, which become roots. */
 export function withoutOldest(copy: CopyOnce, tree: OperationTree): OperationTree {
   const next = copy(tree)
   const ended = copy(tree.ended)
@@ -26,7 +26,7 @@ export function withoutOldest(copy: CopyOnce, tree: OperationTree): OperationTre
   return next
 }
 
-/** Ids of what was dropped with its root stay in `ended` until their turn comes, or until this. */
+/** Removes ids from `ended` that were dropped together with their root. */
 export function withoutStaleEnds(tree: OperationTree): OperationTree {
   return {
     ...tree,
@@ -34,7 +34,7 @@ export function withoutStaleEnds(tree: OperationTree): OperationTree {
   }
 }
 
-/** The root where it has ended; below an open one, as far up as has ended. */
+/** The highest ancestor up to which all operations have ended. */
 function topmostEnded(tree: OperationTree, operation: Operation): Operation {
   let top = operation
   for (;;) {

@@ -1,20 +1,20 @@
 import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
 import { type CopyOnce, copyOnce } from '../copy-once.ts'
-import { asFields, type Fields, idIn, numberIn, outcomeIn, present, textIn } from '../fields.ts'
+import { asFields, type Fields, idIn, numberIn, omitUndefined, outcomeIn, textIn } from '../fields.ts'
 import { wholeNumber } from '../limit.ts'
 import { cut } from '../lines/cut.ts'
-import { mayMiss } from '../missing.ts'
+import { mayHide } from '../missing.ts'
 import { type Moment, momentOf } from '../moment.ts'
 import { subjectOf } from '../subject.ts'
 import type { View } from '../view.ts'
 import { type WideTable, wideEntryOf, withWideEntry } from '../wide-table.ts'
 import { withoutOldest, withoutStaleEnds } from './drop-oldest.ts'
 
-/** One operation as far as events tell: open without `endedAt`; without `startedAt` its start is missing. */
+/** One operation. It is open without `endedAt`; without `startedAt` its start event is missing. */
 export interface Operation {
   readonly id: string
   readonly op: string
-  /** The command, path or port it is about, cut to a line. */
+  /** Its command, path or port, cut to one line. */
   readonly subject?: string
   readonly parent?: string
   readonly startedAt?: Moment
@@ -29,31 +29,31 @@ export interface Operation {
 /** Every known operation. Read it with `operationRoots`, `operationChildren` and `operationRows`. */
 export interface OperationTree {
   readonly operations: WideTable<Operation>
-  /** Ids by their parent's id, in order of start; also where the parent is not known yet, or not any more. */
+  /** Ids by their parent's id, in order of start; the parent itself may be unknown or already dropped. */
   readonly children: WideTable<readonly string[]>
-  /** Ids in order of end. May still name what was dropped. */
+  /** Ids in order of end. May contain ids of dropped operations. */
   readonly ended: readonly string[]
-  /** How many finished operations are kept. */
+  /** Number of finished operations in the tree. */
   readonly finished: number
-  /** How many were dropped to stay within the limit. */
+  /** Number of operations that were dropped to stay within the limit. */
   readonly dropped: number
   /** False once a gap may have hidden operations. */
   readonly complete: boolean
 }
 
 export interface OperationTreeOptions {
-  /** How many finished operations to keep, 10,000 by default. The oldest roots go first, whole. */
+  /** Maximum number of finished operations, default 10,000. The oldest trees are dropped first. */
   readonly maxFinished?: number
 }
 
 const types = ['operation.started', 'operation.finished']
 
-/** Deeper than this an operation counts as a root: nobody nests so deep, and a cycle ends here. */
+/** A deeper operation counts as a root, which also breaks cycles. */
 const maxDepth = 256
 const maxSubject = 256
 
 /**
- * The operations of a journal and which of them belongs to which.
+ * The operations of a journal as a tree.
  *
  * @example
  * const tree = rebuild(operationTreeView(), events)
@@ -68,7 +68,7 @@ export function operationTreeView(options: OperationTreeOptions = {}): View<Oper
       let tree = state
       for (const item of events) {
         if (isGap(item)) {
-          if (tree.complete && mayMiss(item, types)) tree = { ...tree, complete: false }
+          if (tree.complete && mayHide(item, types)) tree = { ...tree, complete: false }
         } else if (item.type === 'operation.started') {
           tree = started(copy, tree, item)
         } else if (item.type === 'operation.finished') {
@@ -120,7 +120,7 @@ function firstSeen(tree: OperationTree, id: string, event: JournalEvent): Operat
 }
 
 function endOf(data: Fields) {
-  return present({
+  return omitUndefined({
     outcome: outcomeIn(data),
     durationMs: numberIn(data, 'durationMs'),
     exitCode: numberIn(data, 'exitCode'),

@@ -7,7 +7,7 @@ export interface OperationRow {
 }
 
 /**
- * The operations that belong to no other known one, in order of start.
+ * The operations without a known parent, in order of start.
  *
  * @example
  * operationRoots(tree).map((operation) => operation.op) // ['exec', 'write']
@@ -44,7 +44,7 @@ export function operationRows(tree: OperationTree): OperationRow[] {
   return rows
 }
 
-/** Last first, because they are taken from the end. */
+/** In reverse order, since they are taken from the end. */
 function rowsOf(operations: Operation[], depth: number): OperationRow[] {
   return operations.reverse().map((operation) => ({ operation, depth }))
 }

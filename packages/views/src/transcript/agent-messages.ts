@@ -2,14 +2,14 @@ import { asFields, type Fields, fieldsIn, textIn } from '../fields.ts'
 import { nameIn } from './bounded.ts'
 import { blobRefIn } from './content.ts'
 import { addMessage } from './messages.ts'
-import { planned, planRemoved, planUpdated } from './plan.ts'
-import type { Step } from './step.ts'
-import { toolCallTold } from './tool-calls.ts'
+import { removePlan, setPlan, updatePlan } from './plan.ts'
+import type { TranscriptStep } from './step.ts'
+import { applyToolCall } from './tool-calls.ts'
 import type { Transcript } from './transcript.ts'
-import { usageUpdated } from './usage.ts'
+import { updateUsage } from './usage.ts'
 
-/** What the agent sends. What it tells again after it was restored is here already. */
-export function addAgentMessage(step: Step, transcript: Transcript): Transcript {
+/** Applies a message from the agent. Messages that a restored agent replays are already in the transcript. */
+export function addAgentMessage(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   if (textIn(data, 'direction') !== 'out' || data.replay === true) return transcript
   const message = fieldsIn(data, 'message')
@@ -18,44 +18,44 @@ export function addAgentMessage(step: Step, transcript: Transcript): Transcript 
     case 'session/update':
       return sessionUpdated(step, transcript, fieldsIn(params, 'update'))
     case 'session/request_permission':
-      // The first that some agents say of a tool call at all.
-      return toolCallTold(step, transcript, fieldsIn(params, 'toolCall'), 'begins')
+      // For some agents this is the first message about the tool call.
+      return applyToolCall(step, transcript, fieldsIn(params, 'toolCall'), 'start')
     default:
-      return blobRefIn(message) ? withoutWhole(step, transcript) : transcript
+      return blobRefIn(message) ? markIncomplete(step, transcript) : transcript
   }
 }
 
-/** A title, or null where there is none any more. */
-export function setTitle({ copy }: Step, transcript: Transcript, told: Fields): Transcript {
-  const title = nameIn(told, 'title')
-  if (title === transcript.title || (title === undefined && told.title !== null)) return transcript
+/** Sets the title; null removes it. */
+export function setTitle({ copy }: TranscriptStep, transcript: Transcript, data: Fields): Transcript {
+  const title = nameIn(data, 'title')
+  if (title === transcript.title || (title === undefined && data.title !== null)) return transcript
   const next = copy(transcript)
   if (title === undefined) delete next.title
   else next.title = title
   return next
 }
 
-function sessionUpdated(step: Step, transcript: Transcript, update: Fields): Transcript {
+function sessionUpdated(step: TranscriptStep, transcript: Transcript, update: Fields): Transcript {
   switch (textIn(update, 'sessionUpdate')) {
     case 'agent_message_chunk':
       return addMessage(step, transcript, 'assistant', update)
     case 'agent_thought_chunk':
       return addMessage(step, transcript, 'thought', update)
     case 'user_message_chunk':
-      // While a turn of ours runs, this is our own prompt coming back.
+      // During a turn the agent echoes the prompt, which is already in the transcript.
       return transcript.turn === undefined ? addMessage(step, transcript, 'user', update) : transcript
     case 'tool_call':
-      return toolCallTold(step, transcript, update, 'begins')
+      return applyToolCall(step, transcript, update, 'start')
     case 'tool_call_update':
-      return toolCallTold(step, transcript, update, 'goes on')
+      return applyToolCall(step, transcript, update, 'update')
     case 'plan':
-      return planned(step, transcript, update)
+      return setPlan(step, transcript, update)
     case 'plan_update':
-      return planUpdated(step, transcript, update)
+      return updatePlan(step, transcript, update)
     case 'plan_removed':
-      return planRemoved(step, transcript, update)
+      return removePlan(step, transcript, update)
     case 'usage_update':
-      return usageUpdated(step, transcript, update)
+      return updateUsage(step, transcript, update)
     case 'session_info_update':
       return setTitle(step, transcript, update)
     default:
@@ -63,8 +63,8 @@ function sessionUpdated(step: Step, transcript: Transcript, update: Fields): Tra
   }
 }
 
-/** A message of more than a megabyte is in a blob, and nobody can tell from here what it was. */
-function withoutWhole({ copy }: Step, transcript: Transcript): Transcript {
+/** A message of more than a megabyte is only a blob reference here, so its content is missing. */
+function markIncomplete({ copy }: TranscriptStep, transcript: Transcript): Transcript {
   if (!transcript.complete) return transcript
   const next = copy(transcript)
   next.complete = false

@@ -2,24 +2,24 @@ import type { JsonValue } from '@vitrine/protocol'
 import { type Fields, idIn } from '../fields.ts'
 import { cut } from '../lines/cut.ts'
 
-/** Longer than any honest name, title or path. */
+/** Limit for names, titles and paths; no real one is longer. */
 const maxName = 1000
-/** Deeper than any honest input; what is deeper would break whoever writes it as JSON. */
+/** Limit for nesting, which could otherwise overflow the stack of a JSON writer. */
 const maxDepth = 32
 
-/** A text that names something. */
+/** A non-empty string, cut to the length of a name. */
 export function nameIn(data: Fields, key: string): string | undefined {
   const name = idIn(data, key)
   return name === undefined ? undefined : cut(name, maxName)
 }
 
-/** The beginning of a text, without half a character at its end. */
+/** The beginning of a text; does not split a surrogate pair. */
 export function head(text: string, max: number): string {
   if (text.length <= max) return text
   return text.slice(0, Math.max(0, max)).replace(/[\ud800-\udbff]$/, '')
 }
 
-/** The end of a text, without half a character at its beginning. */
+/** The end of a text; does not split a surrogate pair. */
 export function tail(text: string, max: number): string {
   if (text.length <= max) return text
   return max < 1 ? '' : text.slice(-max).replace(/^[\udc00-\udfff]/, '')
@@ -27,25 +27,25 @@ export function tail(text: string, max: number): string {
 
 export interface Bounded {
   readonly value: JsonValue
-  /** Something had no room. */
+  /** Whether something was cut or omitted. */
   readonly cut: boolean
 }
 
-/** A copy of any JSON with at most about `max` characters: texts are cut, and what has no room is left out. */
+/** A copy of any JSON with about `max` characters at most: strings are cut and further values are omitted. */
 export function bounded(value: unknown, max: number): Bounded {
-  const budget = { room: max, cut: false }
-  return { value: kept(value, budget, 0), cut: budget.cut }
+  const budget = { remaining: max, cut: false }
+  return { value: boundedValue(value, budget, 0), cut: budget.cut }
 }
 
 interface Budget {
-  room: number
+  remaining: number
   cut: boolean
 }
 
-function kept(value: unknown, budget: Budget, depth: number): JsonValue {
-  // Whatever it is, it takes some place: a million empty lists are not nothing.
-  budget.room -= 1
-  if (typeof value === 'string') return keptText(value, budget)
+function boundedValue(value: unknown, budget: Budget, depth: number): JsonValue {
+  // Every value counts, since even a million empty arrays take memory.
+  budget.remaining -= 1
+  if (typeof value === 'string') return boundedText(value, budget)
   if (typeof value === 'number' && Number.isFinite(value)) return value + 0
   if (typeof value === 'boolean') return value
   if (typeof value !== 'object' || value === null) return null
@@ -54,24 +54,24 @@ function kept(value: unknown, budget: Budget, depth: number): JsonValue {
     return null
   }
   if (Array.isArray(value)) {
-    return Array.from(whileRoom(value, budget), (inner) => kept(inner, budget, depth + 1))
+    return Array.from(whileBudgetLasts(value, budget), (inner) => boundedValue(inner, budget, depth + 1))
   }
-  const fields = whileRoom(Object.entries(value), budget)
+  const fields = whileBudgetLasts(Object.entries(value), budget)
   return Object.fromEntries(
-    Array.from(fields, ([key, inner]) => [keptText(key, budget), kept(inner, budget, depth + 1)]),
+    Array.from(fields, ([key, inner]) => [boundedText(key, budget), boundedValue(inner, budget, depth + 1)]),
   )
 }
 
-function keptText(text: string, budget: Budget): string {
-  const part = head(text, budget.room)
-  budget.room -= part.length
+function boundedText(text: string, budget: Budget): string {
+  const part = head(text, budget.remaining)
+  budget.remaining -= part.length
   if (part.length < text.length) budget.cut = true
   return part
 }
 
-function* whileRoom<T>(values: readonly T[], budget: Budget): Generator<T> {
+function* whileBudgetLasts<T>(values: readonly T[], budget: Budget): Generator<T> {
   for (const value of values) {
-    if (budget.room < 1) {
+    if (budget.remaining < 1) {
       budget.cut = true
       return
     }
@@ -79,7 +79,7 @@ function* whileRoom<T>(values: readonly T[], budget: Budget): Generator<T> {
   }
 }
 
-/** How many characters a bounded value takes. */
+/** The number of characters of a bounded value. */
 export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return 1 + value.length
   if (Array.isArray(value)) return value.reduce((sum: number, inner) => sum + sizeOf(inner), 1)

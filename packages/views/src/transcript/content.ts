@@ -1,12 +1,12 @@
 import type { BlobRef } from '@vitrine/protocol'
 import { byteLength } from '../byte-length.ts'
-import { asFields, countIn, type Fields, fieldsIn, idIn, present, textIn } from '../fields.ts'
+import { asFields, countIn, type Fields, fieldsIn, idIn, omitUndefined, textIn } from '../fields.ts'
 import { sizeText } from '../lines/size.ts'
 import { nameIn } from './bounded.ts'
 
-/** A part of what was said that is no text here: an image, a file, or a text so long that it became a blob. */
+/** A part of a message that is not inline text: an image, a file, or a long text stored as a blob. */
 export interface Attachment {
-  /** `image`, `audio`, `resource`, `resource_link`, `text`, `terminal`, `blob`, or the agent's own word. */
+  /** `image`, `audio`, `resource`, `resource_link`, `text`, `terminal`, `blob`, or a type of the agent's own. */
   readonly type: string
   readonly mimeType?: string
   readonly uri?: string
@@ -20,10 +20,10 @@ export interface Content {
   readonly attachments: readonly Attachment[]
 }
 
-/** More are not shown. */
+/** Further attachments are omitted. */
 export const maxAttachments = 50
 
-/** Reads a content block, many of them, a bare text, or the blob that they became. */
+/** Reads a content block, a list of them, a plain string, or a blob reference. */
 export function contentOf(value: unknown): Content {
   const texts: string[] = []
   const attachments: Attachment[] = []
@@ -35,13 +35,13 @@ export function contentOf(value: unknown): Content {
   return { text: texts.join('\n'), attachments }
 }
 
-/** An attachment in a few words. */
+/** A short description of an attachment. */
 export function attachmentText({ type, name, uri, mimeType, bytes }: Attachment): string {
-  const words = [type, name ?? uri, mimeType, bytes === undefined ? undefined : sizeText(bytes)]
-  return `(${words.filter(Boolean).join(' ')})`
+  const parts = [type, name ?? uri, mimeType, bytes === undefined ? undefined : sizeText(bytes)]
+  return `(${parts.filter(Boolean).join(' ')})`
 }
 
-/** The blob that stands for something large, where there is one. */
+/** The blob reference in these fields, if there is one. */
 export function blobRefIn(data: Fields): Pick<BlobRef, 'blob' | 'bytes'> | undefined {
   const blob = nameIn(data, 'blob')
   const bytes = countIn(data, 'bytes')
@@ -61,7 +61,7 @@ function attachmentOf(block: Fields): Attachment[] {
   return [
     {
       type,
-      ...present({
+      ...omitUndefined({
         mimeType: nameIn(block, 'mimeType') ?? nameIn(resource, 'mimeType'),
         uri: nameIn(block, 'uri') ?? nameIn(resource, 'uri'),
         name: nameIn(block, 'name') ?? nameIn(block, 'terminalId'),

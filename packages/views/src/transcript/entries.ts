@@ -1,10 +1,10 @@
 import type { CopyOnce } from '../copy-once.ts'
 import { wideEntryOf, withoutWideEntry, withWideEntry } from '../wide-table.ts'
-import type { Step } from './step.ts'
+import type { TranscriptStep } from './step.ts'
 import type { Transcript, TranscriptEntry, TranscriptRef } from './transcript.ts'
 
 /**
- * What was said and done, in order of first appearance.
+ * The entries of a transcript in order of first appearance.
  *
  * @example
  * listTranscript(transcript).filter(({ kind }) => kind === 'message')
@@ -14,7 +14,7 @@ export function listTranscript(transcript: Transcript): TranscriptEntry[] {
 }
 
 /**
- * The entry that a reference of `entries` stands for.
+ * The entry for a reference of `entries`.
  *
  * @example
  * transcriptEntry(transcript, { kind: 'toolCall', id: 'call_1' })?.changedAt
@@ -37,8 +37,12 @@ export function transcriptEntry(
   }
 }
 
-/** The transcript with an entry as it is now: a new one at the end, a known one where it was. */
-export function withTold({ copy, limits }: Step, transcript: Transcript, entry: TranscriptEntry): Transcript {
+/** The transcript with this entry: appended if it is new, replaced in place if it is known. */
+export function withTranscriptEntry(
+  { copy, limits }: TranscriptStep,
+  transcript: Transcript,
+  entry: TranscriptEntry,
+): Transcript {
   const { kind, id } = entry
   const known = transcriptEntry(transcript, entry)
   const next = copy(known === undefined ? withoutSpeaker(copy, transcript) : withPause(copy, transcript))
@@ -66,7 +70,7 @@ export function withTold({ copy, limits }: Step, transcript: Transcript, entry: 
     next.entries = entries
   }
   let bounded: Transcript = next
-  // The newest stays, however long it is: chunks go on in it.
+  // The newest entry always stays, since further chunks are added to it.
   while (
     bounded.entries.length > 1 &&
     (bounded.entries.length > limits.maxEntries || bounded.chars > limits.maxChars)
@@ -76,7 +80,7 @@ export function withTold({ copy, limits }: Step, transcript: Transcript, entry: 
   return bounded
 }
 
-/** What comes next begins a message of its own, even if it is by the same speaker. */
+/** The next chunk starts a new message, even from the same speaker. */
 export function withoutSpeaker(copy: CopyOnce, transcript: Transcript): Transcript {
   if (transcript.speaking === undefined) return transcript
   const next = copy(transcript)
@@ -84,7 +88,7 @@ export function withoutSpeaker(copy: CopyOnce, transcript: Transcript): Transcri
   return next
 }
 
-/** Something came in between: only an agent that names its messages can go on with one. */
+/** After another entry, only a chunk with a message id can continue its message. */
 export function withPause(copy: CopyOnce, transcript: Transcript): Transcript {
   return transcript.speaking?.messageId === undefined ? withoutSpeaker(copy, transcript) : transcript
 }

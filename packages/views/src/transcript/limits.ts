@@ -1,14 +1,14 @@
 import { wholeNumber } from '../limit.ts'
 
-/** How much of a session a transcript keeps. The oldest goes first. */
+/** Size limits of a transcript. The oldest entries are dropped first. */
 export interface TranscriptLimits {
-  /** How many entries, 10,000 by default. */
+  /** Maximum number of entries, default 10,000. */
   readonly maxEntries?: number
-  /** How many characters all entries hold together, 4,000,000 by default. */
+  /** Maximum number of characters of all entries, default 4,000,000. */
   readonly maxChars?: number
-  /** How many characters one entry holds before its end is left out, 100,000 by default. */
+  /** Maximum number of characters of one entry, whose end is then cut; default 100,000. */
   readonly maxEntryChars?: number
-  /** How many turns, 1,000 by default. */
+  /** Maximum number of turns, default 1,000. */
   readonly maxTurns?: number
 }
 

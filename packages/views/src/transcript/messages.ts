@@ -1,39 +1,48 @@
-import { asFields, type Fields, present } from '../fields.ts'
+import { asFields, type Fields, omitUndefined } from '../fields.ts'
 import { momentOf } from '../moment.ts'
 import { head, nameIn } from './bounded.ts'
 import { type Content, contentOf, maxAttachments } from './content.ts'
-import { transcriptEntry, withTold } from './entries.ts'
-import { newEntry, type Step, turnOf } from './step.ts'
+import { transcriptEntry, withTranscriptEntry } from './entries.ts'
+import { newEntry, type TranscriptStep, turnOf } from './step.ts'
 import type { Transcript, TranscriptMessage, TranscriptThought } from './transcript.ts'
 
-type Speech = TranscriptMessage | TranscriptThought
+type TextEntry = TranscriptMessage | TranscriptThought
 
-export type Voice = TranscriptMessage['role'] | 'thought'
+export type Speaker = TranscriptMessage['role'] | 'thought'
 
-/** The prompt of a turn: a message of its own, whatever came before. */
-export function prompted(step: Step, transcript: Transcript): Transcript {
+/** Adds the prompt of a turn, always as a new message. */
+export function addPrompt(step: TranscriptStep, transcript: Transcript): Transcript {
   const content = contentOf(asFields(step.event.data).prompt)
   if (isEmpty(content)) return transcript
-  return withTold(step, transcript, grown(step, begunSpeech(step, transcript, 'user'), content))
+  return withTranscriptEntry(
+    step,
+    transcript,
+    withContent(step, newTextEntry(step, transcript, 'user'), content),
+  )
 }
 
-/** A chunk: more of what is being said, or the beginning of something else. */
-export function addMessage(step: Step, transcript: Transcript, voice: Voice, update: Fields): Transcript {
+/** Adds a chunk to the current message, or starts a new one. */
+export function addMessage(
+  step: TranscriptStep,
+  transcript: Transcript,
+  voice: Speaker,
+  update: Fields,
+): Transcript {
   const content = contentOf(update.content)
   if (isEmpty(content)) return transcript
   const messageId = nameIn(update, 'messageId')
-  const speech = goingOn(step, transcript, voice, messageId) ?? begunSpeech(step, transcript, voice)
-  const next = step.copy(withTold(step, transcript, grown(step, speech, content)))
-  next.speaking = { kind: speech.kind, id: speech.id, ...present({ messageId }) }
+  const speech = continuedEntry(step, transcript, voice, messageId) ?? newTextEntry(step, transcript, voice)
+  const next = step.copy(withTranscriptEntry(step, transcript, withContent(step, speech, content)))
+  next.speaking = { kind: speech.kind, id: speech.id, ...omitUndefined({ messageId }) }
   return next
 }
 
-function goingOn(
-  { event }: Step,
+function continuedEntry(
+  { event }: TranscriptStep,
   transcript: Transcript,
-  voice: Voice,
+  voice: Speaker,
   messageId: string | undefined,
-): Speech | undefined {
+): TextEntry | undefined {
   const { speaking } = transcript
   if (speaking === undefined || speaking.messageId !== messageId) return undefined
   const entry = transcriptEntry(transcript, speaking)
@@ -42,7 +51,7 @@ function goingOn(
   return entry.kind === 'message' && entry.role === voice ? entry : undefined
 }
 
-function begunSpeech(step: Step, transcript: Transcript, voice: Voice): Speech {
+function newTextEntry(step: TranscriptStep, transcript: Transcript, voice: Speaker): TextEntry {
   const { seq } = step.event
   if (voice === 'thought') {
     return { kind: 'thought', ...newEntry(step, transcript, `thought_${seq}`), text: '' }
@@ -50,14 +59,18 @@ function begunSpeech(step: Step, transcript: Transcript, voice: Voice): Speech {
   return { kind: 'message', role: voice, ...newEntry(step, transcript, `msg_${seq}`), text: '' }
 }
 
-function grown<T extends Speech>({ event, limits }: Step, speech: T, { text, attachments }: Content): T {
+function withContent<T extends TextEntry>(
+  { event, limits }: TranscriptStep,
+  speech: T,
+  { text, attachments }: Content,
+): T {
   const more = head(text, speech.cut ? 0 : limits.maxEntryChars - speech.chars)
-  const attached = [...(speech.attachments ?? []), ...attachments].slice(0, maxAttachments)
+  const allAttachments = [...(speech.attachments ?? []), ...attachments].slice(0, maxAttachments)
   return {
     ...speech,
     text: speech.text + more,
     chars: speech.chars + more.length,
-    ...(attached.length > 0 && { attachments: attached }),
+    ...(allAttachments.length > 0 && { attachments: allAttachments }),
     ...(more.length < text.length && { cut: true }),
     changedAt: momentOf(event),
   }

@@ -1,56 +1,56 @@
-import { asFields, type Fields, fieldsIn, outcomeIn, present } from '../fields.ts'
+import { asFields, type Fields, fieldsIn, omitUndefined, outcomeIn } from '../fields.ts'
 import { momentOf } from '../moment.ts'
 import { wideEntryOf } from '../wide-table.ts'
 import { type Bounded, bounded, nameIn, sizeOf } from './bounded.ts'
-import { withTold } from './entries.ts'
-import { newEntry, type Step } from './step.ts'
-import { newestCall, toolCallTold } from './tool-calls.ts'
+import { withTranscriptEntry } from './entries.ts'
+import { newEntry, type TranscriptStep } from './step.ts'
+import { applyToolCall, newestCall } from './tool-calls.ts'
 import type { Transcript, TranscriptPermission, TranscriptQuestion } from './transcript.ts'
 
 const maxOptions = 50
 const modes = ['form', 'url'] as const
 const actions = ['accept', 'decline', 'cancel'] as const
 
-/** The first request of an id counts, and its first answer; an answer without its request is shown as well. */
-export function permissionRequested(step: Step, transcript: Transcript): Transcript {
+/** Only the first request and the first answer of an id count; an answer without a request also makes an entry. */
+export function permissionRequested(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'permission')
   if (id === undefined || wideEntryOf(transcript.permissions, id) !== undefined) return transcript
-  const told = fieldsIn(data, 'toolCall')
-  const next = toolCallTold(step, transcript, told, 'begins')
-  const toolCallId = nameIn(told, 'toolCallId')
-  return withTold(step, next, {
+  const toolCall = fieldsIn(data, 'toolCall')
+  const next = applyToolCall(step, transcript, toolCall, 'start')
+  const toolCallId = nameIn(toolCall, 'toolCallId')
+  return withTranscriptEntry(step, next, {
     ...emptyPermission(step, next, id),
-    ...present({
+    ...omitUndefined({
       toolCall: toolCallId === undefined ? undefined : newestCall(next, toolCallId)?.id,
-      title: nameIn(told, 'title'),
+      title: nameIn(toolCall, 'title'),
     }),
     options: optionsOf(data.options),
   })
 }
 
-export function permissionResolved(step: Step, transcript: Transcript): Transcript {
+export function permissionResolved(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'permission')
   if (id === undefined) return transcript
   const known = wideEntryOf(transcript.permissions, id) ?? emptyPermission(step, transcript, id)
   if (known.resolvedAt !== undefined) return transcript
-  return withTold(step, transcript, {
+  return withTranscriptEntry(step, transcript, {
     ...known,
-    ...present({ answer: nameIn(data, 'answer'), option: nameIn(data, 'option') }),
-    ...answered(step, data),
+    ...omitUndefined({ answer: nameIn(data, 'answer'), option: nameIn(data, 'option') }),
+    ...resolution(step, data),
   })
 }
 
-export function questionRequested(step: Step, transcript: Transcript): Transcript {
+export function questionRequested(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'question')
   if (id === undefined || wideEntryOf(transcript.questions, id) !== undefined) return transcript
-  const message = half(step, data.message)
-  const schema = half(step, data.schema)
-  return withTold(step, transcript, {
+  const message = boundedHalf(step, data.message)
+  const schema = boundedHalf(step, data.schema)
+  return withTranscriptEntry(step, transcript, {
     ...emptyQuestion(step, transcript, id),
-    ...present({
+    ...omitUndefined({
       message: typeof message?.value === 'string' ? message.value : undefined,
       mode: modes.find((mode) => mode === data.mode),
       schema: schema?.value,
@@ -61,36 +61,40 @@ export function questionRequested(step: Step, transcript: Transcript): Transcrip
   })
 }
 
-export function questionResolved(step: Step, transcript: Transcript): Transcript {
+export function questionResolved(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'question')
   if (id === undefined) return transcript
   const known = wideEntryOf(transcript.questions, id) ?? emptyQuestion(step, transcript, id)
   if (known.resolvedAt !== undefined) return transcript
-  const content = half(step, data.content)
-  return withTold(step, transcript, {
+  const content = boundedHalf(step, data.content)
+  return withTranscriptEntry(step, transcript, {
     ...known,
-    ...present({ action: actions.find((action) => action === data.action), content: content?.value }),
-    ...answered(step, data),
+    ...omitUndefined({ action: actions.find((action) => action === data.action), content: content?.value }),
+    ...resolution(step, data),
     chars: known.chars + sizeOf(content?.value),
     ...(content?.cut && { cut: true }),
   })
 }
 
-function emptyPermission(step: Step, transcript: Transcript, id: string): TranscriptPermission {
+function emptyPermission(step: TranscriptStep, transcript: Transcript, id: string): TranscriptPermission {
   return { kind: 'permission', ...newEntry(step, transcript, id), options: [] }
 }
 
-function emptyQuestion(step: Step, transcript: Transcript, id: string): TranscriptQuestion {
+function emptyQuestion(step: TranscriptStep, transcript: Transcript, id: string): TranscriptQuestion {
   return { kind: 'question', ...newEntry(step, transcript, id) }
 }
 
-function answered({ event }: Step, data: Fields) {
+function resolution({ event }: TranscriptStep, data: Fields) {
   const now = momentOf(event)
-  return { ...present({ outcome: outcomeIn(data), by: nameIn(data, 'by') }), changedAt: now, resolvedAt: now }
+  return {
+    ...omitUndefined({ outcome: outcomeIn(data), by: nameIn(data, 'by') }),
+    changedAt: now,
+    resolvedAt: now,
+  }
 }
 
-function half({ limits }: Step, value: unknown): Bounded | undefined {
+function boundedHalf({ limits }: TranscriptStep, value: unknown): Bounded | undefined {
   return value === undefined || value === null
     ? undefined
     : bounded(value, Math.floor(limits.maxEntryChars / 2))
@@ -103,6 +107,6 @@ function optionsOf(value: unknown): TranscriptPermission['options'] {
     const id = nameIn(option, 'id')
     return id === undefined
       ? []
-      : [{ id, ...present({ name: nameIn(option, 'name'), kind: nameIn(option, 'kind') }) }]
+      : [{ id, ...omitUndefined({ name: nameIn(option, 'name'), kind: nameIn(option, 'kind') }) }]
   })
 }

@@ -1,44 +1,51 @@
 import type { JournalEvent } from '@vitrine/protocol'
-import { asFields, countIn, type Fields, present } from '../fields.ts'
+import { asFields, countIn, type Fields, omitUndefined } from '../fields.ts'
 import { momentOf } from '../moment.ts'
 import { subjectOf } from '../subject.ts'
 import { wideEntryOf, withWideEntry } from '../wide-table.ts'
 import { bounded, nameIn, sizeOf } from './bounded.ts'
-import { transcriptEntry, withTold } from './entries.ts'
-import { newEntry, type Step, turnOf } from './step.ts'
+import { transcriptEntry, withTranscriptEntry } from './entries.ts'
+import { newEntry, type TranscriptStep, turnOf } from './step.ts'
 import { toolContentOf } from './tool-content.ts'
 import type { Transcript, TranscriptToolCall } from './transcript.ts'
 
 /**
- * A status only ever goes up this ladder, so a late `pending` changes nothing. `unfinished` and `cancelled` are
- * what we conclude at the end of a turn, so the agent's own last word may still replace them; the first of its
- * last words stays.
+ * A status can only be replaced by one of a higher rank, so a late `pending` changes nothing. The view sets
+ * `unfinished` and `cancelled` at the end of a turn; a final status from the agent may still replace them, and the
+ * first final status stays.
  */
-const ladder = { pending: 0, in_progress: 1, unfinished: 2, cancelled: 2, completed: 3, failed: 3 } as const
+const statusRank = {
+  pending: 0,
+  in_progress: 1,
+  unfinished: 2,
+  cancelled: 2,
+  completed: 3,
+  failed: 3,
+} as const
 
-/** `unfinished`: its turn ended well, and nobody said how the call did. */
-export type ToolCallStatus = keyof typeof ladder
+/** `unfinished`: its turn ended with `ok`, but the agent reported no final status of the call. */
+export type ToolCallStatus = keyof typeof statusRank
 
-const spokenStatuses = ['pending', 'in_progress', 'completed', 'failed', 'cancelled'] as const
+const reportedStatuses = ['pending', 'in_progress', 'completed', 'failed', 'cancelled'] as const
 
 const maxLocations = 50
 
 /**
- * What an agent says of a tool call, in whatever order: agents update before they create, and ask for permission
- * before either. `begins` is said of a notice that only ever comes first in its turn.
+ * Applies an agent's message about a tool call. Messages may come in any order: some agents send an update before the
+ * call, or a permission request before either. `start` is a notice that is always the first for a call in its turn.
  */
-export function toolCallTold(
-  step: Step,
+export function applyToolCall(
+  step: TranscriptStep,
   transcript: Transcript,
-  told: Fields,
-  notice: 'begins' | 'goes on',
+  update: Fields,
+  notice: 'start' | 'update',
 ): Transcript {
-  const toolCallId = nameIn(told, 'toolCallId')
+  const toolCallId = nameIn(update, 'toolCallId')
   if (toolCallId === undefined) return transcript
-  const status = spokenStatuses.find((one) => one === told.status)
+  const status = reportedStatuses.find((one) => one === update.status)
   const known = newestCall(transcript, toolCallId)
-  if (known !== undefined && !isAnother(known, turnOf(step.event, transcript), notice, status)) {
-    return withTold(step, transcript, withStatus(updated(step, known, told), status, step.event))
+  if (known !== undefined && !isNewCall(known, turnOf(step.event, transcript), notice, status)) {
+    return withTranscriptEntry(step, transcript, withStatus(updated(step, known, update), status, step.event))
   }
   const { seq } = step.event
   const id = freeId(transcript, known === undefined ? toolCallId : `${toolCallId}:${seq}`, seq)
@@ -49,15 +56,15 @@ export function toolCallTold(
     ...newEntry(step, transcript, id),
   }
   const next = step.copy(
-    withTold(step, transcript, withStatus(updated(step, call, told), status, step.event)),
+    withTranscriptEntry(step, transcript, withStatus(updated(step, call, update), status, step.event)),
   )
   if (id !== toolCallId) next.reused = withWideEntry(step.copy, next.reused, toolCallId, id)
   return next
 }
 
-/** Ends the calls that the host says it closed. */
+/** Ends the calls that the host reports as closed. */
 export function withCallsClosed(
-  step: Step,
+  step: TranscriptStep,
   transcript: Transcript,
   toolCallIds: readonly string[],
 ): Transcript {
@@ -67,16 +74,16 @@ export function withCallsClosed(
   }, transcript)
 }
 
-/** Ends what is still open of a turn, or of the time since the last one. */
+/** Ends the open calls of a turn, or of the entries since the last turn. */
 export function withTurnClosed(
-  step: Step,
+  step: TranscriptStep,
   transcript: Transcript,
   turn: string | undefined,
   status: 'cancelled' | 'unfinished',
 ): Transcript {
   let next = transcript
-  for (let place = transcript.entries.length - 1; place >= 0; place -= 1) {
-    const ref = transcript.entries[place]
+  for (let index = transcript.entries.length - 1; index >= 0; index -= 1) {
+    const ref = transcript.entries[index]
     const entry = ref && transcriptEntry(transcript, ref)
     if (entry === undefined || entry.turn !== turn) break
     if (entry.kind === 'toolCall') next = withEnd(step, next, entry, status)
@@ -84,41 +91,41 @@ export function withTurnClosed(
   return next
 }
 
-/** The call that an agent means by its id. */
+/** The latest call with an agent's tool call id. */
 export function newestCall(transcript: Transcript, toolCallId: string): TranscriptToolCall | undefined {
   const id = wideEntryOf(transcript.reused, toolCallId) ?? toolCallId
   const call = wideEntryOf(transcript.toolCalls, id)
   return call?.toolCallId === toolCallId ? call : undefined
 }
 
-export function isOver(status: ToolCallStatus): boolean {
-  return ladder[status] > ladder.in_progress
+export function hasEnded(status: ToolCallStatus): boolean {
+  return statusRank[status] > statusRank.in_progress
 }
 
 /**
- * Whether an id that a finished call had is used again, which only happens in a later turn. An update that comes
- * first says so only if the agent itself had ended that call: one that we ended may go on all the same.
+ * Whether the agent reuses the id of an ended call for a new one, which only happens in a later turn. An update means a
+ * new call only if the agent itself had ended the old one: a call that the view ended may still continue.
  */
-function isAnother(
+function isNewCall(
   known: TranscriptToolCall,
   turn: string | undefined,
-  notice: 'begins' | 'goes on',
+  notice: 'start' | 'update',
   status: ToolCallStatus | undefined,
 ): boolean {
-  if (!isOver(known.status) || turn === undefined || known.turn === turn) return false
-  if (notice === 'begins') return true
-  return status !== undefined && !isOver(status) && ladder[known.status] === ladder.completed
+  if (!hasEnded(known.status) || turn === undefined || known.turn === turn) return false
+  if (notice === 'start') return true
+  return status !== undefined && !hasEnded(status) && statusRank[known.status] === statusRank.completed
 }
 
 function withEnd(
-  step: Step,
+  step: TranscriptStep,
   transcript: Transcript,
   call: TranscriptToolCall,
   status: ToolCallStatus,
 ): Transcript {
-  if (isOver(call.status)) return transcript
+  if (hasEnded(call.status)) return transcript
   const ended = withStatus(call, status, step.event)
-  return withTold(step, transcript, { ...ended, changedAt: momentOf(step.event) })
+  return withTranscriptEntry(step, transcript, { ...ended, changedAt: momentOf(step.event) })
 }
 
 function withStatus(
@@ -126,28 +133,32 @@ function withStatus(
   status: ToolCallStatus | undefined,
   event: JournalEvent,
 ): TranscriptToolCall {
-  if (status === undefined || ladder[status] <= ladder[call.status]) return call
-  return { ...call, status, ...(isOver(status) && { endedAt: momentOf(event) }) }
+  if (status === undefined || statusRank[status] <= statusRank[call.status]) return call
+  return { ...call, status, ...(hasEnded(status) && { endedAt: momentOf(event) }) }
 }
 
-function freeId(transcript: Transcript, wanted: string, seq: number): string {
-  let id = wanted
+function freeId(transcript: Transcript, preferred: string, seq: number): string {
+  let id = preferred
   while (wideEntryOf(transcript.toolCalls, id) !== undefined) id = `${id}:${seq}`
   return id
 }
 
-/** Each field that is told replaces the one before, as the protocol has it. */
-function updated({ event, limits }: Step, call: TranscriptToolCall, told: Fields): TranscriptToolCall {
-  const input = rawPart(told.rawInput, limits.maxEntryChars)
-  const output = rawPart(told.rawOutput, limits.maxEntryChars)
-  const shown = toolContentOf(told.content, Math.floor(limits.maxEntryChars / 2))
+/** Replaces each field that the update contains, as the protocol defines it. */
+function updated(
+  { event, limits }: TranscriptStep,
+  call: TranscriptToolCall,
+  update: Fields,
+): TranscriptToolCall {
+  const input = rawPart(update.rawInput, limits.maxEntryChars)
+  const output = rawPart(update.rawOutput, limits.maxEntryChars)
+  const shown = toolContentOf(update.content, Math.floor(limits.maxEntryChars / 2))
   const next: TranscriptToolCall = {
     ...call,
-    ...present({
-      title: nameIn(told, 'title'),
-      name: nameIn(told, 'name'),
-      toolKind: nameIn(told, 'kind'),
-      locations: locationsOf(told.locations),
+    ...omitUndefined({
+      title: nameIn(update, 'title'),
+      name: nameIn(update, 'name'),
+      toolKind: nameIn(update, 'kind'),
+      locations: locationsOf(update.locations),
       input: input?.value,
       output: output?.value,
       content: shown?.content,
@@ -158,8 +169,8 @@ function updated({ event, limits }: Step, call: TranscriptToolCall, told: Fields
   const subject = subjectOf(asFields(next.input)) ?? next.locations?.[0]?.path ?? next.content?.diffs[0]?.path
   return {
     ...next,
-    ...present({ subject: nameIn({ subject }, 'subject') }),
-    // Only what was replaced is measured, or every update would cost as much as the whole call.
+    ...omitUndefined({ subject: nameIn({ subject }, 'subject') }),
+    // Measures only replaced fields; otherwise every update would cost as much as the whole call.
     chars:
       call.chars +
       growth(call.input, next.input) +
@@ -180,6 +191,6 @@ function locationsOf(value: unknown): TranscriptToolCall['locations'] {
   if (!Array.isArray(value)) return undefined
   return value.slice(0, maxLocations).flatMap((one) => {
     const path = nameIn(asFields(one), 'path')
-    return path === undefined ? [] : [{ path, ...present({ line: countIn(asFields(one), 'line') }) }]
+    return path === undefined ? [] : [{ path, ...omitUndefined({ line: countIn(asFields(one), 'line') }) }]
   })
 }

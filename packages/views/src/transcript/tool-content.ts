@@ -1,5 +1,5 @@
 import type { BlobRef } from '@vitrine/protocol'
-import { asFields, type Fields, fieldsIn, present, textIn } from '../fields.ts'
+import { asFields, type Fields, fieldsIn, omitUndefined, textIn } from '../fields.ts'
 import { head, nameIn } from './bounded.ts'
 import { type Attachment, blobRefIn, contentOf } from './content.ts'
 
@@ -12,14 +12,14 @@ export interface ToolCallDiff {
   readonly newText: LongText
 }
 
-/** What a tool call shows of its work. */
+/** The content of a tool call: text, diffs and attachments. */
 export interface ToolCallContent {
   readonly text: string
   readonly diffs: readonly ToolCallDiff[]
   readonly attachments: readonly Attachment[]
 }
 
-/** More are not shown. */
+/** Further diffs are omitted. */
 const maxDiffs = 100
 
 export function toolContentOf(
@@ -37,11 +37,11 @@ export function toolContentOf(
   )
   const all = items.flatMap(diffOf)
   const shownText = head(text, max)
-  let room = max - shownText.length
+  let remaining = max - shownText.length
   let cut = shownText.length < text.length || all.length > maxDiffs
   const fitted = (long: string) => {
-    const part = head(long, room)
-    room -= part.length
+    const part = head(long, remaining)
+    remaining -= part.length
     if (part.length < long.length) cut = true
     return part
   }
@@ -53,7 +53,11 @@ function diffOf(item: Fields): ToolCallDiff[] {
   const path = nameIn(item, 'path')
   if (textIn(item, 'type') !== 'diff' || path === undefined) return []
   return [
-    { path, ...present({ oldText: longText(item, 'oldText') }), newText: longText(item, 'newText') ?? '' },
+    {
+      path,
+      ...omitUndefined({ oldText: longText(item, 'oldText') }),
+      newText: longText(item, 'newText') ?? '',
+    },
   ]
 }
 

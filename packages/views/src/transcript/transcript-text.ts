@@ -14,7 +14,7 @@ import type {
 } from './transcript.ts'
 
 export interface TranscriptTextOptions {
-  /** How long the text may be, 12,000 by default. */
+  /** Maximum length of the text, default 12,000. */
   readonly maxChars?: number
 }
 
@@ -25,14 +25,14 @@ interface Paragraph {
 
 const leftOut = '[Earlier parts of this conversation are left out.]'
 const missing = '[Parts of this conversation are missing.]'
-const between = '\n\n'
-/** How long what a tool call or a question is about may be. */
+const separator = '\n\n'
+/** Maximum length of the text of a tool call, permission, question or turn. */
 const maxLine = 200
 
 /**
- * The newest part of the conversation for somebody who was not there, such as an agent that cannot restore its
- * own session. It is cut at its old end, and says so. Only our own words begin at the margin: nothing that was
- * said can pass for a line of somebody else.
+ * The newest part of the conversation as text, for example for an agent that cannot restore its own session. A note
+ * replaces older parts that do not fit. Further lines of a message are indented, so that a message cannot imitate the
+ * label of another speaker.
  *
  * @example
  * transcriptText(transcript, { maxChars: 4000 }) // 'User: Fix it.\n\nTool: npm test (failed)\n\nAssistant: …'
@@ -44,36 +44,36 @@ export function transcriptText(transcript: Transcript, options: TranscriptTextOp
   if (whole !== undefined) return whole
   const opening = [leftOut, ...gaps].join(' ')
   const shown: string[] = []
-  let room = maxChars - opening.length
+  let remaining = maxChars - opening.length
   for (const paragraph of newestFirst(transcript)) {
-    room -= between.length
-    const part = fitted(paragraph, room)
+    remaining -= separator.length
+    const part = fitted(paragraph, remaining)
     if (part === undefined) break
     shown.push(part)
-    room -= part.length
+    remaining -= part.length
   }
-  return head([opening, ...shown.reverse()].join(between), maxChars)
+  return head([opening, ...shown.reverse()].join(separator), maxChars)
 }
 
-/** All of it, or nothing if that is too long. */
+/** The whole text, or `undefined` if it is too long. */
 function wholeText(transcript: Transcript, opening: readonly string[], maxChars: number): string | undefined {
   const shown: string[] = []
-  let room = maxChars - opening.join('').length
+  let remaining = maxChars - opening.join('').length
   for (const paragraph of newestFirst(transcript)) {
     const part = written(paragraph)
     shown.push(part)
-    room -= part.length
-    if (room < 0) return undefined
+    remaining -= part.length
+    if (remaining < 0) return undefined
   }
-  const text = [...opening, ...shown.reverse()].join(between)
+  const text = [...opening, ...shown.reverse()].join(separator)
   return text.length <= maxChars ? text : undefined
 }
 
-/** A paragraph, or the end of one for which there is no room. */
-function fitted({ label, text }: Paragraph, room: number): string | undefined {
+/** A paragraph, cut to its end if it does not fit. */
+function fitted({ label, text }: Paragraph, remaining: number): string | undefined {
   const all = written({ label, text })
-  if (all.length <= room) return all
-  const part = tail(text, room - label.length - ': …'.length)
+  if (all.length <= remaining) return all
+  const part = tail(text, remaining - label.length - ': …'.length)
   return part === '' ? undefined : `${label}: …${part}`
 }
 
@@ -82,14 +82,14 @@ function written({ label, text }: Paragraph): string {
 }
 
 function* newestFirst(transcript: Transcript): Generator<Paragraph> {
-  const untold = new Map(transcript.turns.map((turn) => [turn.id, turn]))
-  for (let place = transcript.entries.length - 1; place >= 0; place -= 1) {
-    const ref = transcript.entries[place]
+  const unlisted = new Map(transcript.turns.map((turn) => [turn.id, turn]))
+  for (let index = transcript.entries.length - 1; index >= 0; index -= 1) {
+    const ref = transcript.entries[index]
     const entry = ref && transcriptEntry(transcript, ref)
     if (entry === undefined) continue
-    const turn = untold.get(entry.turn ?? '')
+    const turn = unlisted.get(entry.turn ?? '')
     if (turn !== undefined) {
-      untold.delete(turn.id)
+      unlisted.delete(turn.id)
       yield* paragraph('Turn', turnText(turn))
     }
     yield* entryParagraph(entry)
@@ -121,17 +121,17 @@ function paragraph(label: string, text: string | undefined): Paragraph[] {
 function indented(text: string): string {
   return text
     .split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)
-    .map((line, place) => (place === 0 || line === '' ? line : `  ${line}`))
+    .map((line, index) => (index === 0 || line === '' ? line : `  ${line}`))
     .join('\n')
 }
 
 function toolText({ title, name, toolKind, subject, status }: TranscriptToolCall): string {
   const what = title ?? name ?? toolKind ?? ''
-  const words = subject === undefined || what.includes(subject) ? what : `${what} ${subject}`
-  return `${escapeForTerminal(words.trim() || 'unnamed', maxLine)} (${status})`
+  const text = subject === undefined || what.includes(subject) ? what : `${what} ${subject}`
+  return `${escapeForTerminal(text.trim() || 'unnamed', maxLine)} (${status})`
 }
 
-/** One that was granted shows in what the tool did. */
+/** A granted permission is omitted: the tool call shows it. */
 function permissionText({ title, resolvedAt, answer, outcome }: TranscriptPermission): string | undefined {
   if (answer?.startsWith('allow')) return undefined
   const end = resolvedAt === undefined ? 'not answered' : (answer ?? outcome ?? 'answered')
@@ -152,12 +152,12 @@ const endings: Readonly<Record<Outcome, string | undefined>> = {
   interrupted: 'was interrupted',
 }
 
-/** Nothing of a turn that ended well. */
+/** Empty for a turn that ended with `ok`. */
 function turnText({ outcome, errorCode, errorMessage, modelError }: TranscriptTurn): string | undefined {
-  const words = [
+  const parts = [
     outcome && endings[outcome],
     [errorCode, errorMessage].filter(Boolean).join(': '),
     modelError && `the model failed${modelError.text === undefined ? '' : `: ${modelError.text}`}`,
   ]
-  return escapeForTerminal(words.filter(Boolean).join(', '), maxLine)
+  return escapeForTerminal(parts.filter(Boolean).join(', '), maxLine)
 }

@@ -1,7 +1,7 @@
 import { isGap } from '@vitrine/protocol'
 import { copyOnce } from '../copy-once.ts'
 import { asFields } from '../fields.ts'
-import { mayMiss } from '../missing.ts'
+import { mayHide } from '../missing.ts'
 import { momentOf } from '../moment.ts'
 import type { View } from '../view.ts'
 import { addAgentMessage, setTitle } from './agent-messages.ts'
@@ -9,13 +9,13 @@ import { nameIn } from './bounded.ts'
 import { withoutSpeaker } from './entries.ts'
 import { checkedLimits, type TranscriptLimits } from './limits.ts'
 import { permissionRequested, permissionResolved, questionRequested, questionResolved } from './requests.ts'
-import type { Step } from './step.ts'
+import type { TranscriptStep } from './step.ts'
 import { withTurnClosed } from './tool-calls.ts'
 import { emptyTranscript, type Transcript } from './transcript.ts'
 import { turnFinished, turnStarted } from './turns.ts'
 
 export interface TranscriptOptions {
-  /** Whose events count; without it all do, as is right for a journal of one session. */
+  /** Only events of this session; default all, for a journal of one session. */
   readonly session?: string
   readonly limits?: TranscriptLimits
 }
@@ -23,7 +23,7 @@ export interface TranscriptOptions {
 const types = ['agent.message', 'session.*', 'turn.*', 'permission.*', 'question.*']
 
 /**
- * What was said and done in a session.
+ * The conversation of a session: messages, thoughts, tool calls, permissions and questions.
  *
  * @example
  * const transcript = rebuild(transcriptView({ session: 'ses_1' }), events)
@@ -39,7 +39,7 @@ export function transcriptView(options: TranscriptOptions = {}): View<Transcript
       let transcript = state
       for (const item of events) {
         if (isGap(item)) {
-          if (transcript.complete && mayMiss(item, types)) transcript = { ...transcript, complete: false }
+          if (transcript.complete && mayHide(item, types)) transcript = { ...transcript, complete: false }
         } else if (session === undefined || item.session === session) {
           transcript = applyEvent({ event: item, copy, limits }, transcript)
         }
@@ -49,7 +49,7 @@ export function transcriptView(options: TranscriptOptions = {}): View<Transcript
   }
 }
 
-function applyEvent(step: Step, transcript: Transcript): Transcript {
+function applyEvent(step: TranscriptStep, transcript: Transcript): Transcript {
   switch (step.event.type) {
     case 'agent.message':
       return addAgentMessage(step, transcript)
@@ -76,27 +76,27 @@ function applyEvent(step: Step, transcript: Transcript): Transcript {
   }
 }
 
-function created(step: Step, transcript: Transcript): Transcript {
+function created(step: TranscriptStep, transcript: Transcript): Transcript {
   const agent = nameIn(asFields(step.event.data), 'agent')
   const next = step.copy(reopened(step, transcript))
   if (agent !== undefined) next.agent = agent
   return next
 }
 
-function updated(step: Step, transcript: Transcript): Transcript {
+function updated(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const next = setTitle(step, transcript, data)
   return data.restored === undefined ? next : reopened(step, next)
 }
 
-function closed(step: Step, transcript: Transcript): Transcript {
+function closed(step: TranscriptStep, transcript: Transcript): Transcript {
   const ended = withTurnClosed(step, transcript, transcript.turn, 'unfinished')
   const next = step.copy(withoutSpeaker(step.copy, ended))
   next.closedAt = momentOf(step.event)
   return next
 }
 
-function reopened({ copy }: Step, transcript: Transcript): Transcript {
+function reopened({ copy }: TranscriptStep, transcript: Transcript): Transcript {
   if (transcript.closedAt === undefined) return transcript
   const next = copy(transcript)
   delete next.closedAt

@@ -7,53 +7,53 @@ import type { ToolCallStatus } from './tool-calls.ts'
 import type { ToolCallContent } from './tool-content.ts'
 
 interface Entry {
-  /** The same whether the transcript was built at once or as events came. */
+  /** Independent of the batches in which events were added. */
   readonly id: string
-  /** Absent for what came outside of any turn. */
+  /** Absent for an entry outside of any turn. */
   readonly turn?: string
   readonly beganAt: Moment
   readonly changedAt: Moment
-  /** How many characters it holds, as `maxChars` counts them. */
+  /** Number of characters, as `maxChars` counts them. */
   readonly chars: number
-  /** It was longer than an entry may be, and its end is left out. */
+  /** The entry was longer than `maxEntryChars` and its end was cut. */
   readonly cut?: true
 }
 
-interface SaidText extends Entry {
+interface TranscriptTextEntry extends Entry {
   readonly text: string
   readonly attachments?: readonly Attachment[]
 }
 
-export interface TranscriptMessage extends SaidText {
+export interface TranscriptMessage extends TranscriptTextEntry {
   readonly kind: 'message'
   readonly role: 'user' | 'assistant'
 }
 
-export interface TranscriptThought extends SaidText {
+export interface TranscriptThought extends TranscriptTextEntry {
   readonly kind: 'thought'
 }
 
 export interface TranscriptToolCall extends Entry {
   readonly kind: 'toolCall'
-  /** The agent's own id. Some agents use one again in a later turn; `id` is never used again. */
+  /** The agent's id of the call. Some agents reuse it in a later turn; `id` is unique. */
   readonly toolCallId: string
   readonly status: ToolCallStatus
   readonly title?: string
   readonly name?: string
   /** `read`, `edit`, `execute`, … */
   readonly toolKind?: string
-  /** The command or path it is about. */
+  /** Its command or path. */
   readonly subject?: string
   readonly locations?: readonly { readonly path: string; readonly line?: number }[]
   readonly input?: JsonValue
   readonly output?: JsonValue
   readonly content?: ToolCallContent
-  /** When it was known to be over. */
+  /** The event that showed that the call had ended. */
   readonly endedAt?: Moment
 }
 
 interface RequestEntry extends Entry {
-  /** Absent while somebody waits for the answer. */
+  /** Absent while the answer is pending. */
   readonly resolvedAt?: Moment
   readonly outcome?: Outcome
   readonly by?: string
@@ -61,7 +61,7 @@ interface RequestEntry extends Entry {
 
 export interface TranscriptPermission extends RequestEntry {
   readonly kind: 'permission'
-  /** The `id` of the tool call that it is for. */
+  /** The `id` of its tool call. */
   readonly toolCall?: string
   readonly title?: string
   readonly options: readonly { readonly id: string; readonly name?: string; readonly kind?: string }[]
@@ -92,7 +92,7 @@ export interface TranscriptRef {
   readonly id: string
 }
 
-/** One turn as far as events tell: it runs without `endedAt`; without `startedAt` its start is missing. */
+/** One turn. It is running without `endedAt`; without `startedAt` its start event is missing. */
 export interface TranscriptTurn {
   readonly id: string
   readonly index?: number
@@ -109,15 +109,15 @@ export interface TranscriptTurn {
 }
 
 export interface TranscriptUsage {
-  /** How many tokens the agent's context holds now, and how many it can. */
+  /** Tokens in the agent's context and its capacity. */
   readonly context?: { readonly used: number; readonly size?: number }
-  /** Of the whole session. */
+  /** Cost of the whole session. */
   readonly cost?: { readonly amount: number; readonly currency?: string }
-  /** The sum over the turns that said theirs. */
+  /** Sum of the turns with reported usage. */
   readonly tokens?: Usage
 }
 
-/** What was said and done in a session. Read it with `listTranscript` or `transcriptText`. */
+/** The state of `transcriptView`. Read it with `listTranscript` or `transcriptText`. */
 export interface Transcript {
   readonly agent?: string
   readonly title?: string
@@ -133,18 +133,18 @@ export interface Transcript {
   readonly plan?: TranscriptPlan
   readonly usage: TranscriptUsage
   readonly closedAt?: Moment
-  /** The turn that runs. */
+  /** The running turn. */
   readonly turn?: string
   /** The entry that the next chunk of text belongs to, if it is of the same kind. */
   readonly speaking?: TranscriptRef & { readonly messageId?: string }
-  /** The newest call by the agent's own id, where that was used again. */
+  /** The `id` of the latest call by the agent's id, for ids that were reused. */
   readonly reused: WideTable<string>
-  /** How many characters all entries hold. */
+  /** Number of characters of all entries. */
   readonly chars: number
-  /** How many entries were dropped to stay within the limits. */
+  /** Number of entries that were dropped to stay within the limits. */
   readonly dropped: number
   readonly droppedTurns: number
-  /** False once something is not here that was said: a gap hid it, or it is in a blob as a whole. */
+  /** False once content is missing, because of a gap or because a whole message is in a blob. */
   readonly complete: boolean
 }
 

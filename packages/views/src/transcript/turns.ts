@@ -1,39 +1,48 @@
 import type { ModelErrorSign } from '@vitrine/protocol'
-import { asFields, countIn, type Fields, fieldsIn, numberIn, outcomeIn, present, textsIn } from '../fields.ts'
+import {
+  asFields,
+  countIn,
+  type Fields,
+  fieldsIn,
+  numberIn,
+  omitUndefined,
+  outcomeIn,
+  textsIn,
+} from '../fields.ts'
 import { longTextIn } from '../lines/summary/long-text.ts'
 import { momentOf } from '../moment.ts'
 import { nameIn } from './bounded.ts'
 import { withoutSpeaker } from './entries.ts'
-import { prompted } from './messages.ts'
-import type { Step } from './step.ts'
+import { addPrompt } from './messages.ts'
+import type { TranscriptStep } from './step.ts'
 import { withCallsClosed, withTurnClosed } from './tool-calls.ts'
 import type { Transcript, TranscriptTurn } from './transcript.ts'
 import { usageOf, withTurnUsage } from './usage.ts'
 
 const signs = ['message', 'silence'] as const
 
-/** Only the first start of a turn counts, and its first end. */
-export function turnStarted(step: Step, transcript: Transcript): Transcript {
+/** Only the first start and the first end of a turn count. */
+export function turnStarted(step: TranscriptStep, transcript: Transcript): Transcript {
   const { event } = step
   const id = event.turn || `turn_${event.seq}`
-  if (placeOf(transcript, id) >= 0) return transcript
+  if (turnIndex(transcript, id) >= 0) return transcript
   const index = countIn(asFields(event.data), 'index')
   const next = step.copy(
     withTurn(step, withoutSpeaker(step.copy, transcript), {
       id,
-      ...present({ index }),
+      ...omitUndefined({ index }),
       startedAt: momentOf(event),
     }),
   )
   next.turn = id
-  return prompted(step, next)
+  return addPrompt(step, next)
 }
 
-export function turnFinished(step: Step, transcript: Transcript): Transcript {
+export function turnFinished(step: TranscriptStep, transcript: Transcript): Transcript {
   const { event } = step
   const id = event.turn || transcript.turn
   if (id === undefined) return transcript
-  const known = transcript.turns[placeOf(transcript, id)] ?? { id }
+  const known = transcript.turns[turnIndex(transcript, id)] ?? { id }
   if (known.endedAt !== undefined) return transcript
   const data = asFields(event.data)
   const turn = { ...known, ...endOf(data), endedAt: momentOf(event) }
@@ -49,12 +58,16 @@ export function turnFinished(step: Step, transcript: Transcript): Transcript {
   return next
 }
 
-function withTurn({ copy, limits }: Step, transcript: Transcript, turn: TranscriptTurn): Transcript {
+function withTurn(
+  { copy, limits }: TranscriptStep,
+  transcript: Transcript,
+  turn: TranscriptTurn,
+): Transcript {
   const next = copy(transcript)
   const turns = copy(transcript.turns)
-  const place = placeOf(transcript, turn.id)
-  if (place < 0) turns.push(turn)
-  else turns[place] = turn
+  const index = turnIndex(transcript, turn.id)
+  if (index < 0) turns.push(turn)
+  else turns[index] = turn
   while (turns.length > limits.maxTurns) {
     turns.shift()
     next.droppedTurns += 1
@@ -63,13 +76,13 @@ function withTurn({ copy, limits }: Step, transcript: Transcript, turn: Transcri
   return next
 }
 
-/** Almost always the last one. */
-function placeOf({ turns }: Transcript, id: string): number {
+/** Searches from the end, since it is almost always the last one. */
+function turnIndex({ turns }: Transcript, id: string): number {
   return turns.findLastIndex((turn) => turn.id === id)
 }
 
 function endOf(data: Fields) {
-  return present({
+  return omitUndefined({
     outcome: outcomeIn(data),
     stopReason: nameIn(data, 'stopReason'),
     durationMs: numberIn(data, 'durationMs'),
@@ -81,7 +94,7 @@ function endOf(data: Fields) {
   })
 }
 
-function modelErrorOf(said: Fields): ModelErrorSign | undefined {
-  const sign = signs.find((one) => one === said.sign)
-  return sign && { sign, ...present({ text: nameIn(said, 'text') }) }
+function modelErrorOf(fields: Fields): ModelErrorSign | undefined {
+  const sign = signs.find((one) => one === fields.sign)
+  return sign && { sign, ...omitUndefined({ text: nameIn(fields, 'text') }) }
 }

@@ -1,26 +1,26 @@
 import type { Usage } from '@vitrine/protocol'
-import { countIn, type Fields, fieldsIn, numberIn, present } from '../fields.ts'
+import { countIn, type Fields, fieldsIn, numberIn, omitUndefined } from '../fields.ts'
 import { nameIn } from './bounded.ts'
-import type { Step } from './step.ts'
+import type { TranscriptStep } from './step.ts'
 import type { Transcript, TranscriptUsage } from './transcript.ts'
 
-/** What the agent says of its context and of the cost so far; what it leaves out stays. */
-export function usageUpdated({ copy }: Step, transcript: Transcript, update: Fields): Transcript {
+/** Updates context size and cost as the agent reports them; fields that it omits stay. */
+export function updateUsage({ copy }: TranscriptStep, transcript: Transcript, update: Fields): Transcript {
   const next = copy(transcript)
-  next.usage = { ...transcript.usage, ...present({ context: contextOf(update), cost: costOf(update) }) }
+  next.usage = { ...transcript.usage, ...omitUndefined({ context: contextOf(update), cost: costOf(update) }) }
   return next
 }
 
-/** What one turn cost. */
+/** The reported token usage of one turn. */
 export function usageOf(data: Fields): Usage | undefined {
-  const said = fieldsIn(data, 'usage')
-  const usage: Usage = present({
-    inputTokens: countIn(said, 'inputTokens'),
-    outputTokens: countIn(said, 'outputTokens'),
-    totalTokens: countIn(said, 'totalTokens'),
-    cachedReadTokens: countIn(said, 'cachedReadTokens'),
-    cachedWriteTokens: countIn(said, 'cachedWriteTokens'),
-    thoughtTokens: countIn(said, 'thoughtTokens'),
+  const fields = fieldsIn(data, 'usage')
+  const usage: Usage = omitUndefined({
+    inputTokens: countIn(fields, 'inputTokens'),
+    outputTokens: countIn(fields, 'outputTokens'),
+    totalTokens: countIn(fields, 'totalTokens'),
+    cachedReadTokens: countIn(fields, 'cachedReadTokens'),
+    cachedWriteTokens: countIn(fields, 'cachedWriteTokens'),
+    thoughtTokens: countIn(fields, 'thoughtTokens'),
   })
   return Object.keys(usage).length === 0 ? undefined : usage
 }
@@ -31,7 +31,7 @@ export function withTurnUsage(usage: TranscriptUsage, turn: Usage | undefined): 
   const { tokens = {} } = usage
   return {
     ...usage,
-    tokens: present({
+    tokens: omitUndefined({
       inputTokens: sum(tokens.inputTokens, turn.inputTokens),
       outputTokens: sum(tokens.outputTokens, turn.outputTokens),
       totalTokens: sum(tokens.totalTokens, turn.totalTokens),
@@ -44,13 +44,15 @@ export function withTurnUsage(usage: TranscriptUsage, turn: Usage | undefined): 
 
 function contextOf(update: Fields): TranscriptUsage['context'] {
   const used = countIn(update, 'used')
-  return used === undefined ? undefined : { used, ...present({ size: countIn(update, 'size') }) }
+  return used === undefined ? undefined : { used, ...omitUndefined({ size: countIn(update, 'size') }) }
 }
 
 function costOf(update: Fields): TranscriptUsage['cost'] {
   const cost = fieldsIn(update, 'cost')
   const amount = numberIn(cost, 'amount')
-  return amount === undefined ? undefined : { amount, ...present({ currency: nameIn(cost, 'currency') }) }
+  return amount === undefined
+    ? undefined
+    : { amount, ...omitUndefined({ currency: nameIn(cost, 'currency') }) }
 }
 
 function sum(a: number | undefined, b: number | undefined): number | undefined {

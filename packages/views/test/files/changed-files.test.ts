@@ -6,7 +6,7 @@ import { describeViewLaws } from '../view-laws.ts'
 
 type Step = [does: 'created' | 'changed' | 'deleted' | 'moved', path: string, data?: JsonObject]
 
-/** `['moved', 'a > b']` moves a to b; what ends with a slash is a directory. */
+/** `['moved', 'a > b']` moves a to b; a path that ends with a slash is a directory. */
 const eventsOf = (steps: readonly Step[]) =>
   steps.map(([does, path, data], index) => {
     const [from = '', to = from] = path.split(' > ')
@@ -26,7 +26,7 @@ const net = (steps: readonly Step[]) =>
       `${change} ${from === undefined ? '' : `${from} > `}${path}${replaced ? ' replaced' : ''}`,
   )
 
-describe('the changed files', () => {
+describe('changedFilesView', () => {
   describeViewLaws(changedFilesView)
 
   const table: [about: string, steps: Step[], result: string[]][] = [
@@ -35,7 +35,7 @@ describe('the changed files', () => {
     ['a file that was deleted', [['deleted', 'a']], ['deleted a']],
     ['a file that was moved', [['moved', 'a > b']], ['moved a > b']],
     [
-      'a directory that moved and told its entries first',
+      'a directory that moved after its entries',
       [
         ['moved', 'a/x > b/x'],
         ['moved', 'a/ > b/'],
@@ -43,7 +43,7 @@ describe('the changed files', () => {
       ['moved a > b', 'moved a/x > b/x'],
     ],
     [
-      'a new directory that moved and told its entries first',
+      'a new directory that moved after its entries',
       [
         ['created', 'a/'],
         ['created', 'a/x'],
@@ -142,7 +142,7 @@ describe('the changed files', () => {
       [],
     ],
     [
-      'changed on a trip',
+      'moved, changed and moved back',
       [
         ['moved', 'a > b'],
         ['changed', 'b'],
@@ -186,7 +186,7 @@ describe('the changed files', () => {
       ['created a', 'moved a > b'],
     ],
     [
-      'a directory move takes known entries along',
+      'a directory move moves known entries',
       [
         ['created', 'd/new'],
         ['changed', 'd/old'],
@@ -196,7 +196,7 @@ describe('the changed files', () => {
       ['deleted d/bad', 'moved d > e', 'created e/new', 'moved d/old > e/old'],
     ],
     [
-      'a directory move does not touch a neighbour whose name begins alike',
+      'a directory move does not affect a sibling with the same prefix',
       [
         ['created', 'd-2/x'],
         ['moved', 'd/ > e/'],
@@ -241,7 +241,7 @@ describe('the changed files', () => {
       ['created d', 'moved d > e'],
     ],
     [
-      'a directory that is gone takes known entries along',
+      'a deleted directory deletes known entries',
       [
         ['created', 'd/new'],
         ['changed', 'd/old'],
@@ -259,7 +259,7 @@ describe('the changed files', () => {
       ['created d', 'created d/x'],
     ],
     [
-      'a directory moved into itself, which cannot be',
+      'a directory moved into itself, which is impossible',
       [
         ['created', 'd/x'],
         ['moved', 'd/ > d/e/'],
@@ -277,11 +277,11 @@ describe('the changed files', () => {
     ],
   ]
 
-  it.each(table)('come to their net effect: %s', (_about, steps, result) => {
+  it.each(table)('lists the net effect: %s', (_about, steps, result) => {
     expect(net(steps)).toEqual(result)
   })
 
-  it('have the first before and the last after', () => {
+  it('has the first before and the last after', () => {
     const steps: Step[] = [
       ['changed', 'a', { before: 'sha256:1', after: 'sha256:2', size: 2 }],
       ['changed', 'a', { before: 'sha256:2', after: 'sha256:3', size: 3 }],
@@ -301,7 +301,7 @@ describe('the changed files', () => {
     ])
   })
 
-  it('keep the before of what is deleted, and of what was deleted before it was created again', () => {
+  it('keeps the before of a deleted file, also if it was created again', () => {
     const steps: Step[] = [
       ['changed', 'a', { before: 'sha256:1', after: 'sha256:2' }],
       ['deleted', 'a', { before: 'sha256:2' }],
@@ -322,7 +322,7 @@ describe('the changed files', () => {
     })
   })
 
-  it('do not take a later before for the first, nor an older after for the last', () => {
+  it('uses neither a later before nor an earlier after', () => {
     const steps: Step[] = [
       ['changed', 'a', { after: 'sha256:2' }],
       ['changed', 'a', { before: 'sha256:2' }],
@@ -330,7 +330,7 @@ describe('the changed files', () => {
     expect(listed(eventsOf(steps))).toEqual([{ path: 'a', change: 'changed', kind: 'file', seq: 2 }])
   })
 
-  it('tell two names apart that only their bytes tell apart', () => {
+  it('distinguishes names that differ only in their bytes', () => {
     const steps: Step[] = [
       ['created', 'a', { path: 'a\uFFFD', pathBase64: 'Yf8=' }],
       ['created', 'a', { path: 'a\uFFFD', pathBase64: 'Yf4=' }],
@@ -339,7 +339,7 @@ describe('the changed files', () => {
     expect(net(steps)).toEqual(['created a\udcfe'])
   })
 
-  it('at a seq are those of the events up to it', () => {
+  it('changedFilesAt() lists the changes up to a seq', () => {
     const events = eventsOf([
       ['created', 'a'],
       ['moved', 'a > b'],
@@ -351,7 +351,7 @@ describe('the changed files', () => {
     expect(changedFilesAt(events, 3)).toEqual([])
   })
 
-  it('are not complete after a gap that may hide some, or a watcher that could not see all', () => {
+  it('is incomplete after a gap of file events or a degraded watcher', () => {
     const complete = (item: JournalItem) => rebuild(changedFilesView, [item]).complete
     expect(complete(gap(1, 5, ['process.output']))).toBe(true)
     expect(complete(gap(1, 5, ['process.output', 'file.changed']))).toBe(false)
@@ -359,7 +359,7 @@ describe('the changed files', () => {
     expect(complete(event(1, 'watch.degraded', { reason: 'too many' }))).toBe(false)
   })
 
-  it('leave nothing behind in the state when there is no net effect', () => {
+  it('has an empty state when there is no net effect', () => {
     const events = eventsOf([
       ['created', 'a/b/c'],
       ['moved', 'x/y > x/z'],
@@ -369,7 +369,7 @@ describe('the changed files', () => {
     expect(rebuild(changedFilesView, events)).toEqual(changedFilesView.empty)
   })
 
-  it('share with the state before what a batch did not touch', () => {
+  it('shares unchanged parts with the previous state', () => {
     const before = rebuild(
       changedFilesView,
       eventsOf([
@@ -383,7 +383,7 @@ describe('the changed files', () => {
     expect(changedFilesView.add(before, [event(9, 'log.message')])).toBe(before)
   })
 
-  it('can be sent as JSON however deep a path is', () => {
+  it('can be converted to JSON at any depth of a path', () => {
     const deep = Array.from({ length: 30_000 }, () => 'd').join('/')
     const state = rebuild(changedFilesView, eventsOf([['created', deep]]))
     expect(listChangedFiles(JSON.parse(JSON.stringify(state)))).toMatchObject([{ path: deep }])

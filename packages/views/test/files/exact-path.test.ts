@@ -13,17 +13,17 @@ const bytesOf = (path: string) =>
     }),
   )
 
-it('takes the path as it is when there are no exact bytes', () => {
+it('exactPath uses the path if there are no exact bytes', () => {
   expect(exactPath({ path: 'a/é' }, 'path')).toBe('a/é')
   expect(exactPath({ previousPath: 'b' }, 'previousPath')).toBe('b')
   expect(exactPath({}, 'path')).toBeUndefined()
 })
 
-it('takes the path as it is when the bytes are not base64', () => {
+it('exactPath uses the path if the bytes are not base64', () => {
   expect(exactPath({ path: 'a', pathBase64: '!' }, 'path')).toBe('a')
 })
 
-it('reads UTF-8 as UTF-8', () => {
+it('exactPath decodes UTF-8', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
       expect(pathOf(Buffer.from(text))).toBe(text)
@@ -31,7 +31,7 @@ it('reads UTF-8 as UTF-8', () => {
   )
 })
 
-it('keeps every byte that is not UTF-8, so that different names stay different', () => {
+it('exactPath keeps every byte that is not UTF-8, so that different names stay different', () => {
   expect(pathOf(Buffer.from([0x61, 0xff]))).toBe('a\udcff')
   expect(pathOf(Buffer.from([0xed, 0xa0, 0x80]))).toBe('\udced\udca0\udc80')
   fc.assert(

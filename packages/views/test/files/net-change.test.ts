@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { type ChangedFile, changedFilesView, listChangedFiles, rebuild } from '../../src/index.ts'
 import { event } from '../journal-items.ts'
 
-/** A file system that remembers where each of its files was at the start, and tells what happens to it. */
+/** A model file system that knows the original path of each file and emits events. */
 interface Inode {
   readonly origin?: string
   readonly kind: 'file' | 'directory'
@@ -24,7 +24,7 @@ const start: readonly [path: string, kind: Inode['kind']][] = [
   ['c', 'file'],
 ]
 
-/** Numbers choose among what exists at that step, so that every step can do something. */
+/** Numbers select among the files that exist at that step, so that every step has an effect. */
 const step = fc.record({
   does: fc.constantFrom('file', 'directory', 'write', 'remove', 'move', 'move'),
   which: fc.nat(),
@@ -47,7 +47,7 @@ function fileSystem() {
   const below = (at: string) => [...inodes.keys()].filter((one) => one.startsWith(`${at}/`))
 
   function remove(at: string) {
-    // As a file system must: what is in a directory goes before it.
+    // The entries of a directory are removed before it, as in a real file system.
     for (const one of [...below(at).sort().reverse(), at]) {
       const inode = inodes.get(one)
       if (inode === undefined) continue
@@ -96,7 +96,7 @@ function fileSystem() {
 
 type Expected = Omit<ChangedFile, 'seq'>
 
-/** The difference between the start and now, from the file system itself. */
+/** The difference between the start and now, computed from the model. */
 function difference(inodes: ReadonlyMap<string, Inode>): Expected[] {
   const left = new Set([...inodes.values()].map(({ origin }) => origin))
   const lost = new Map(start.filter(([origin]) => !left.has(origin)))
@@ -117,7 +117,7 @@ function difference(inodes: ReadonlyMap<string, Inode>): Expected[] {
       result.push({ path: at, change: 'moved', kind, from: origin, ...images, ...replaced })
     }
   }
-  // What came to a path inside a moved directory is not known to events, and so the lost one is still listed.
+  // Events do not show which file moved to a path inside a moved directory, so the lost one is still listed.
   const listed = new Set(result.map((file) => file.path))
   for (const [at, kind] of lost) {
     if (!listed.has(at)) result.push({ path: at, change: 'deleted', kind, ...firstOf(at) })
@@ -125,7 +125,7 @@ function difference(inodes: ReadonlyMap<string, Inode>): Expected[] {
   return result.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-it('tells the same as the difference between the file system at the start and now', () => {
+it('the view equals the difference between the file system at the start and now', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       const { inodes, events, take } = fileSystem()

@@ -11,6 +11,6 @@ it.each([
   [59_990, '1 min 0 s'],
   [65_000, '1 min 5 s'],
   [7_260_000, '2 h 1 min'],
-])('says %d milliseconds as people do', (milliseconds, text) => {
+])('formats %d milliseconds for display', (milliseconds, text) => {
   expect(durationText(milliseconds)).toBe(text)
 })

@@ -36,7 +36,7 @@ describe('escapeForTerminal', () => {
     expect(escapeForTerminal(text)).toBe(safe)
   })
 
-  it('leaves nothing that a terminal obeys, and no second line', () => {
+  it('leaves no control character and no line break', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(escapeForTerminal(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
@@ -44,7 +44,7 @@ describe('escapeForTerminal', () => {
     )
   })
 
-  it('changes nothing that is escapeForTerminal already', () => {
+  it('does not change escaped text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(escapeForTerminal(escapeForTerminal(text))).toBe(escapeForTerminal(text))
@@ -61,7 +61,7 @@ describe('escapeForTerminal', () => {
     expect(escapeForTerminal('abc', 0)).toBe('')
   })
 
-  it('keeps within its length, and says so where it left something out', () => {
+  it('stays within its length and marks omitted text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 20 }), (text, max) => {
         const whole = escapeForTerminal(text)

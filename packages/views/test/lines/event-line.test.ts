@@ -127,7 +127,7 @@ const rows: Row[] = [
         params: { update: { sessionUpdate: 'tool_call_update', toolCallId: 'c1', status: 'completed' } },
       },
     },
-    'plain ← agent (again) session/update tool_call_update c1 completed',
+    'plain ← agent (replay) session/update tool_call_update c1 completed',
   ],
   [
     'agent.message',
@@ -228,13 +228,13 @@ const rows: Row[] = [
   ['constructor', {}, 'plain '],
 ]
 
-describe('an event in words', () => {
-  it.each(rows)('says %s with %j', (type, data, said, context) => {
+describe('eventParts', () => {
+  it.each(rows)('summarizes %s with %j', (type, data, summary, context) => {
     const { tone, text } = eventParts(event(5, type, data, context))
-    expect(`${tone} ${text}`).toBe(said)
+    expect(`${tone} ${text}`).toBe(summary)
   })
 
-  it('says what a gap hides', () => {
+  it('names the missing events of a gap', () => {
     expect(eventParts(gap(5, 9, [], 'trimmed'))).toEqual({
       time: '',
       type: 'journal.gap',
@@ -245,8 +245,8 @@ describe('an event in words', () => {
   })
 })
 
-describe('an event as a line', () => {
-  it('has the time, the seq, the type and the words in columns', () => {
+describe('eventLine', () => {
+  it('has the time, the seq, the type and the summary in columns', () => {
     expect(eventLine(event(5, 'file.created', { path: 'a', kind: 'file' }))).toBe(
       '10:15:05.000      5 file.created         a',
     )
@@ -255,7 +255,7 @@ describe('an event as a line', () => {
     )
   })
 
-  it('leaves the time blank when it cannot be read, and gives any zone in UTC', () => {
+  it('leaves an invalid time blank and converts any time zone to UTC', () => {
     const line = (time: string) => eventLine({ ...event(5, 'host.stopped'), time })
     expect(line('yesterday')).toBe('                  5 host.stopped')
     expect(line('2026-01-02T01:00:00+02:00')).toBe('23:00:00.000      5 host.stopped')
@@ -279,12 +279,12 @@ describe('an event as a line', () => {
     ['a session id', event(1, 'session.closed', {}, { session: '\u001bc' })],
     ['JSON', event(1, 'newer.type', { '\u009b': '\u202E\u2028' })],
     ['a reason for a gap', gap(1, 2, [], '\u001b[A\n\u001b[2K')],
-  ])('cannot be made to act on a terminal by %s', (_what, item: JournalItem) => {
+  ])('escapes control characters in %s', (_what, item: JournalItem) => {
     expect(eventLine(item)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
     expect(eventLine(item)).toMatch(/\\(x|u)/)
   })
 
-  it('is one safe line within its width for any event at all', () => {
+  it('is one safe line within its width for any event', () => {
     fc.assert(
       fc.property(anyItems, fc.nat({ max: 200 }), (items, width) => {
         for (const item of items) {

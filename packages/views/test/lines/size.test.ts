@@ -8,6 +8,6 @@ it.each([
   [1536, '1.5 KiB'],
   [3 * 1024 ** 2, '3 MiB'],
   [5000 * 1024 ** 4, '5000 TiB'],
-])('says %d bytes as people do', (bytes, text) => {
+])('formats %d bytes for display', (bytes, text) => {
   expect(sizeText(bytes)).toBe(text)
 })

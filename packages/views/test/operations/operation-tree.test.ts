@@ -27,7 +27,7 @@ const drawn = (items: readonly JournalItem[], options = {}) =>
 describe('the operation tree', () => {
   describeViewLaws(operationTreeView({ maxFinished: 3 }))
 
-  it('tells what an operation is about, how long it took and how it ended', () => {
+  it('has the subject, duration and outcome of an operation', () => {
     const tree = rebuild(view, [
       start(1, 'op_1', undefined, { command: 'npm test' }),
       finish(2, 'op_1', { outcome: 'failed', ok: false, durationMs: 12, exitCode: 3 }),
@@ -52,7 +52,7 @@ describe('the operation tree', () => {
     expect(operationChildren(rebuild(view, items), 'z').map(({ id }) => id)).toEqual(['b', 'a'])
   })
 
-  it('shows an operation whose start is missing from its finish, and adopts its children then', () => {
+  it('adds an operation at its finish if its start is missing, with its children', () => {
     const items = [gap(1, 4, ['operation.started']), start(5, 'child', 'root'), finish(6, 'child')]
     expect(drawn(items)).toEqual(['child'])
     expect(drawn([...items, finish(7, 'root')])).toEqual(['root', '-child'])
@@ -63,7 +63,7 @@ describe('the operation tree', () => {
     expect(rebuild(view, [gap(1, 4, ['process.output'])]).complete).toBe(true)
   })
 
-  it('believes the first start and the first end only', () => {
+  it('uses only the first start and the first end', () => {
     const tree = rebuild(view, [
       start(1, 'a'),
       start(2, 'a'),
@@ -75,12 +75,12 @@ describe('the operation tree', () => {
     ])
   })
 
-  it('breaks a circle of parents, so that every operation is still shown', () => {
+  it('breaks a cycle of parents, so that every operation is listed', () => {
     expect(drawn([start(1, 'self', 'self')])).toEqual(['self…'])
     expect(drawn([start(1, 'a', 'b'), start(2, 'b', 'c'), start(3, 'c', 'a')])).toEqual(['c…', '-b…', '--a…'])
   })
 
-  it('drops the oldest finished root with all below it, and says how many that were', () => {
+  it('drops the oldest finished root with its children and counts them', () => {
     const items = [
       ...[start(1, 'a'), start(2, 'a1', 'a'), finish(3, 'a1'), finish(4, 'a')],
       ...[start(5, 'b'), start(6, 'b1', 'b'), finish(7, 'b1'), finish(8, 'b')],
@@ -96,17 +96,17 @@ describe('the operation tree', () => {
     expect(drawn(items, { maxFinished: 2 })).toEqual(['root…', '-op_8', '-op_10'])
   })
 
-  it('keeps an open operation when the finished one above it is dropped', () => {
+  it('keeps an open operation when its finished parent is dropped', () => {
     const items = [start(1, 'a'), start(2, 'open', 'a'), finish(3, 'a'), start(4, 'b'), finish(5, 'b')]
     expect(drawn(items, { maxFinished: 1 })).toEqual(['open…', 'b'])
   })
 
-  it('cuts a long subject to a line', () => {
+  it('cuts a long subject', () => {
     const tree = rebuild(view, [start(1, 'a', undefined, { command: '😀'.repeat(1000) })])
     expect(operationRoots(tree)[0]?.subject).toBe(`${'😀'.repeat(255)}…`)
   })
 
-  it('shows every operation it knows exactly once, within its limit, and counts the rest', () => {
+  it('lists every operation exactly once within its limit, and counts the dropped ones', () => {
     fc.assert(
       fc.property(anyItems, fc.nat({ max: 5 }), (items, maxFinished) => {
         const tree = rebuild(operationTreeView({ maxFinished }), items)

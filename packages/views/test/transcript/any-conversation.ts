@@ -1,20 +1,20 @@
 import type { JournalItem, JsonObject } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { event, gap } from '../journal-items.ts'
-import { asks, calls, finish, type Said, says, start, thinks, update, updates } from './conversation.ts'
+import { asks, calls, finish, says, start, type TestEvent, thinks, update, updates } from './conversation.ts'
 
-// Few ids, so that events meet; among them the ones that objects trip over.
+// Few ids, so that events share them; also names of object properties.
 const id = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor', 'a:7')
 const turn = fc.constantFrom('t1', 't2', 't3')
 const words = fc.oneof(fc.string({ unit: 'binary' }), fc.constant('long '.repeat(20)))
 const outcome = fc.constantFrom('ok', 'failed', 'cancelled', 'timeout', 'interrupted', 'nonsense')
 const optional = { requiredKeys: [] }
 
-/** What went over the wire is what a view meets. */
+/** A round trip through JSON, as events have before a view gets them. */
 const overTheWire = (data: unknown): JsonObject => JSON.parse(JSON.stringify(data))
 
 const block = fc.oneof(
-  words.map((said) => ({ type: 'text', text: said })),
+  words.map((text) => ({ type: 'text', text })),
   fc.constant({ type: 'text', text: { blob: 'sha256:1', bytes: 70_000 } }),
   fc.record({ type: fc.constantFrom('image', 'resource_link'), data: words, uri: words, bytes: fc.nat() }),
   fc.jsonValue(),
@@ -63,7 +63,7 @@ const kinds = [
   '__proto__',
 ]
 
-const said: fc.Arbitrary<Said> = fc.oneof(
+const agentEvent: fc.Arbitrary<TestEvent> = fc.oneof(
   fc.tuple(words, fc.option(id, { nil: undefined })).map(([chunk, messageId]) => says(chunk, messageId)),
   words.map(thinks),
   fc.tuple(id, call).map(([toolCallId, more]) => calls(toolCallId, overTheWire(more))),
@@ -112,13 +112,13 @@ const said: fc.Arbitrary<Said> = fc.oneof(
         { requiredKeys: ['permission', 'question'] },
       ),
     )
-    .map(([type, data]): Said => [type, overTheWire(data)]),
+    .map(([type, data]): TestEvent => [type, overTheWire(data)]),
   fc
     .tuple(
       fc.constantFrom('session.created', 'session.updated', 'session.closed'),
       fc.record({ agent: words, title: fc.option(words), restored: fc.constant('load') }, optional),
     )
-    .map(([type, data]): Said => [type, overTheWire(data)]),
+    .map(([type, data]): TestEvent => [type, overTheWire(data)]),
   fc
     .tuple(fc.constantFrom(...kinds), fc.dictionary(fc.oneof(id, fc.string()), fc.jsonValue()))
     .map(([kind, fields]) => update(kind, overTheWire(fields))),
@@ -152,14 +152,14 @@ const said: fc.Arbitrary<Said> = fc.oneof(
         fc.jsonValue(),
       ),
     )
-    .map(([type, data]): Said => [type, overTheWire(data)]),
+    .map(([type, data]): TestEvent => [type, overTheWire(data)]),
 )
 
-/** Everything that a session may bring, in any order, with gaps and plain nonsense. */
+/** All events of a session in any order, with gaps and malformed events. */
 export const anyConversation: fc.Arbitrary<JournalItem[]> = fc
   .array(
     fc.oneof(
-      { weight: 20, arbitrary: fc.tuple(said, fc.option(turn, { nil: undefined, freq: 2 })) },
+      { weight: 20, arbitrary: fc.tuple(agentEvent, fc.option(turn, { nil: undefined, freq: 2 })) },
       { weight: 1, arbitrary: fc.constant(undefined) },
     ),
     { maxLength: 60, size: 'max' },

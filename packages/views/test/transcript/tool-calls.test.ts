@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { listTranscript, rebuild, type TranscriptToolCall, transcriptView } from '../../src/index.ts'
-import { asks, calls, conversation, finish, type Said, start, updates } from './conversation.ts'
+import { asks, calls, conversation, finish, start, type TestEvent, updates } from './conversation.ts'
 
-function toolCalls(...said: readonly Said[]): TranscriptToolCall[] {
-  return listTranscript(rebuild(transcriptView(), conversation(...said))).filter(
+function toolCalls(...events: readonly TestEvent[]): TranscriptToolCall[] {
+  return listTranscript(rebuild(transcriptView(), conversation(...events))).filter(
     (entry) => entry.kind === 'toolCall',
   )
 }
 
-const drawn = (...said: readonly Said[]) => toolCalls(...said).map(({ id, status }) => `${id} ${status}`)
+const entryLines = (...events: readonly TestEvent[]) =>
+  toolCalls(...events).map(({ id, status }) => `${id} ${status}`)
 
 const pending = { status: 'pending' }
 const running = { status: 'in_progress' }
@@ -16,47 +17,47 @@ const completed = { status: 'completed' }
 const failed = { status: 'failed' }
 
 describe('a tool call', () => {
-  it.each<[string, Said[], string[]]>([
-    ['is pending if nothing else is said', [calls('a')], ['a pending']],
+  it.each<[string, TestEvent[], string[]]>([
+    ['is pending without a status', [calls('a')], ['a pending']],
     [
-      'cline: is made by an update that comes before it',
+      'cline: is created by an update that precedes it',
       [updates('a', running), calls('a')],
       ['a in_progress'],
     ],
     [
-      'cline: does not go back to pending',
+      'cline: does not return to pending',
       [updates('a', running), calls('a', pending), updates('a', pending)],
       ['a in_progress'],
     ],
     [
-      'gemini: is made by the permission asked for it',
+      'gemini: is created by its permission request',
       [asks({ toolCallId: 'a' }), updates('a', completed)],
       ['a completed'],
     ],
     [
-      'is made by the record of a permission, too',
+      'is also created by a permission.requested event',
       [['permission.requested', { permission: 'p', toolCall: { toolCallId: 'a' } }]],
       ['a pending'],
     ],
-    ['does not run again once it is over', [calls('a', completed), updates('a', running)], ['a completed']],
-    ['keeps the first way it ended', [calls('a', failed), updates('a', completed)], ['a failed']],
+    ['does not run again once it has ended', [calls('a', completed), updates('a', running)], ['a completed']],
+    ['keeps its first final status', [calls('a', failed), updates('a', completed)], ['a failed']],
     [
       'codex: is cancelled if the host closed it with the turn',
       [start('t'), calls('a', running), finish('t', { closedToolCalls: ['a', 'unknown'] })],
       ['a cancelled'],
     ],
     [
-      'copilot: is cancelled with its turn, even if nobody says so',
+      'copilot: is cancelled with its turn, also without a message',
       [start('t'), calls('a'), finish('t', { outcome: 'cancelled' })],
       ['a cancelled'],
     ],
     [
-      'is unfinished if its turn ended well',
+      'is unfinished if its turn ended with ok',
       [start('t'), calls('a', running), calls('b', completed), finish('t')],
       ['a unfinished', 'b completed'],
     ],
     [
-      'opencode: stays as the agent closed it before its turn was cancelled',
+      'opencode: keeps the status that the agent set before its turn was cancelled',
       [
         start('t'),
         calls('a'),
@@ -66,7 +67,7 @@ describe('a tool call', () => {
       ['a completed'],
     ],
     [
-      'takes the last word of its agent even after the turn',
+      'takes a final status of its agent even after the turn',
       [
         start('t'),
         calls('a'),
@@ -77,7 +78,7 @@ describe('a tool call', () => {
       ['a failed'],
     ],
     [
-      'codex: goes on in the next turn without being another one',
+      'codex: continues in the next turn as the same call',
       [
         start('t'),
         calls('a', running),
@@ -89,36 +90,36 @@ describe('a tool call', () => {
       ['a completed'],
     ],
     [
-      'of an earlier turn is not closed by a later one',
+      'is not closed by the end of a later turn',
       [calls('before'), start('t'), calls('a'), finish('t')],
       ['before pending', 'a unfinished'],
     ],
     [
-      'outside of any turn is unfinished when the session closes',
+      'is unfinished when the session closes outside of any turn',
       [calls('a'), ['session.closed', {}]],
       ['a unfinished'],
     ],
     [
-      'is another one if its id comes again in a later turn',
+      'is a new call if its id is used again in a later turn',
       [start('t'), calls('a', completed), finish('t'), start('u'), calls('a'), updates('a', failed)],
       ['a completed', 'a:5 failed'],
     ],
     [
-      'is another one if that begins with an update',
+      'is a new call if the reused id begins with an update',
       [start('t'), calls('a', completed), finish('t'), start('u'), updates('a', running), calls('a')],
       ['a completed', 'a:5 in_progress'],
     ],
     [
-      'is the same in a later turn while it is not over',
+      'is the same call in a later turn while it has not ended',
       [calls('a', running), start('t'), calls('a'), updates('a', completed)],
       ['a completed'],
     ],
-    ['without an id is none', [calls('')], []],
-  ])('%s', (_name, said, entries) => {
-    expect(drawn(...said)).toEqual(entries)
+    ['is ignored without an id', [calls('')], []],
+  ])('%s', (_name, events, entries) => {
+    expect(entryLines(...events)).toEqual(entries)
   })
 
-  it('takes each field that is told and keeps the others', () => {
+  it('replaces the fields of an update and keeps the others', () => {
     const [call] = toolCalls(
       calls('a', {
         title: 'Edit',

@@ -1,4 +1,4 @@
-// A key called `constructor` misleads the matchers of vitest, so equality is that of Node here.
+// The matchers of vitest fail for a key called `constructor`, so this uses the equality of Node.
 import { deepStrictEqual } from 'node:assert'
 import type { JournalItem } from '@vitrine/protocol'
 import fc from 'fast-check'
@@ -12,9 +12,9 @@ import {
   calls,
   conversation,
   finish,
-  type Said,
   says,
   start,
+  type TestEvent,
   text,
   thinks,
   update,
@@ -30,10 +30,10 @@ describe('the transcript', () => {
   describe.each([
     ['with room', view],
     ['without', small],
-  ])('of any conversation, %s', (_name, each) => {
+  ])('the transcript of any conversation, %s', (_name, each) => {
     const batches = fc.tuple(anyConversation, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }))
 
-    it('comes to the same in whatever batches it arrives, over JSON, and writes to nothing it was given', () => {
+    it('is the same for any batches and over JSON, and does not modify its inputs', () => {
       fc.assert(
         fc.property(batches, ([items, sizes]) => {
           const whole = rebuild(each, deepFreeze(items))
@@ -50,7 +50,7 @@ describe('the transcript', () => {
       )
     })
 
-    it('adds up', () => {
+    it('has consistent counts and references', () => {
       fc.assert(
         fc.property(anyConversation, (items) => {
           const transcript = rebuild(each, items)
@@ -65,7 +65,7 @@ describe('the transcript', () => {
     })
   })
 
-  it('tells one turn from its prompt to its end', () => {
+  it('contains one turn from its prompt to its end', () => {
     const transcript = rebuild(
       view,
       conversation(
@@ -161,17 +161,19 @@ describe('the transcript', () => {
     expect(transcript).not.toHaveProperty('turn')
   })
 
-  it('counts only the events of its session', () => {
+  it('ignores events of other sessions', () => {
     const events = [
       ...conversation(start('turn_1')),
       event(2, 'turn.started', { prompt: [text('other')] }, { session: 'ses_2', turn: 'turn_2' }),
       event(3, 'turn.started', { prompt: [text('nobody')] }, { turn: 'turn_3' }),
     ]
-    expect(said(rebuild(transcriptView({ session: 'ses_1' }), events))).toEqual(['user: prompt of turn_1'])
+    expect(messageLines(rebuild(transcriptView({ session: 'ses_1' }), events))).toEqual([
+      'user: prompt of turn_1',
+    ])
     expect(rebuild(view, events).turns).toHaveLength(3)
   })
 
-  it('adds up what turns cost, and knows the last state of the context', () => {
+  it('sums the usage of turns and has the latest size of the context', () => {
     const { usage } = rebuild(
       view,
       conversation(
@@ -191,8 +193,8 @@ describe('the transcript', () => {
     })
   })
 
-  it('has the plan as it was said last', () => {
-    const plan = (...said: readonly Said[]) => rebuild(view, conversation(...said)).plan
+  it('has the latest plan', () => {
+    const plan = (...events: readonly TestEvent[]) => rebuild(view, conversation(...events)).plan
     const first = update('plan', { entries: [{ content: 'look', status: 'completed', priority: 'high' }] })
     const second = update('plan_update', { plan: { type: 'markdown', planId: 'p', content: '# Go' } })
     expect(plan(first)).toMatchObject({
@@ -205,9 +207,9 @@ describe('the transcript', () => {
     expect(plan(first, update('plan', { entries: [] }))).toBeUndefined()
   })
 
-  it('takes the last title, from the agent or from us, until it is cleared', () => {
-    const title = (...said: readonly Said[]) => rebuild(view, conversation(...said)).title
-    const ours: Said = ['session.updated', { title: 'Ours' }]
+  it('has the latest title, from the agent or the host, until it is cleared', () => {
+    const title = (...events: readonly TestEvent[]) => rebuild(view, conversation(...events)).title
+    const ours: TestEvent = ['session.updated', { title: 'Ours' }]
     const theirs = update('session_info_update', { title: 'Theirs' })
     expect(title(ours, theirs)).toBe('Theirs')
     expect(title(theirs, ours, update('session_info_update', { updatedAt: 'now' }))).toBe('Ours')
@@ -215,14 +217,14 @@ describe('the transcript', () => {
     expect(title(theirs, ['session.updated', { title: null }])).toBeUndefined()
   })
 
-  it('is closed until it is restored', () => {
+  it('has closedAt until the session is restored', () => {
     const closed = conversation(['session.created', { agent: 'demo' }], ['session.closed', {}])
     expect(rebuild(view, closed).closedAt).toMatchObject({ seq: 2 })
     const restored = event(3, 'session.updated', { restored: 'load' }, { session: 'ses_1' })
     expect(rebuild(view, [...closed, restored])).not.toHaveProperty('closedAt')
   })
 
-  it('keeps who was asked what, and what they answered', () => {
+  it('contains permissions and questions with their answers', () => {
     const transcript = rebuild(
       view,
       conversation(
@@ -274,7 +276,7 @@ describe('the transcript', () => {
     ])
   })
 
-  it('shows an answer whose request is missing', () => {
+  it('contains an answer whose request is missing', () => {
     const items = conversation([
       'permission.resolved',
       { permission: 'p', outcome: 'ok', answer: 'allow_once' },
@@ -284,7 +286,7 @@ describe('the transcript', () => {
     ])
   })
 
-  it('keeps how a turn failed', () => {
+  it('contains the error of a failed turn', () => {
     const more = {
       outcome: 'failed',
       errorCode: 'agent_failed',
@@ -302,28 +304,25 @@ describe('the transcript', () => {
   })
 
   it.each([
-    ['a gap that may hide what was said', gap(1, 4, ['agent.message']), false],
+    ['a gap that may hide messages', gap(1, 4, ['agent.message']), false],
     ['a gap that may hide a turn', gap(1, 4, ['turn.started']), false],
-    ['a gap that does not say what it hides', gap(1, 4), false],
+    ['a gap without types', gap(1, 4), false],
     ['a gap of other events', gap(1, 4, ['process.output', 'file.changed']), true],
     [
-      'a message that is in a blob as a whole',
+      'a message that is stored as a blob',
       event(1, 'agent.message', { direction: 'out', message: { blob: 'sha256:1', bytes: 2_000_000 } }),
       false,
     ],
     [
-      'a message to the agent that is in a blob as a whole',
+      'a message to the agent that is stored as a blob',
       event(1, 'agent.message', { direction: 'in', message: { blob: 'sha256:1', bytes: 2_000_000 } }),
       true,
     ],
-  ] as [string, JournalItem, boolean][])(
-    'knows whether something is missing after %s',
-    (_name, item, complete) => {
-      expect(rebuild(view, [item]).complete).toBe(complete)
-    },
-  )
+  ] as [string, JournalItem, boolean][])('sets complete correctly after %s', (_name, item, complete) => {
+    expect(rebuild(view, [item]).complete).toBe(complete)
+  })
 
-  it('grows by 100,000 chunks one by one', () => {
+  it('adds 100,000 chunks one by one', () => {
     let state = rebuild(view, conversation(start('t1')))
     for (let seq = 2; seq <= 100_001; seq += 1) {
       const [type, data] = says('word ')
@@ -335,7 +334,7 @@ describe('the transcript', () => {
     ])
   })
 
-  it('grows by 100,000 chunks at once, and whole where there is room', () => {
+  it('adds 100,000 chunks in one batch, completely if the limit allows it', () => {
     const [type, data] = says('word ')
     const chunks = Array.from({ length: 100_000 }, (_none, index) => event(index + 1, type, data))
     const state = rebuild(transcriptView({ limits: { maxEntryChars: 1_000_000 } }), chunks)
@@ -345,7 +344,7 @@ describe('the transcript', () => {
   })
 })
 
-function said(transcript: Transcript): string[] {
+function messageLines(transcript: Transcript): string[] {
   return listTranscript(transcript).flatMap((entry) =>
     entry.kind === 'message' ? `${entry.role}: ${entry.text}` : [],
   )

@@ -1,6 +1,6 @@
 import type { ToolKind } from '@agentclientprotocol/sdk/unstable'
 import { isMode, modeAfter } from '../options.ts'
-import { ask as askAnyway, permit } from '../permission.ts'
+import { permit, ask as requestPermission } from '../permission.ts'
 import { newToolId, openTool } from '../tool-call.ts'
 import type { Turn } from '../turn.ts'
 
@@ -28,14 +28,14 @@ export async function ask(turn: Turn, argument: string): Promise<void> {
   const tool = await openTool(turn, { title: `Something of the kind ${kind}`, kind, rawInput: { kind } })
   const verdict = await permit(turn, tool.call, kind)
   if (verdict === 'allow') await tool.complete()
-  else await tool.fail('The user said no.')
+  else await tool.fail('The user rejected it.')
   await turn.say(verdict === 'allow' ? 'Allowed.' : 'Rejected.')
 }
 
-/** As gemini and qwen do: the question is the first that is heard of the tool call. */
+/** Like gemini and qwen: the permission request is the first message about the tool call. */
 export async function permissionFirst(turn: Turn): Promise<void> {
   const toolCallId = newToolId()
-  const verdict = await askAnyway(
+  const verdict = await requestPermission(
     turn,
     { toolCallId, title: 'Something new', kind: 'execute', status: 'pending', rawInput: { new: true } },
     'execute',
@@ -46,23 +46,23 @@ export async function permissionFirst(turn: Turn): Promise<void> {
   await turn.say(verdict === 'allow' ? 'Allowed.' : 'Rejected.')
 }
 
-/** The child is told of only to clients that know what a subagent is; it asks in any case. */
+/** Announces the child only to clients that support subagents, but requests its permission in any case. */
 export async function subagent(turn: Turn): Promise<void> {
   const child = `${turn.session.id}.child`
-  const knows = (turn.offered.subagents ?? null) !== null
-  const tell = async (state: { state: 'running' } | { state: 'idle'; stopReason: 'end_turn' }) => {
-    if (knows)
+  const supported = (turn.clientCapabilities.subagents ?? null) !== null
+  const announce = async (state: { state: 'running' } | { state: 'idle'; stopReason: 'end_turn' }) => {
+    if (supported)
       await turn.send({ sessionUpdate: 'subagent_update', sessionId: child, title: 'A helper', state })
   }
-  await tell({ state: 'running' })
+  await announce({ state: 'running' })
   const toolCall = { toolCallId: newToolId(), title: 'What the helper wants', kind: 'execute' } as const
-  const verdict = await askAnyway(turn, toolCall, 'execute', child)
-  await tell({ state: 'idle', stopReason: 'end_turn' })
+  const verdict = await requestPermission(turn, toolCall, 'execute', child)
+  await announce({ state: 'idle', stopReason: 'end_turn' })
   await turn.say(`The helper was ${verdict === 'allow' ? 'allowed' : 'rejected'}.`)
 }
 
 export async function question(turn: Turn): Promise<void> {
-  if ((turn.offered.elicitation?.form ?? null) === null) {
+  if ((turn.clientCapabilities.elicitation?.form ?? null) === null) {
     await turn.say('This client cannot be asked questions.')
     return
   }

@@ -3,41 +3,62 @@ import { readNumbers } from '../prompt.ts'
 import type { Turn } from '../turn.ts'
 import { reportUsage } from '../usage.ts'
 import { ask, modeChange, permissionFirst, question, subagent } from './ask.ts'
-import type { DemoCommand } from './command.ts'
-import { echo, env, envValue, mcp, mcpCall } from './look.ts'
-import { dup, toolFirst, toolOpen, unknownNotification, unknownRequest, unknownResponse } from './odd.ts'
-import { big, error, flood, modelError, plan, stream, title } from './speak.ts'
-import { badUtf8, banner, crash, crashSignal, half, stall, stallHard, stderrLines } from './trouble.ts'
-import { leave, read, run, write } from './work.ts'
+import { badUtf8, banner, crash, crashSignal, half, stall, stallHard, stderrLines } from './failures.ts'
+import { echo, env, envValue, mcp, mcpCall } from './inspect.ts'
+import { big, error, flood, modelError, plan, stream, title } from './messages.ts'
+import {
+  dup,
+  toolFirst,
+  toolOpen,
+  unknownNotification,
+  unknownRequest,
+  unknownResponse,
+} from './protocol-violations.ts'
+import { leave, read, run, write } from './workspace.ts'
 
-/** All that can be asked of the demo agent, one command a line; `/help` shows this table. */
+/** A row of the command table. */
+interface DemoCommand {
+  readonly name: string
+  /** The arguments. */
+  readonly takes: string
+  /** Description for `/help`. */
+  readonly what: string
+  readonly run: (turn: Turn, argument: string) => Promise<void>
+}
+
+/** All commands of the demo agent; `/help` shows this table. */
 export const commands: readonly DemoCommand[] = [
   { name: 'help', takes: '', what: 'this table', run: help },
 
-  { name: 'say', takes: 'TEXT', what: 'says it', run: (turn, text) => turn.say(text) },
-  { name: 'think', takes: 'TEXT', what: 'thinks it', run: (turn, text) => turn.think(text) },
+  { name: 'say', takes: 'TEXT', what: 'sends it as a message', run: (turn, text) => turn.say(text) },
+  { name: 'think', takes: 'TEXT', what: 'sends it as a thought', run: (turn, text) => turn.think(text) },
   { name: 'plan', takes: '', what: 'a plan of three steps, done one by one', run: plan },
-  { name: 'usage', takes: '', what: 'reports (pretended) tokens and cost', run: reportUsage },
+  { name: 'usage', takes: '', what: 'reports simulated tokens and cost', run: reportUsage },
   { name: 'title', takes: 'TEXT', what: "sets the session's title", run: title },
   { name: 'stream', takes: '[N] [BYTES]', what: 'N numbered chunks of one message, paced', run: stream },
   {
     name: 'flood',
     takes: '[N] [BYTES]',
-    what: 'N numbered updates as fast as the pipe takes them',
+    what: 'N numbered updates as fast as the pipe accepts them',
     run: flood,
   },
   { name: 'big', takes: '[BYTES]', what: 'one message of that size', run: big },
-  { name: 'silence', takes: '', what: 'says nothing', run: async () => {} },
-  { name: 'wait', takes: '[MS]', what: 'waits so long, at any pace; a cancel ends it', run: wait },
+  { name: 'silence', takes: '', what: 'sends nothing', run: async () => {} },
+  { name: 'wait', takes: '[MS]', what: 'waits, independent of the pace; a cancel ends it', run: wait },
 
   { name: 'write', takes: 'PATH TEXT', what: 'writes a file; asks first in mode ask', run: write },
-  { name: 'read', takes: 'PATH', what: 'reads a file and says what is in it', run: read },
+  { name: 'read', takes: 'PATH', what: 'reads a file and sends its content', run: read },
   { name: 'run', takes: 'COMMAND', what: 'runs a shell command; asks first in mode ask', run },
   { name: 'leave', takes: 'COMMAND', what: 'starts a detached process that outlives the turn', run: leave },
 
   { name: 'ask', takes: '[KIND]', what: 'asks permission for a tool call of that kind', run: ask },
   { name: 'question', takes: '', what: 'asks with a form: text, select, boolean', run: question },
-  { name: 'permission-first', takes: '', what: 'asks for a tool call nobody heard of', run: permissionFirst },
+  {
+    name: 'permission-first',
+    takes: '',
+    what: 'asks permission for an unannounced tool call',
+    run: permissionFirst,
+  },
   { name: 'subagent', takes: '', what: 'asks permission under a child session id', run: subagent },
   {
     name: 'mode-change',
@@ -62,7 +83,7 @@ export const commands: readonly DemoCommand[] = [
   {
     name: 'error',
     takes: '[CODE] MESSAGE',
-    what: 'answers with a JSON-RPC error, -32603 by default',
+    what: 'responds with a JSON-RPC error, -32603 by default',
     run: error,
   },
   {
@@ -72,8 +93,8 @@ export const commands: readonly DemoCommand[] = [
     run: modelError,
   },
 
-  { name: 'stall', takes: '', what: 'says nothing until it is cancelled', run: stall },
-  { name: 'stall-hard', takes: '', what: 'says nothing, ignores the cancel too', run: stallHard },
+  { name: 'stall', takes: '', what: 'sends nothing until it is cancelled', run: stall },
+  { name: 'stall-hard', takes: '', what: 'sends nothing and ignores the cancel', run: stallHard },
   { name: 'crash', takes: '[CODE]', what: 'exits, with 1 by default', run: crash },
   {
     name: 'crash-signal',
@@ -91,18 +112,23 @@ export const commands: readonly DemoCommand[] = [
     run: badUtf8,
   },
 
-  { name: 'dup', takes: '', what: 'answers the prompt twice', run: dup },
-  { name: 'unknown-response', takes: '', what: 'a response to what nobody asked', run: unknownResponse },
+  { name: 'dup', takes: '', what: 'responds to the prompt twice', run: dup },
+  {
+    name: 'unknown-response',
+    takes: '',
+    what: 'a response with an unknown request id',
+    run: unknownResponse,
+  },
   {
     name: 'unknown-request',
     takes: '[METHOD]',
-    what: 'a request nobody knows; says the answer',
+    what: 'a request with an unknown method; shows the response',
     run: unknownRequest,
   },
   {
     name: 'unknown-notification',
     takes: '[METHOD]',
-    what: 'a notification nobody knows',
+    what: 'a notification with an unknown method',
     run: unknownNotification,
   },
   { name: 'tool-open', takes: '', what: 'leaves a tool call in_progress', run: toolOpen },
@@ -117,7 +143,7 @@ async function help(turn: Turn): Promise<void> {
   const rows = commands.map(({ name, takes, what }) => `| \`/${name}${takes && ` ${takes}`}\` | ${what} |`)
   await turn.say(
     [
-      'One command a line, run in order; anything else is a story.',
+      'One command per line, run in order; any other prompt runs a story.',
       '',
       '| command | what it does |',
       '|---|---|',

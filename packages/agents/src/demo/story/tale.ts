@@ -1,10 +1,10 @@
-/** What a story is about and what it makes: text only. */
+/** The texts of a story and the file that it writes. */
 export interface Tale {
   readonly file: string
   readonly thoughts: readonly string[]
   readonly greeting: string
   readonly steps: readonly [look: string, write: string, check: string]
-  /** The file's text, or what it becomes when an earlier visit made it. */
+  /** The new text of the file; `before` is its text from an earlier story. */
   readonly text: (before: string | undefined) => string
   readonly check: (file: string) => string
   readonly ending: (file: string) => string
@@ -12,8 +12,8 @@ export interface Tale {
 
 const mark = 'made by the Vitrine demo agent'
 
-/** Whether an earlier story wrote it: nothing else is ever changed. */
-export function isOurs(text: string): boolean {
+/** Whether an earlier story wrote the file; other files are never changed. */
+export function isDemoFile(text: string): boolean {
   return text.includes(mark)
 }
 
@@ -89,13 +89,13 @@ function page(topic: string): string {
 `
 }
 
-/** “… for my bakery” is about “My bakery”. */
+/** Finds the topic of a prompt: “… for my bakery” gives “My bakery”. */
 function topicOf(prompt: string): string | undefined {
   const [, topic] = /\b(?:for|about)\s+(.{2,60}?)[\s.!?]*$/im.exec(firstLine(prompt, 200)) ?? []
   return topic === undefined ? undefined : topic.charAt(0).toUpperCase() + topic.slice(1)
 }
 
-export function firstLine(text: string, longest: number): string {
+export function firstLine(text: string, maxChars: number): string {
   const line = text.trim().split('\n')[0] ?? ''
-  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`
+  return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1)}…`
 }

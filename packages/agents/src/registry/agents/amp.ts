@@ -8,8 +8,8 @@ export const amp: AgentEntry = {
     kind: 'command',
     command: ['amp-acp'],
     howToGet:
-      'Amp does not speak the Agent Client Protocol itself, and no adapter for it is on npm: install Amp and an adapter ' +
-      'for it, so that `amp-acp` is on PATH.',
+      'Amp does not speak the Agent Client Protocol itself, and npm has no adapter for it: install Amp and an ' +
+      'adapter, so that `amp-acp` is on PATH.',
   },
   env: {},
   credentials: { variables: ['AMP_API_KEY'], files: ['.local/share/amp/secrets.json'] },
@@ -17,5 +17,5 @@ export const amp: AgentEntry = {
   isolation: { notRoot: false },
   capabilities: can('permissions', 'images', 'mcp'),
   options: [],
-  quirks: { notes: ['Not tried: what is said of it here is what its documents say.'] },
+  quirks: { notes: ['Not tested: this entry follows its documentation.'] },
 }

@@ -71,11 +71,11 @@ export const claude: AgentEntry = {
   quirks: {
     errorMessage: '^(Failed to authenticate\\. )?API Error: ',
     notes: [
-      'As root it has no mode `bypassPermissions`, unless IS_SANDBOX=1 is set.',
-      'Asks its model for a title of the session as well, in a request without tools.',
-      'A model error is an error of the prompt, and a message too.',
-      'Without a version, npm on an old Node takes an old release without a word: keep to the pin.',
-      'On macOS the login is in the keychain, and in no file.',
+      'As root it has no mode `bypassPermissions` unless IS_SANDBOX=1 is set.',
+      'It also requests a session title from its model, in a request without tools.',
+      'A model error is both an error response to the prompt and a message.',
+      'Without a version, npm on an old Node silently installs an old release: use the pinned version.',
+      'On macOS the login is in the keychain, not in a file.',
     ],
   },
 }

@@ -42,10 +42,10 @@ export const cline: AgentEntry = {
   options: [option('mode', 'mode', 'Mode', 'act', { plan: 'Plan', act: 'Act' })],
   quirks: {
     notes: [
-      'It starts a daemon (`--cline-hub-daemon`) that outlives it, unless the sandbox ends.',
-      'Of a tool call it may send an update before the call itself, and `pending` after `in_progress`.',
-      'Only its own providers are accepted here, so another endpoint is given as the address of `cline`.',
-      'It also asks its endpoint for /api/v1/users/me.',
+      'It starts a daemon (`--cline-hub-daemon`) that runs until the sandbox ends.',
+      'It may send a tool call update before the tool call, and `pending` after `in_progress`.',
+      'It accepts only its own providers, so another endpoint is configured as the base URL of `cline`.',
+      'It also requests /api/v1/users/me from its endpoint.',
     ],
   },
 }

@@ -14,7 +14,7 @@ export const codex: AgentEntry = {
     run: { with: 'node', path: 'node_modules/.bin/codex-acp', args: [] },
   },
   env: {
-    // Which of its ways to log in a key in the environment is; nobody has to call `authenticate`.
+    // Selects login with the API key from the environment, so that the client need not call `authenticate`.
     DEFAULT_AUTH_REQUEST: '{"methodId":"api-key"}',
     NO_BROWSER: '1',
   },
@@ -89,14 +89,14 @@ stream_max_retries = 0
     errorMessage:
       '^(\\{"error":|exceeded retry limit, last status: |We.re currently experiencing high demand)',
     notes: [
-      'CODEX_HOME must not lie below TMPDIR: its own sandbox then fails at every shell call.',
-      'Where CODEX_HOME is set, that folder must be there already; ~/.codex without it need not.',
+      'CODEX_HOME must not be below TMPDIR, or its own sandbox fails at every shell call.',
+      'If CODEX_HOME is set, that folder must exist; the default ~/.codex is created.',
       'Its own sandbox is bubblewrap, which cannot be built inside ours: use the mode `agent-full-access`.',
-      'In its first mode, `agent`, a model reviews and nobody is asked; `read-only` asks.',
+      'In its default mode, `agent`, a model reviews tool calls and no permission is requested; `read-only` requests them.',
       'A rejected permission ends the turn as cancelled; a model error ends it as `end_turn`, the error as a message.',
       'A cancelled shell command runs on, and its tool call is never closed.',
-      'A model that it does not know adds a warning to every turn and loses it apply_patch.',
-      'INITIAL_AGENT_MODE is the mode that it begins with.',
+      'With an unknown model it adds a warning to every turn and has no apply_patch.',
+      'INITIAL_AGENT_MODE sets its initial mode.',
     ],
   },
 }

@@ -58,10 +58,10 @@ export const copilot: AgentEntry = {
     errorMessage: '^\\s*Error: \\d{3}\\b',
     notes: [
       'A model error ends the turn as `end_turn`, the error as a message.',
-      'A cancelled tool call is never closed: it stays pending.',
-      'The ids of its modes are addresses.',
-      'GH_TOKEN and GITHUB_TOKEN may be allowed far more than Copilot: prefer COPILOT_GITHUB_TOKEN.',
-      'Where there is a keychain, the login is there and in no file.',
+      'A cancelled tool call stays pending.',
+      'The ids of its modes are URLs.',
+      'GH_TOKEN and GITHUB_TOKEN may grant far more than Copilot needs: prefer COPILOT_GITHUB_TOKEN.',
+      'On a machine with a keychain, the login is there, not in a file.',
     ],
   },
 }

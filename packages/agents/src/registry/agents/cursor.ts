@@ -23,8 +23,8 @@ export const cursor: AgentEntry = {
   options: [option('mode', 'mode', 'Mode', 'agent', { agent: 'Agent', plan: 'Plan', ask: 'Ask' })],
   quirks: {
     notes: [
-      'Not tried: what is said of it here is what its documents say.',
-      'Its documents ask for `authenticate` with `cursor_login` before a session.',
+      'Not tested: this entry follows its documentation.',
+      'Its documentation requires `authenticate` with `cursor_login` before a session.',
       'Some installations call the program `agent`.',
     ],
   },

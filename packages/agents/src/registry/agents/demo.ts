@@ -32,8 +32,8 @@ export const demo: AgentEntry = {
   ],
   quirks: {
     notes: [
-      'It has no model: a script decides what it says and does.',
-      'It wants DEMO_API_KEY only where VITRINE_DEMO_REQUIRE_KEY=1 says so.',
+      'It has no model: a script decides what it does.',
+      'It requires DEMO_API_KEY only if VITRINE_DEMO_REQUIRE_KEY=1 is set.',
     ],
   },
 }

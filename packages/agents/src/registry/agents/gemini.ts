@@ -70,12 +70,12 @@ export const gemini: AgentEntry = {
     noFiles: true,
     loadsAfterMs: 61_000,
     notes: [
-      'Where the client offers files, writing one that is not there yet fails.',
-      'A session cannot be loaded in the minute it began in.',
-      'The first it says of a tool may be the request for permission.',
-      "A model error has the code 400, which is none of JSON-RPC's.",
-      'It starts itself anew: two processes, to be ended as a group.',
-      'Its install scripts want the network (node-gyp) and are not needed.',
+      'If the client offers file methods, writing a new file fails.',
+      'A session cannot be loaded within a minute of its start.',
+      'Its first message about a tool call may be the permission request.',
+      'A model error has the code 400, which is not a JSON-RPC code.',
+      'It restarts itself as a child: two processes, to be ended as a group.',
+      'Its install scripts need a network (node-gyp) and are not required.',
     ],
   },
 }

@@ -53,9 +53,9 @@ export const kilo: AgentEntry = {
   ],
   quirks: {
     notes: [
-      'The release 7.8.1 lacks its program for Linux on x64: the installation succeeds with nothing in it. Keep to the pin.',
-      'The heaviest: 640 MB of memory before the first prompt.',
-      'It descends from OpenCode and behaves as that does.',
+      'Release 7.8.1 has no program for Linux on x64, but its installation succeeds: use the pinned version.',
+      'It uses 640 MB of memory before the first prompt, more than any other agent.',
+      'It is a fork of OpenCode and behaves like it.',
     ],
   },
 }

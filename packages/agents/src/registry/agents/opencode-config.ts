@@ -1,4 +1,4 @@
-/** One configuration for OpenCode and what descends from it. */
+/** Configuration file of OpenCode and its forks. */
 export const openCodeConfig = JSON.stringify(
   {
     autoupdate: false,

@@ -48,9 +48,9 @@ export const opencode: AgentEntry = {
   options: [option('mode', 'mode', 'Session Mode', 'build', { build: 'build', plan: 'plan' })],
   quirks: {
     notes: [
-      'Its postinstall script must run: it puts the program in place. It needs no network.',
-      'It asks for permission only where its configuration says `ask`.',
-      'A written file is written through the client as well, with the same content.',
+      'Its postinstall script must run, because it links the program. It needs no network.',
+      'It requests permissions only where its configuration says `ask`.',
+      'It writes each file itself and again through the client, with the same content.',
       'It has no `modes`; mode and model are config options.',
       'A fork replays the history.',
     ],

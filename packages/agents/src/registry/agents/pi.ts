@@ -70,15 +70,15 @@ export const pi: AgentEntry = {
     }),
   ],
   quirks: {
-    // It tells of each attempt; what was answered in the end comes after that.
+    // It sends a message per retry; the final text comes after these.
     errorMessage:
       '^(Retrying \\(attempt \\d+/\\d+, waiting \\d+s\\)\\.\\.\\.\\s*|Retry finished, resuming\\.\\s*)+$',
     notes: [
       'It never asks for permission.',
-      'A model error ends the turn as `end_turn`, without a word; one that may pass, after words about each attempt.',
-      'What it calls modes are levels of thinking.',
-      'After a load its thoughts are not replayed.',
-      'Its adapter starts `pi` by name: PATH must have the folder of its programs.',
+      'A model error ends the turn as `end_turn` without a message; a retryable one after a message per retry.',
+      'Its modes are thinking levels.',
+      'A load does not replay its thoughts.',
+      'Its adapter starts `pi` by name, so PATH must include the folder of its programs.',
       'The releases 1.4.0 and 1.5.0 cannot be installed: one of their packages is missing. Keep to the pin.',
     ],
   },

@@ -1,4 +1,4 @@
-/** What agents that work with many model vendors look for, and where those are. */
+/** API key variables of agents that support many model vendors. */
 export const providerVariables = [
   'ANTHROPIC_API_KEY',
   'OPENAI_API_KEY',
@@ -10,6 +10,7 @@ export const providerVariables = [
   'XAI_API_KEY',
 ] as const
 
+/** `host:port` of the same vendors. */
 export const providerEndpoints = [
   'api.anthropic.com:443',
   'api.openai.com:443',

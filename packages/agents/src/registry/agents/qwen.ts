@@ -56,11 +56,11 @@ export const qwen: AgentEntry = {
   ],
   quirks: {
     notes: [
-      'It begins in the mode `auto`: it writes in its directory unasked, and asks before a shell command.',
-      'It calls `craft/drainMidTurnQueue` on the client; refused, it goes on.',
-      'Among its permission options are two of the kind allow_once and none of allow_always.',
-      'A command that begins with `sleep` is ended by a guard of its own.',
-      'Without a version, npm on an old Node takes an old release without a word: keep to the pin.',
+      'Its initial mode is `auto`: it writes in its directory without permission and asks before a shell command.',
+      'It calls `craft/drainMidTurnQueue` on the client, and continues after an error response.',
+      'Its permission options include two of kind allow_once and none of kind allow_always.',
+      'It stops commands that begin with `sleep` itself.',
+      'Without a version, npm on an old Node silently installs an old release: use the pinned version.',
     ],
   },
 }

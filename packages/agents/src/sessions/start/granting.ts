@@ -1,16 +1,20 @@
 import type { Store } from '@vitrine/journal'
 import { type JsonObject, type OpenSessionOptions, VitrineError } from '@vitrine/protocol'
-import { type Granted, type GrantPlaces, grantCredentials } from '../../credentials/grant.ts'
-import { tellsOfSecret } from '../../credentials/secrets-in.ts'
+import { type CredentialSources, type Granted, grantCredentials } from '../../credentials/grant.ts'
+import { isSecretName } from '../../credentials/secrets-in.ts'
 import type { AgentEntry } from '../../registry/entry.ts'
 import { listIn, textIn } from '../fields.ts'
-import { keepSecret } from '../secrets.ts'
+import { addSecret } from './secrets.ts'
 
-/** Without a word about credentials an agent that needs some is not even started. */
-export function grantFor(entry: AgentEntry, wanted: OpenSessionOptions, places: GrantPlaces): Granted {
-  const { credentials: grant, modelEndpoint } = wanted
+/** Resolves the grant of a session; throws when the agent needs credentials and the session says nothing about them. */
+export function grantFor(
+  entry: AgentEntry,
+  request: OpenSessionOptions,
+  sources: CredentialSources,
+): Granted {
+  const { credentials: grant, modelEndpoint } = request
   const { variables, files } = entry.credentials
-  const given = variables.some((name) => wanted.env?.[name] !== undefined)
+  const given = variables.some((name) => request.env?.[name] !== undefined)
   const free = entry.source.kind !== 'npm' || variables.length + files.length === 0
   if (grant === undefined && !given && !free && modelEndpoint === undefined)
     throw new VitrineError(
@@ -18,7 +22,7 @@ export function grantFor(entry: AgentEntry, wanted: OpenSessionOptions, places: 
       `The agent ${entry.name} needs credentials, and none were granted. ${howToLogIn(entry)}`,
       { details: { agent: entry.name, variables: [...variables], files: [...files] } },
     )
-  return grantCredentials(entry, grant ?? 'none', places)
+  return grantCredentials(entry, grant ?? 'none', sources)
 }
 
 export function howToLogIn({ credentials: { variables, files } }: AgentEntry): string {
@@ -35,38 +39,38 @@ export function howToLogIn({ credentials: { variables, files } }: AgentEntry): s
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
 }
 
-/** The values that an agent of one's own is given; what it reads is known to nobody else. */
+/** The credentials of a custom agent. Only explicit values work, because the variables it reads are unknown. */
 export function explicitValues(agent: string, grant: OpenSessionOptions['credentials']) {
   if (grant === 'env' || grant === 'host')
     throw new VitrineError(
       'argument_invalid',
-      `credentials: it is not known which variables the agent ${agent} reads; pass them by name, \`credentials: { NAME: value }\`.`,
+      `credentials: the variables that the custom agent ${agent} reads are unknown; pass them by name, \`credentials: { NAME: value }\`.`,
     )
   return typeof grant === 'object' ? grant : {}
 }
 
-/** Masked from now on, before anything else is done with it. */
-export function keepGranted(
+/** Redacts the granted values from now on; call it before anything else uses them. */
+export function addGrantSecrets(
   store: Store,
   entry: AgentEntry,
   granted: Granted,
-  wanted: OpenSessionOptions,
+  request: OpenSessionOptions,
 ): void {
   const { name } = entry
   const variables = new Map(Object.entries(granted.env).map(([variable, value]) => [value, variable]))
   for (const secret of granted.secrets)
-    keepSecret(store, `${name} ${variables.get(secret) ?? 'credential'}`, secret)
-  keepSecret(store, `${name} model endpoint`, wanted.modelEndpoint?.key ?? '')
-  // What is a credential by name is one however it is passed.
+    addSecret(store, `${name} ${variables.get(secret) ?? 'credential'}`, secret)
+  addSecret(store, `${name} model endpoint`, request.modelEndpoint?.key ?? '')
+  // A credential variable of the agent is a secret even when it is passed in `env`.
   for (const variable of entry.credentials.variables)
-    keepSecret(store, variable, wanted.env?.[variable] ?? '')
+    addSecret(store, variable, request.env?.[variable] ?? '')
 }
 
 /**
- * Servers are called with headers and started with variables. What is named like a secret, or looks like one, is
- * masked; the rest are ordinary words, which a journal without them could not be read.
+ * Redacts header, variable, query and flag values of MCP servers that are named like a secret or look random. Other
+ * values are ordinary words; redacting those would make the journal unreadable.
  */
-export function keepSecretsOfServers(store: Store, servers: readonly JsonObject[]): void {
+export function addServerSecrets(store: Store, servers: readonly JsonObject[]): void {
   for (const server of servers) {
     const pairs = [...listIn(server, 'headers'), ...listIn(server, 'env')].map((pair): [string, string] => [
       textIn(pair, 'name') ?? '',
@@ -74,10 +78,10 @@ export function keepSecretsOfServers(store: Store, servers: readonly JsonObject[
     ])
     const given = [...pairs, ...queryOf(textIn(server, 'url')), ...flagsOf(listIn(server, 'args'))]
     for (const [name, value] of given) {
-      if (!tellsOfSecret(name) && !looksRandom(value)) continue
-      keepSecret(store, `mcp ${name}`, value)
-      // The token of `Bearer <token>` may be met alone.
-      keepSecret(store, `mcp ${name}`, /^\w+ +(\S+)$/.exec(value)?.[1] ?? '')
+      if (!isSecretName(name) && !looksRandom(value)) continue
+      addSecret(store, `mcp ${name}`, value)
+      // The token of `Bearer <token>` may also occur alone.
+      addSecret(store, `mcp ${name}`, /^\w+ +(\S+)$/.exec(value)?.[1] ?? '')
     }
   }
 }
@@ -86,7 +90,7 @@ function queryOf(url: string | undefined): [string, string][] {
   return url !== undefined && URL.canParse(url) ? [...new URL(url).searchParams] : []
 }
 
-/** `--name value` and `--name=value`. */
+/** Reads `--name value` and `--name=value`. */
 function flagsOf(args: readonly unknown[]): [string, string][] {
   return args.flatMap((arg, index): [string, string][] => {
     const [flag = '', ...rest] = String(arg).split('=')

@@ -2,28 +2,28 @@ import { dirname, join } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
 
-/** How many agents that run need a file of HOME, by its path. */
+/** Number of running agents that need a file of HOME, by its path. */
 const users = new WeakMap<LocalSandbox, Map<string, number>>()
 
 /**
- * Puts files into the sandbox's HOME for an agent: by a command of the sandbox, so that they belong to whoever the
- * agent runs as, and in place of whatever is there, so that no link is followed. Returns how to take them away again,
- * which the last agent that needs one does: what was granted to one session is not there for the next.
+ * Writes files into the sandbox's HOME for an agent: with a command in the sandbox, so that the agent's user owns them,
+ * and by renaming over the target, so that no link is followed. Returns a function that removes them; a file is removed
+ * when the last agent that needs it has ended, so that the next session does not get the credentials of this one.
  */
 export async function putInHome(
   sandbox: LocalSandbox,
   files: Readonly<Record<string, string>>,
 ): Promise<() => Promise<void>> {
   const paths = Object.keys(files)
-  const counted = users.get(sandbox) ?? new Map<string, number>()
-  users.set(sandbox, counted)
-  for (const path of paths) counted.set(path, (counted.get(path) ?? 0) + 1)
-  const takeAway = async () => {
+  const counts = users.get(sandbox) ?? new Map<string, number>()
+  users.set(sandbox, counts)
+  for (const path of paths) counts.set(path, (counts.get(path) ?? 0) + 1)
+  const removeFiles = async () => {
     const unused = paths.filter((path) => {
-      const left = (counted.get(path) ?? 1) - 1
-      if (left > 0) counted.set(path, left)
-      else counted.delete(path)
-      return left === 0
+      const remaining = (counts.get(path) ?? 1) - 1
+      if (remaining > 0) counts.set(path, remaining)
+      else counts.delete(path)
+      return remaining === 0
     })
     if (unused.length === 0) return
     await sandbox.execUnchecked(['rm', '-f', '--', ...unused.map((path) => join(sandbox.home, path))])
@@ -31,10 +31,10 @@ export async function putInHome(
   try {
     for (const [path, content] of Object.entries(files)) await put(sandbox, join(sandbox.home, path), content)
   } catch (error) {
-    await takeAway().catch(() => undefined)
+    await removeFiles().catch(() => undefined)
     throw error
   }
-  return takeAway
+  return removeFiles
 }
 
 const script =

@@ -8,7 +8,7 @@ import { installAgent } from '../../install/install-agent.ts'
 import { type Installation, installed } from '../../install/installation.ts'
 import { type AgentLaunch, launchOf } from '../../install/launch.ts'
 import type { AgentEntry, CommandSource } from '../../registry/entry.ts'
-import type { AgentConfig } from '../start-agent.ts'
+import type { AgentConfig } from './agent-config.ts'
 
 interface LaunchEnvironment {
   readonly sandbox: LocalSandbox
@@ -16,24 +16,24 @@ interface LaunchEnvironment {
   readonly agents: AgentConfig
 }
 
-/** How a known agent is started here; one that is missing is installed first. */
+/** Resolves the command of a known agent; installs the agent first if it is missing. */
 export async function launchFor(
   entry: AgentEntry,
-  place: LaunchEnvironment,
+  environment: LaunchEnvironment,
   signal: AbortSignal,
 ): Promise<AgentLaunch> {
-  const { agents, sandbox } = place
+  const { agents, sandbox } = environment
   const { name, source } = entry
-  await mayRunHere(entry, sandbox)
-  if (source.kind === 'command') return { argv: await commandInside(name, source, sandbox), env: {} }
-  const there =
+  await assertMayRun(entry, sandbox)
+  if (source.kind === 'command') return { argv: await findCommandInside(name, source, sandbox), env: {} }
+  const installation =
     source.kind === 'npm'
-      ? ((await installed(agents.cache, name)) ?? (await install(entry, place, signal)))
+      ? ((await installed(agents.cache, name)) ?? (await install(entry, environment, signal)))
       : undefined
-  return launchOf(entry, there, { node: agents.node, home: sandbox.home })
+  return launchOf(entry, installation, { node: agents.node, home: sandbox.home })
 }
 
-async function mayRunHere({ name, isolation }: AgentEntry, sandbox: LocalSandbox): Promise<void> {
+async function assertMayRun({ name, isolation }: AgentEntry, sandbox: LocalSandbox): Promise<void> {
   if (!isolation.notRoot || sandbox.capabilities.isolation !== 'none' || process.getuid?.() !== 0) return
   const { stdout } = await sandbox.execUnchecked(['id', '-u'])
   if (stdout.trim() !== '0') return
@@ -43,7 +43,7 @@ async function mayRunHere({ name, isolation }: AgentEntry, sandbox: LocalSandbox
   )
 }
 
-async function commandInside(
+async function findCommandInside(
   name: string,
   { command, howToGet }: CommandSource,
   sandbox: LocalSandbox,
@@ -53,7 +53,7 @@ async function commandInside(
   if (exitCode === 0) return command
   throw new VitrineError(
     'agent_not_installed',
-    `The agent ${name} is not in this sandbox: there is no command ${program}. ${howToGet}`,
+    `The agent ${name} is not installed in this sandbox: the command ${program} was not found. ${howToGet}`,
     { details: { agent: name } },
   )
 }
@@ -67,7 +67,7 @@ async function install(
   if (when === 'never')
     throw new VitrineError(
       'agent_not_installed',
-      `The agent ${entry.name} is not installed, and this host installs nothing by itself: call \`installAgent('${entry.name}')\`.`,
+      `The agent ${entry.name} is not installed, and this host does not install agents by itself: call \`installAgent('${entry.name}')\`.`,
       { details: { agent: entry.name } },
     )
   const onProgress = onInstall && { onProgress: (one: Parameters<typeof onInstall>[0]) => onInstall(one) }

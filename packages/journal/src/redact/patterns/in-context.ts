@@ -1,10 +1,10 @@
-import { alphanumeric, type Pattern, pattern } from './pattern.ts'
+import { alphanumeric, pattern, type SecretPattern } from './pattern.ts'
 
 const assign = String.raw`[\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\"']{0,4}`
 const credential = '[A-Za-z0-9._~+/-]'
 
-/** What only the words around it give away as a secret. The words are kept. */
-export const contextPatterns: readonly Pattern[] = [
+/** Secrets that are recognised only by the text around them. That text is not masked. */
+export const contextPatterns: readonly SecretPattern[] = [
   pattern(
     'bearer',
     ['riza', 'RIZA'],
@@ -15,7 +15,7 @@ export const contextPatterns: readonly Pattern[] = [
     ['riza', 'RIZA'],
     new RegExp(`(rization${assign}basic\\s{1,4})[A-Za-z0-9+/_-]{6,}=*`, 'i'),
   ),
-  // Prose has no digits: "bearer authentication" is none, nor is "the bearer of bad news".
+  // Requires a digit, so that prose such as "bearer authentication" does not match.
   pattern(
     'bearer',
     ['Bear', 'bear', 'BEAR'],
@@ -28,7 +28,7 @@ export const contextPatterns: readonly Pattern[] = [
     new RegExp(`(ss_?key${assign})[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])`, 'i'),
   ),
   pattern('azure-storage-key', ['AccountKey='], /(AccountKey=)[A-Za-z0-9+/]{86}==/),
-  // A placeholder such as `${PASSWORD}`, `{password}` or `***` is no password. A password may hold an @.
+  // Excludes placeholders such as `${PASSWORD}`, `{password}` and `***`. A password may contain an @.
   pattern(
     'url-password',
     [...alphanumeric, '+', '-', '.'].map((unit) => `${unit}://`),

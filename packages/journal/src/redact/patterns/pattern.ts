@@ -1,20 +1,20 @@
 import { gramLength } from '../grams.ts'
 
 /** A well-known shape of a secret. */
-export interface Pattern {
+export interface SecretPattern {
   readonly name: string
-  /** Four characters each; every secret of this shape has one of them. */
+  /** Four characters each; every secret of this shape contains one of them. */
   readonly grams: readonly string[]
-  /** What to mask, given that one of the grams stands at this place. */
+  /** The range to mask if the pattern matches at a gram found at this index. */
   match(text: string, at: number): { readonly start: number; readonly end: number } | undefined
 }
 
 /**
- * A pattern from an expression that begins with one of its grams. What its first group matches is kept,
- * the rest is masked. To stay linear, an expression that demands something after an unlimited run must
- * refuse to begin inside such a run.
+ * A pattern from an expression that starts with one of its grams. The match is masked except for its first group.
+ * For linear time, an expression that requires something after an unlimited run must not match from inside such a
+ * run.
  */
-export function pattern(name: string, grams: readonly string[], expression: RegExp): Pattern {
+export function pattern(name: string, grams: readonly string[], expression: RegExp): SecretPattern {
   const sticky = new RegExp(expression.source, `${expression.flags}y`)
   return {
     name,
@@ -32,7 +32,7 @@ export const lowerCase = 'abcdefghijklmnopqrstuvwxyz'
 export const digits = '0123456789'
 export const alphanumeric = `${lowerCase}${lowerCase.toUpperCase()}${digits}`
 
-/** The grams of three known characters and one of many. */
+/** The grams of a prefix of three characters followed by each of these units. */
 export function followedBy(beginning: string, units: string): string[] {
   return [...units].map((unit) => beginning + unit)
 }

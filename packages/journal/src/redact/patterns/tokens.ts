@@ -1,14 +1,14 @@
-import { alphanumeric, digits, followedBy, lowerCase, type Pattern, pattern } from './pattern.ts'
+import { alphanumeric, digits, followedBy, lowerCase, pattern, type SecretPattern } from './pattern.ts'
 
-// A token begins where no word goes on; `\n` in escaped text is a line end, not the letter n.
+// A token starts at a word boundary; `\n` in escaped text is a line end, not the letter n.
 const edge = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))`
 const end = '(?![A-Za-z0-9_-])'
 
-const token = (name: string, grams: readonly string[], source: string): Pattern =>
+const token = (name: string, grams: readonly string[], source: string): SecretPattern =>
   pattern(name, grams, new RegExp(source))
 
-/** Tokens that carry the mark of who issued them. */
-export const tokenPatterns: readonly Pattern[] = [
+/** Tokens with a prefix of their issuer. */
+export const tokenPatterns: readonly SecretPattern[] = [
   token('github-token', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], 'gh[pousr]_[A-Za-z0-9]{36,}'),
   token('github-token', ['github_pat_'], 'github_pat_[A-Za-z0-9_]{40,}'),
   token('gitlab-token', ['glpat-'], 'glpat-[A-Za-z0-9_.-]{20,}'),
@@ -75,7 +75,7 @@ export const tokenPatterns: readonly Pattern[] = [
   token('e2b-key', ['e2b_'], `${edge}e2b_[a-f0-9]{40}`),
   token('daytona-key', ['dtn_'], `${edge}dtn_[a-f0-9]{64}`),
   token('age-key', ['AGE-SECRET-KEY-'], `${edge}AGE-SECRET-KEY-1[A-Z0-9]{50,}`),
-  // The fourth character of `{"a`, `{"b` … in base64: every token's header begins with a lower-case key.
+  // The fourth base64 character of `{"a`, `{"b` …: a JWT header starts with a lower-case key.
   token(
     'jwt',
     followedBy('eyJ', `${lowerCase.slice(7)}${digits.slice(0, 7)}`),

@@ -3,7 +3,7 @@ import type { Statements } from './statements.ts'
 
 const partBytes = 256 * 1024
 
-/** Bytes in parts, so that a range is read without the rest. Call inside a transaction. */
+/** Stores the bytes in parts, so that a range can be read without the rest. Call inside a transaction. */
 export function insertBlob(statements: Statements, { hash, mediaType, bytes }: NewBlob): void {
   const { changes } = statements
     .of('INSERT INTO blobs (hash, bytes, media_type, stored_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING')
@@ -30,14 +30,14 @@ export function blobInfo(statements: Statements, hash: string): BlobInfo | undef
 
 export function blobPart(statements: Statements, hash: string, offset: number, length: number): Uint8Array {
   const part = Math.floor(offset / partBytes)
-  const within = offset - part * partBytes
+  const offsetInPart = offset - part * partBytes
   const row = statements
     .of('SELECT substr(data, ?, ?) AS data FROM blob_parts WHERE hash = ? AND part = ?')
-    .get(within + 1, length, hash, part)
+    .get(offsetInPart + 1, length, hash, part)
   return row?.data instanceof Uint8Array ? row.data : new Uint8Array()
 }
 
-/** Blobs that no event refers to. Call inside a transaction. */
+/** Deletes up to 64 blobs that no event refers to. Call inside a transaction. */
 export function deleteUnreferenced(statements: Statements, before: number): number {
   const unreferenced = statements
     .of(

@@ -15,12 +15,12 @@ import { blobInfo, blobPart, deleteUnreferenced, insertBlob } from './blobs.ts'
 import { storeError } from './errors.ts'
 import { EventRows } from './event-rows.ts'
 import { JournalRows } from './journal-rows.ts'
-import { type OpenFile, retryWhileBusy } from './open-file.ts'
+import { type OpenDatabase, retryWhileBusy } from './open-file.ts'
 import type { OwnerLock } from './ownership.ts'
 import { freeReserve, takeReserve } from './reserve.ts'
 import { Statements } from './statements.ts'
 
-/** One owner's (or reader's) hold on a SQLite store. */
+/** An owner's or reader's connection to a SQLite store. */
 export class SqliteConnection implements StoreConnection {
   readonly storeId: string
   readonly epoch: number
@@ -33,7 +33,7 @@ export class SqliteConnection implements StoreConnection {
   readonly #events: EventRows
   #fenced = false
 
-  constructor({ path, db, lock, epoch, storeId }: OpenFile) {
+  constructor({ path, db, lock, epoch, storeId }: OpenDatabase) {
     this.#path = path
     this.#db = db
     this.#lock = lock
@@ -52,7 +52,7 @@ export class SqliteConnection implements StoreConnection {
       for (const head of batch.heads) this.#journals.save(head)
       this.#events.insert(batch.entries)
       for (const work of batch.opened) {
-        // An id that ended and started again in one batch still has its row.
+        // Work that ended and started again in one batch still has its row.
         of(
           'INSERT OR REPLACE INTO open_work (journal, kind, id, started_at, context, data) VALUES (?, ?, ?, ?, ?, ?)',
         ).run(
@@ -173,9 +173,9 @@ export class SqliteConnection implements StoreConnection {
   async owns(): Promise<boolean> {
     return this.#use(() => {
       const mine = this.#readEpoch() === this.epoch
-      // A takeover may have gone ahead of a predecessor that still held the lock.
-      if (mine) this.#lock?.settle()
-      else this.#letGo()
+      // A takeover does not wait forever for a hung predecessor, so the lock may be free only now.
+      if (mine) this.#lock?.acquireFreed()
+      else this.#releaseLock()
       return mine
     })
   }
@@ -188,11 +188,15 @@ export class SqliteConnection implements StoreConnection {
         )
         .run(`${Date.now()}`.padEnd(32 * 1024))
     })
-    // What is free belongs to endings until there is room for the reserve again.
+    // Until the reserve fits again, the free space is for end events only.
     if (takeReserve(this.#path).noRoom)
-      throw new VitrineError('store_failing', `The disk that holds ${this.#path} is all but full.`, {
-        details: { path: this.#path },
-      })
+      throw new VitrineError(
+        'store_failing',
+        `The disk of ${this.#path} is almost full: no space for the reserve of 1 MiB.`,
+        {
+          details: { path: this.#path },
+        },
+      )
   }
 
   async reserve(action: 'free' | 'take'): Promise<void> {
@@ -220,7 +224,7 @@ export class SqliteConnection implements StoreConnection {
     try {
       await retryWhileBusy(() => this.#statements.of('BEGIN IMMEDIATE').run())
       if (this.#readEpoch() !== this.epoch) {
-        this.#letGo()
+        this.#releaseLock()
         throw this.#fencedError()
       }
       body()
@@ -236,7 +240,7 @@ export class SqliteConnection implements StoreConnection {
     try {
       if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
     } catch {
-      // What went wrong is the commit's to say: SQLite may have rolled back by itself.
+      // The commit's own error is reported; SQLite may already have rolled back.
     }
   }
 
@@ -248,13 +252,13 @@ export class SqliteConnection implements StoreConnection {
     }
   }
 
-  /** A host that was fenced off and has closed its file is told of the cause, not of the closed file. */
+  /** After fencing, reports the takeover instead of the closed database. */
   #error(error: unknown): VitrineError {
     return this.#fenced && !this.#db.isOpen ? this.#fencedError() : storeError(error, this.#path)
   }
 
-  /** Who took over waits for it. */
-  #letGo(): void {
+  /** Releases the lock, because the new owner waits for it. */
+  #releaseLock(): void {
     this.#fenced = true
     this.#lock?.release()
   }

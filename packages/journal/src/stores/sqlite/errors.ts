@@ -1,6 +1,6 @@
 import { type ErrorCode, isVitrineError, VitrineError } from '@vitrine/protocol'
 
-/** The primary result codes of SQLite that mean something to a user. */
+/** The SQLite primary result codes that get their own message. */
 export const resultCode = {
   error: 1,
   busy: 5,
@@ -13,17 +13,17 @@ export const resultCode = {
   notADatabase: 26,
 }
 
-/** A row that says what no row of a store can say. */
+/** A row with a value that a store never writes. */
 export class DamagedRow extends Error {}
 
-/** The primary result code of an error of `node:sqlite`, or nothing for another error. */
+/** The primary result code of a `node:sqlite` error, or undefined for another error. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
     return undefined
   return error.errcode & 0xff
 }
 
-/** An error of SQLite as ours; it names the file. */
+/** Converts a SQLite error to a `VitrineError` that names the file. */
 export function storeError(error: unknown, path: string): VitrineError {
   if (isVitrineError(error)) return error
   const text = error instanceof Error ? error.message : String(error)
@@ -37,7 +37,7 @@ function explain(error: unknown, path: string): [ErrorCode, string] {
     case resultCode.locked:
       return ['store_busy', `The database file ${path} is locked by another program.`]
     case resultCode.full:
-      return ['store_failing', `The disk that holds ${path} is full.`]
+      return ['store_failing', `The disk of ${path} is full.`]
     case resultCode.ioError:
     case resultCode.readOnly:
       return ['store_failing', `The database file ${path} cannot be written.`]
@@ -46,19 +46,19 @@ function explain(error: unknown, path: string): [ErrorCode, string] {
     case resultCode.corrupt:
       return ['store_corrupt', `The database file ${path} is damaged.`]
     case resultCode.error:
-      // Our statements are right for our tables, so the tables are not ours any more.
+      // The statements match the schema, so the schema of the file has changed.
       return ['store_corrupt', `The database file ${path} does not have the tables of a store.`]
     case resultCode.notADatabase:
       return ['store_foreign', `The file ${path} is not a SQLite database.`]
     case undefined:
-      return explainOther(error, path)
+      return explainNonSqlite(error, path)
     default:
       return ['store_unavailable', `The database file ${path} could not be used.`]
   }
 }
 
-/** What `node:sqlite` and JSON say about values, and about a database that was closed. */
-function explainOther(error: unknown, path: string): [ErrorCode, string] {
+/** Errors without a SQLite code: damaged values, and a closed database. */
+function explainNonSqlite(error: unknown, path: string): [ErrorCode, string] {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ERR_INVALID_STATE') return ['store_closed', `The database file ${path} was closed.`]
   if (error instanceof DamagedRow || error instanceof SyntaxError || code === 'ERR_OUT_OF_RANGE') {

@@ -16,11 +16,11 @@ const insertEvents =
 const insertOne = insertEvents + row
 const insertMany = insertEvents + Array(rowsPerInsert).fill(row).join(', ')
 
-/** The table of events, and the holes that trimming left in it. */
+/** The tables `events` and `holes`. */
 export class EventRows {
   readonly #statements: Statements
   readonly #journals: JournalRows
-  /** The parameters of one insert, used again for each: making them anew costs as much as the insert. */
+  /** The parameters of one insert, reused because allocating them costs as much as the insert. */
   readonly #values: (string | number | null)[] = Array(rowsPerInsert * columnsPerRow).fill(null)
 
   constructor(statements: Statements, journals: JournalRows) {
@@ -60,7 +60,7 @@ export class EventRows {
     values[first + 8] = body
   }
 
-  /** Takes events out, with what they refer to, and notes the holes. */
+  /** Deletes events with their blob references, and records the holes. */
   remove({ journal, seqs, droppedHoles, holes }: Removal): void {
     const of = (sql: string) => this.#statements.of(sql)
     const id = this.#journals.rowId(journal)
@@ -77,7 +77,7 @@ export class EventRows {
     }
   }
 
-  /** In steps, so that large events are not all read before anyone can see that they are too much. */
+  /** Reads in steps, so that `maxBytes` stops the scan before all large events are loaded. */
   scan(range: ScanRange): Entry[] {
     const { limit, maxBytes = Number.POSITIVE_INFINITY } = range
     const found: Entry[] = []
@@ -109,7 +109,7 @@ export class EventRows {
   }
 
   index(range: ScanRange): IndexRow[] {
-    // Text is counted as JavaScript does; SQLite can do that only where no character takes more than a byte.
+    // The length in UTF-16 code units; SQLite can compute it only for ASCII text.
     const length = 'iif(octet_length(body) = length(body), length(body), body)'
     const columns = `position, seq, time, type, hash, ${length}`
     return this.#rows(columns, range).map(([position, seq, time, type, hash, text]) => ({
@@ -130,7 +130,7 @@ export class EventRows {
     return this.#statements.arrays(sql).all(...values) as unknown as SQLOutputValue[][]
   }
 
-  /** The first of a stretch that would be found as something its body does not say. */
+  /** The first event of the range whose indexed columns differ from its body. */
   misfiled(journal: string, from: number, to: number): number | undefined {
     const suspects = this.#statements
       .of(
@@ -170,7 +170,7 @@ export class EventRows {
   }
 }
 
-/** SQLite reads JSON a little otherwise: it knows no half of a surrogate pair, and no great depth. */
+/** Compares again with `JSON.parse`, because SQLite handles lone surrogates and deep nesting differently. */
 function isMisfiled({ seq, time, type, session, run, body }: Record<string, SQLOutputValue>): boolean {
   try {
     const event = JSON.parse(String(body)) as Partial<JournalEvent>
@@ -187,7 +187,7 @@ function isMisfiled({ seq, time, type, session, run, body }: Record<string, SQLO
   }
 }
 
-/** Sorted numbers as first and last of each unbroken run. */
+/** The first and last number of each consecutive run in sorted numbers. */
 function* runs(numbers: readonly number[]): Generator<[number, number]> {
   let first = numbers[0]
   if (first === undefined) return
@@ -205,7 +205,7 @@ function* runs(numbers: readonly number[]): Generator<[number, number]> {
 let lastIso = ''
 let lastTime = 0
 
-/** Many events share a millisecond. */
+/** Caches the last conversion, because many events share a millisecond. */
 function timeOf(iso: string): number {
   if (iso !== lastIso) {
     lastIso = iso

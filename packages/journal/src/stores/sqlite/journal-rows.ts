@@ -2,7 +2,7 @@ import type { JournalHead } from '../contract.ts'
 import { DamagedRow } from './errors.ts'
 import type { Statements } from './statements.ts'
 
-/** The table of journals, with the names and row ids kept in memory. */
+/** The table `journals`, with a cache of names and row ids. */
 export class JournalRows {
   readonly #statements: Statements
   readonly #ids = new Map<string, number>()
@@ -68,7 +68,7 @@ export class JournalRows {
       .run(id, incarnation, seq, hash, time, events, bytes, mirror ? 1 : 0)
   }
 
-  /** After a rollback, row ids made in it are void. */
+  /** Clears the cache after a rollback, which removes rows created in the transaction. */
   forget(): void {
     this.#ids.clear()
     this.#names.clear()

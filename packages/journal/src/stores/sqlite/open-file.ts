@@ -7,11 +7,11 @@ import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import type { ConnectOptions } from '../contract.ts'
 import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
 import { OwnerLock, ownedError, raiseEpoch, readEpoch, wasInUse } from './ownership.ts'
-import { makePrivate } from './private-file.ts'
-import { checkIdentity, isOurs, migrate, pragmaNumber, readStoreId } from './schema.ts'
+import { createPrivateFile } from './private-file.ts'
+import { checkIdentity, isVitrineStore, migrate, pragmaNumber, readStoreId } from './schema.ts'
 
-export interface OpenFile {
-  /** Where the file really is: what lies beside it has this name too. */
+export interface OpenDatabase {
+  /** The resolved path; the names of the files beside it are derived from it. */
   readonly path: string
   readonly db: DatabaseSync
   readonly lock: OwnerLock | undefined
@@ -19,41 +19,41 @@ export interface OpenFile {
   readonly storeId: string
 }
 
-export interface FileSettings {
+export interface DatabaseSettings {
   readonly synchronous: 'normal' | 'full'
-  /** How long a takeover waits for the fenced owner to let go before it goes on without it. */
+  /** How long a takeover waits for the fenced owner to release its lock before it continues without it. */
   readonly releaseMs: number
 }
 
-/** The least that SQLite writes. */
+/** The smallest file size that SQLite writes. */
 const smallestDatabase = 512
 
-/** Opens or lays out the file, as its only owner. What is wrong with it is said with its name, and left as it is. */
-export async function openFile(
+/** Opens or creates the database, as its only owner or read-only. Errors name the file; a bad file is not changed. */
+export async function openDatabase(
   file: string,
-  settings: FileSettings,
+  settings: DatabaseSettings,
   { takeover, readOnly }: ConnectOptions,
-): Promise<OpenFile> {
+): Promise<OpenDatabase> {
   const path = preparePath(file, readOnly)
   const inUse = wasInUse(path)
   const size = sizeOf(path)
   try {
-    // SQLite would throw away the log of an empty file, and take a very short one for empty.
-    if (inUse && !size) throw emptied(path)
-    if (size && size < smallestDatabase) throw notOurs(path)
+    // SQLite would discard the WAL of an empty file, and treat a very short file as empty.
+    if (inUse && !size) throw emptiedError(path)
+    if (size && size < smallestDatabase) throw foreignError(path)
     if (size) await inspect(path)
-    if (readOnly) return await openToRead(path)
-    return await openToOwn(path, settings, { takeover, mustBeOurs: inUse && size !== undefined })
+    if (readOnly) return await openReadOnly(path)
+    return await openAsOwner(path, settings, { takeover, mustBeStore: inUse && size !== undefined })
   } catch (error) {
     throw storeError(error, path)
   }
 }
 
-async function openToRead(path: string): Promise<OpenFile> {
+async function openReadOnly(path: string): Promise<OpenDatabase> {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 0 })
   try {
     return await retryWhileBusy(() => {
-      if (!isOurs(db)) throw notOurs(path)
+      if (!isVitrineStore(db)) throw foreignError(path)
       return { path, db, lock: undefined, epoch: readEpoch(db), storeId: readStoreId(db) }
     })
   } catch (error) {
@@ -62,30 +62,30 @@ async function openToRead(path: string): Promise<OpenFile> {
   }
 }
 
-async function openToOwn(
+async function openAsOwner(
   path: string,
-  { synchronous, releaseMs }: FileSettings,
-  { takeover, mustBeOurs }: { takeover: boolean; mustBeOurs: boolean },
-): Promise<OpenFile> {
+  { synchronous, releaseMs }: DatabaseSettings,
+  { takeover, mustBeStore: mustBeOurs }: { takeover: boolean; mustBeStore: boolean },
+): Promise<OpenDatabase> {
   const lock = new OwnerLock(path)
-  makePrivate(path)
+  createPrivateFile(path)
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
     await retryWhileBusy(() => checkIdentity(db, path))
-    if (mustBeOurs && !isOurs(db)) throw emptied(path)
-    const owned = !lock.tryTake()
+    if (mustBeOurs && !isVitrineStore(db)) throw emptiedError(path)
+    const owned = !lock.tryAcquire()
     if (owned && !takeover) throw ownedError(path, db)
     await retryWhileBusy(() =>
       db.exec(
         `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;`,
       ),
     )
-    if (!owned) checkWhole(db, path)
-    if (isOurs(db)) checkTables(db)
+    if (!owned) checkNotTruncated(db, path)
+    if (isVitrineStore(db)) checkTables(db)
     await retryWhileBusy(() => migrate(db))
     const epoch = await retryWhileBusy(() => raiseEpoch(db))
-    if (owned) await lock.inherit(releaseMs)
-    // Who loses the log later still has a store.
+    if (owned) await lock.takeOver(releaseMs)
+    // Checkpoint, so that the store survives a later loss of the WAL file.
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     lock.mark()
     return { path, db, lock, epoch, storeId: readStoreId(db) }
@@ -96,16 +96,16 @@ async function openToOwn(
   }
 }
 
-/** A link and what it points to are one store, with one owner. */
+/** Resolves symlinks, so that a link and its target are one store with one owner. */
 function preparePath(file: string, readOnly: boolean): string {
   try {
     if (!readOnly) mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     const stat = statSync(file, { throwIfNoEntry: false })
     if (stat === undefined) {
-      if (readOnly) throw new Error('there is no such file')
+      if (readOnly) throw new Error('the file does not exist')
       return file
     }
-    if (!stat.isFile()) throw new Error('it is not a file')
+    if (!stat.isFile()) throw new Error('it is not a regular file')
     return realpathSync(file)
   } catch (error) {
     if (isVitrineError(error)) throw error
@@ -117,22 +117,22 @@ function preparePath(file: string, readOnly: boolean): string {
   }
 }
 
-function notOurs(path: string): VitrineError {
+function foreignError(path: string): VitrineError {
   return new VitrineError('store_foreign', `The file ${path} is not a Vitrine store.`, { details: { path } })
 }
 
-function emptied(path: string): VitrineError {
+function emptiedError(path: string): VitrineError {
   return new VitrineError(
     'store_corrupt',
-    `The store ${path} is gone or empty though it was in use before. To begin anew, delete ${path}.owner too.`,
+    `The store ${path} is missing or empty, but was in use before. To start a new store, delete ${path}.owner too.`,
     { details: { path } },
   )
 }
 
-/** A look that changes nothing: opened to write, another program's database would be recovered and checkpointed. */
+/** Checks the file read-only: opening another program's database for writing would recover and checkpoint it. */
 async function inspect(path: string): Promise<void> {
   const url = pathToFileURL(path)
-  // Without a log the file is taken as it lies, and nothing is put beside it.
+  // Without a WAL, `immutable` keeps SQLite from creating files beside it.
   if (!sizeOf(`${path}-wal`)) url.searchParams.set('immutable', '1')
   const db = new DatabaseSync(url, { readOnly: true, timeout: 0 })
   try {
@@ -146,23 +146,23 @@ function sizeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size
 }
 
-/** A cut file is found now, before the next checkpoint fills it up with zeros. */
-function checkWhole(db: DatabaseSync, path: string): void {
+/** Detects a truncated file before the next checkpoint fills it up with zeros. */
+function checkNotTruncated(db: DatabaseSync, path: string): void {
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()
-  // A reader holds an old state, so the newest pages have to stay in the log for now.
+  // A reader uses an old snapshot, so the newest pages have to stay in the WAL for now.
   if (checkpoint?.busy !== 0) return
   const expected = pragmaNumber(db, 'page_count') * pragmaNumber(db, 'page_size')
   const { size } = statSync(path)
   if (size < expected) {
     throw new VitrineError(
       'store_corrupt',
-      `The store ${path} was cut off: ${size} bytes are there, ${expected} were written.`,
+      `The store ${path} is truncated: expected ${expected} bytes, got ${size}.`,
       { details: { path, size, expected } },
     )
   }
 }
 
-/** A journal that its index has lost would begin anew. The small tables are looked through; events have their chain. */
+/** Checks the small tables: a journal missing from a damaged index would start anew. The hash chain covers events. */
 function checkTables(db: DatabaseSync): void {
   for (const table of ['meta', 'journals', 'open_work']) {
     const found = Object.values(db.prepare(`PRAGMA integrity_check(${table})`).get() ?? {})[0]
@@ -170,7 +170,7 @@ function checkTables(db: DatabaseSync): void {
   }
 }
 
-/** A lock held for a moment by someone else is waited for, without blocking the event loop. */
+/** Retries while another connection holds a lock, without blocking the event loop. */
 export async function retryWhileBusy<T>(attempt: () => T, milliseconds = 5_000): Promise<T> {
   for (let pause = 1, until = 0; ; pause = Math.min(pause * 2, 50)) {
     try {

@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VitrineError } from '@vitrine/protocol'
 import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
-import { makePrivate } from './private-file.ts'
+import { createPrivateFile } from './private-file.ts'
 import { pragmaNumber } from './schema.ts'
 
-/** Who holds a store. */
+/** The recorded owner of a store. */
 interface Owner {
   readonly pid: number
   readonly machine: string
@@ -15,20 +15,20 @@ interface Owner {
 }
 
 /**
- * Held as long as the owner lives. An owner that hangs keeps its lock though it is fenced off, so there are two:
- * who takes over holds the other one at once, and an opener must find both free.
+ * Held while the owner is alive. A hung owner keeps its lock even after it is fenced off, so there are two lock
+ * files: a takeover acquires the other one at once, and opening without takeover requires both to be free.
  */
 export class OwnerLock {
-  readonly #owner: SideFile
-  readonly #heir: SideFile
+  readonly #owner: LockFile
+  readonly #heir: LockFile
 
   constructor(storePath: string) {
-    this.#owner = new SideFile(`${storePath}.owner`)
-    this.#heir = new SideFile(`${storePath}.heir`)
+    this.#owner = new LockFile(`${storePath}.owner`)
+    this.#heir = new LockFile(`${storePath}.heir`)
   }
 
-  /** Takes the store if nobody has it, or says no at once. */
-  tryTake(): boolean {
+  /** Acquires the store if it has no owner; returns false at once otherwise. */
+  tryAcquire(): boolean {
     if (!this.#owner.tryTake()) return false
     if (!this.#heir.exists || this.#heir.tryTake()) {
       this.#heir.release()
@@ -38,25 +38,25 @@ export class OwnerLock {
     return false
   }
 
-  /** Takes what the fenced owner does not hold, and waits a while for it to let go of the rest. */
-  async inherit(milliseconds: number): Promise<void> {
+  /** Acquires the lock file that the fenced owner does not hold, and waits up to `milliseconds` for the other. */
+  async takeOver(milliseconds: number): Promise<void> {
     const until = performance.now() + milliseconds
-    while (!this.#takeBoth() && performance.now() < until) await sleep(25)
+    while (!this.#acquireBoth() && performance.now() < until) await sleep(25)
     if (this.#owner.held) this.#heir.release()
   }
 
-  /** Two who hung, one after the other, can have left nothing to inherit: what they let go of is taken later. */
-  settle(): void {
-    if (!this.#owner.held && !this.#heir.held) this.#takeBoth()
+  /** If two previous owners hung, neither lock file was free at the takeover: acquires them once they are. */
+  acquireFreed(): void {
+    if (!this.#owner.held && !this.#heir.held) this.#acquireBoth()
     if (this.#owner.held) this.#heir.release()
   }
 
-  #takeBoth(): boolean {
+  #acquireBoth(): boolean {
     const owner = this.#owner.tryTake()
     return this.#heir.tryTake() && owner
   }
 
-  /** Leaves a lasting trace of the store: a file that is empty later has lost its contents. */
+  /** Records that the store was used: if its file is empty later, its contents were lost. */
   mark(): void {
     this.#owner.mark()
   }
@@ -67,13 +67,13 @@ export class OwnerLock {
   }
 }
 
-/** Whether there ever was a whole store here. */
+/** Whether a complete store ever existed at this path. */
 export function wasInUse(storePath: string): boolean {
   return (statSync(`${storePath}.owner`, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
-/** An exclusive transaction on a small database of its own: the kernel frees it on `kill -9`. */
-class SideFile {
+/** An exclusive transaction on a small separate database: the kernel releases its lock on `kill -9`. */
+class LockFile {
   readonly #path: string
   #db: DatabaseSync | undefined
 
@@ -93,9 +93,9 @@ class SideFile {
     if (this.#db) return true
     let db: DatabaseSync | undefined
     try {
-      makePrivate(this.#path)
+      createPrivateFile(this.#path)
       db = new DatabaseSync(this.#path, { timeout: 0 })
-      // In the exclusive locking mode a commit keeps the lock.
+      // In exclusive locking mode, a commit keeps the lock.
       db.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
       this.#db = db
       return true
@@ -112,7 +112,7 @@ class SideFile {
     try {
       db.exec('PRAGMA user_version = 1; COMMIT')
     } catch {
-      // A full disk: the mark is left by the next owner.
+      // The disk is full: the next owner writes the mark.
     }
     if (!db.isTransaction) db.exec('BEGIN EXCLUSIVE')
   }
@@ -123,7 +123,7 @@ class SideFile {
   }
 }
 
-/** Makes this process the owner on record. The epoch it gets is higher than any before. */
+/** Records this process as owner and returns its epoch, which is higher than any before. */
 export function raiseEpoch(db: DatabaseSync): number {
   const owner: Owner = { pid: process.pid, machine: hostname(), since: new Date().toISOString() }
   db.exec('BEGIN IMMEDIATE')
@@ -162,7 +162,7 @@ function readOwner(db: DatabaseSync): Owner | undefined {
     const value = db.prepare("SELECT value FROM meta WHERE key = 'owner'").get()?.value
     return typeof value === 'string' ? (JSON.parse(value) as Owner) : undefined
   } catch {
-    // The owner is still laying out the file: there is nothing to read yet, and it is owned all the same.
+    // The owner is still creating the tables: the store is owned, but the owner is not recorded yet.
     return undefined
   }
 }

@@ -1,10 +1,10 @@
 import { closeSync, openSync } from 'node:fs'
 
-/** Makes the file that SQLite would make, but for its owner only. SQLite gives the log beside it the same mode. */
-export function makePrivate(path: string): void {
+/** Creates the database file with mode 0600 before SQLite does. SQLite gives the WAL the same mode. */
+export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600))
   } catch {
-    // It is there, and keeps the mode it has; or it cannot be made, and SQLite says why.
+    // It exists and keeps its mode, or it cannot be created and SQLite reports why.
   }
 }

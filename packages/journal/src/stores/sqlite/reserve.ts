@@ -2,7 +2,7 @@ import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 
 const reserveBytes = 1024 * 1024
 
-/** Space kept back beside the store, so that endings can still be written when the disk is full. */
+/** Reserves disk space in a file beside the store, so that end events can still be written when the disk is full. */
 export function takeReserve(storePath: string): { readonly noRoom: boolean } {
   const path = reservePath(storePath)
   let file: number | undefined
@@ -13,7 +13,7 @@ export function takeReserve(storePath: string): { readonly noRoom: boolean } {
     for (let written = 0; written < reserveBytes; ) written += writeSync(file, zeros, written)
     return { noRoom: false }
   } catch (error) {
-    // Better to leave what little there is to the journal itself.
+    // Leave the remaining space to the journal.
     freeReserve(storePath)
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     return { noRoom: code === 'ENOSPC' || code === 'EDQUOT' }
@@ -26,7 +26,7 @@ export function freeReserve(storePath: string): void {
   try {
     rmSync(reservePath(storePath), { force: true })
   } catch {
-    // A disk that went read-only keeps it; that the store fails is said by its commits.
+    // The disk is read-only: commits report that the store fails.
   }
 }
 

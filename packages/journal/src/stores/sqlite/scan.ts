@@ -1,8 +1,8 @@
 import type { SQLInputValue } from 'node:sqlite'
-import { jsonText } from '../../read/filter.ts'
 import type { ScanRange } from '../contract.ts'
+import { jsonText } from '../filter.ts'
 
-/** The query for a stretch of events; `journal` is the journal's row id. */
+/** The query for a range of events; `journal` is the journal's row id. */
 export function scanQuery(
   columns: string,
   range: ScanRange,

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { newId, VitrineError } from '@vitrine/protocol'
 import { DamagedRow } from './errors.ts'
 
-/** Written into the file's header: "VITR". */
+/** The SQLite application id in the file's header: "VITR". */
 const applicationId = 0x56_49_54_52
 
-/** Each step takes a file from the version that is its index to the next one. Never edit a step: add one. */
+/** Each step migrates from the version that is its index to the next. Never edit a step: add one. */
 const migrations: readonly string[] = [
   `
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -75,7 +75,7 @@ const migrations: readonly string[] = [
   `,
 ]
 
-/** Refuses a database that is not ours, or that a newer version wrote. Changes nothing. */
+/** Rejects a database of another program or of a newer version. Changes nothing. */
 export function checkIdentity(db: DatabaseSync, path: string): void {
   const id = pragmaNumber(db, 'application_id')
   const tables = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0)
@@ -88,13 +88,13 @@ export function checkIdentity(db: DatabaseSync, path: string): void {
   if (version > migrations.length) {
     throw new VitrineError(
       'store_newer',
-      `The store ${path} has format ${version}; this version of Vitrine knows up to ${migrations.length}.`,
+      `The store ${path} has format ${version}; this version of Vitrine supports formats up to ${migrations.length}.`,
       { details: { path, version, known: migrations.length } },
     )
   }
 }
 
-export function isOurs(db: DatabaseSync): boolean {
+export function isVitrineStore(db: DatabaseSync): boolean {
   return pragmaNumber(db, 'application_id') === applicationId
 }
 

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** More than we have by far; but readers choose the shapes of scans, and those are many. */
+/** A bound is needed because readers' filters create many different scan statements. */
 const maxPrepared = 256
 
-/** Prepared once per text, as long as there are not too many. */
+/** A cache of prepared statements by SQL text. */
 export class Statements {
   readonly #db: DatabaseSync
   readonly #prepared = new Map<string, StatementSync>()
@@ -12,29 +12,29 @@ export class Statements {
     this.#db = db
   }
 
-  /** Rows come as objects. */
+  /** A statement that returns rows as objects. */
   of(sql: string): StatementSync {
     let statement = this.#prepared.get(sql)
     if (statement === undefined) {
       statement = this.#db.prepare(sql)
-      this.#keep(sql, statement)
+      this.#cache(sql, statement)
     }
     return statement
   }
 
-  /** Rows come as arrays, which is twice as quick. */
+  /** A statement that returns rows as arrays, which is twice as fast. */
   arrays(sql: string): StatementSync {
     const key = `arrays:${sql}`
     let statement = this.#prepared.get(key)
     if (statement === undefined) {
       statement = this.#db.prepare(sql)
       statement.setReturnArrays(true)
-      this.#keep(key, statement)
+      this.#cache(key, statement)
     }
     return statement
   }
 
-  #keep(key: string, statement: StatementSync): void {
+  #cache(key: string, statement: StatementSync): void {
     if (this.#prepared.size >= maxPrepared) this.#prepared.clear()
     this.#prepared.set(key, statement)
   }

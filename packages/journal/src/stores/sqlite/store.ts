@@ -2,14 +2,14 @@ import { resolve } from 'node:path'
 import { checkOptions, storeOptions } from '@vitrine/protocol/options'
 import type { StoreDriver } from '../contract.ts'
 import { SqliteConnection } from './connection.ts'
-import { openFile } from './open-file.ts'
+import { openDatabase } from './open-file.ts'
 
 export interface SqliteStoreOptions {
-  /** The database file. Beside it lie `-wal`, `-shm`, `.owner` and `.reserve`, after a takeover `.heir`. */
+  /** The database file. The store also creates `-wal`, `-shm`, `.owner`, `.reserve` and, at a takeover, `.heir` beside it. */
   readonly path: string
-  /** `normal` survives the death of every process; `full` a power cut too, at about 20 times the cost a commit. */
+  /** With `normal`, commits survive a process crash; with `full`, also a power loss, at about 20 times the cost per commit. */
   readonly synchronous?: 'normal' | 'full'
-  /** How long a takeover waits for the fenced owner to let go before it goes on without it. Default 3 s. */
+  /** How long a takeover waits for the fenced owner to release its lock before it continues without it. Default 3 s. */
   readonly releaseMs?: number
 }
 
@@ -25,6 +25,7 @@ export function sqliteStore(options: SqliteStoreOptions): StoreDriver {
   const file = resolve(path)
   return {
     kind: 'sqlite',
-    open: async (options) => new SqliteConnection(await openFile(file, { synchronous, releaseMs }, options)),
+    open: async (options) =>
+      new SqliteConnection(await openDatabase(file, { synchronous, releaseMs }, options)),
   }
 }

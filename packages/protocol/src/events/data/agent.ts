@@ -6,12 +6,12 @@ const agent = z.string().check(z.minLength(1))
 /** One start of an agent's program; the same agent may run several times. */
 const instance = z.string().check(z.minLength(1))
 
-/** The first 20 and the last 50 lines of what it said on the side. */
+/** The first 20 and the last 50 lines of its stderr. */
 export const stderr = z.looseObject({ head: longText, tail: z.optional(longText), lines: count })
 
 export const agentData = lazily({
   'agent.installed': () => z.looseObject({ agent, version: z.optional(z.string()) }),
-  /** `credentials` names what was passed, never its value. */
+  /** `credentials` are names of the passed credentials, never values. */
   'agent.started': () =>
     z.looseObject({
       agent,
@@ -19,16 +19,16 @@ export const agentData = lazily({
       process: z.optional(z.string()),
       credentials: z.optional(z.array(z.string())),
     }),
-  /** A JSON-RPC envelope as it crossed the wire; `in` is towards the agent. */
+  /** A JSON-RPC message as sent; `in` is towards the agent. */
   'agent.message': () =>
     z.looseObject({
       instance: z.optional(z.string()),
       direction: z.enum(['in', 'out']),
       message: z.unknown(),
-      /** The agent tells again what the journal has already. */
+      /** The agent replays a message that the journal already has. */
       replay: z.optional(z.literal(true)),
     }),
-  /** Bytes where an envelope was due. */
+  /** Output of the agent that is not a JSON-RPC message. */
   'agent.unparsed': () => z.looseObject({ instance: z.optional(z.string()), data: longText, encoding }),
   'agent.exited': () =>
     z.looseObject({
@@ -38,7 +38,7 @@ export const agentData = lazily({
       ...exitFields,
       ...errorFields,
       durationMs: z.optional(milliseconds),
-      /** Who ended it: the agent itself, or the host. */
+      /** Whether the agent exited by itself or the host ended it. */
       endedBy: z.optional(z.enum(['agent', 'host'])),
       stderr: z.optional(stderr),
     }),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { lazily } from '../../lazy.ts'
 import { blobHash, count } from './shared.ts'
 
-// A rename onto an existing file is `file.moved` alone; a directory that goes or moves tells its entries first.
+// A rename onto an existing file is only a `file.moved`. The entries of a deleted or moved directory come before it.
 const fileChange = z.looseObject({
   path: z.string(),
   /** The exact bytes of a path that is not UTF-8. */
@@ -12,10 +12,10 @@ const fileChange = z.looseObject({
   previousPath: z.optional(z.string()),
   previousPathBase64: z.optional(z.string()),
   before: z.optional(blobHash),
-  /** It had a content before that was never kept. */
+  /** The previous content exists but was not stored. */
   beforeUnknown: z.optional(z.boolean()),
   after: z.optional(blobHash),
-  /** Why its content is not kept: `size`, `private`, `unreadable`, `budget`, or `unchanged` since it was first seen. */
+  /** Why its content is not stored: `size`, `private`, `unreadable`, `budget`, or `unchanged` since it was first seen. */
   afterOmitted: z.optional(z.string()),
   redacted: z.optional(z.boolean()),
 })
@@ -34,7 +34,7 @@ export const fileData = lazily({
   'watch.degraded': () =>
     z.looseObject({
       reason: z.string(),
-      /** The first of them; `count` is all. */
+      /** The first paths; `count` is the total. */
       uncovered: z.optional(z.array(z.string())),
       count: z.optional(count),
     }),

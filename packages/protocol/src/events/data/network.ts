@@ -3,22 +3,22 @@ import { lazily } from '../../lazy.ts'
 import { count, milliseconds } from './shared.ts'
 
 const connection = z.looseObject({
-  /** The same in what was opened and what was closed. */
+  /** The same id in the `opened` and `closed` events. */
   connection: z.optional(z.string()),
   host: z.string(),
   port: z.int().check(z.gte(0), z.lte(65_535)),
-  /** What the name stood for. */
+  /** The resolved address. */
   address: z.optional(z.string()),
-  /** Towards the sandbox. */
+  /** Bytes sent to the sandbox. */
   bytesIn: z.optional(count),
-  /** From the sandbox. */
+  /** Bytes received from the sandbox. */
   bytesOut: z.optional(count),
   durationMs: z.optional(milliseconds),
   process: z.optional(z.string()),
 })
 
 export const networkData = lazily({
-  /** Written before anything is dialed, and once more with its bytes when it is over. */
+  /** Written before the connection is made, and again with byte counts when it closes. */
   'network.allowed': () =>
     z.extend(connection, {
       phase: z.optional(z.enum(['opened', 'closed'])),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { lazily } from '../../lazy.ts'
 import { count, errorFields, exitFields, longText, milliseconds, outcome } from './shared.ts'
 
-/** What was asked of a sandbox, in the words that spans use too: `sandbox.<op>`. */
+/** The name of the operation; its span is called `sandbox.<op>`. */
 const op = z.string().check(z.regex(/^[a-z][a-z0-9_]*$/))
 
 export const operationData = lazily({
@@ -10,7 +10,7 @@ export const operationData = lazily({
     z.looseObject({
       op,
       parent: z.optional(z.string()),
-      /** What it is about, for whichever of these it has. */
+      /** The arguments of the operation, as far as it has them. */
       argv: z.optional(z.array(longText)),
       command: z.optional(z.union([longText, z.array(longText)])),
       path: z.optional(z.string()),
@@ -23,7 +23,7 @@ export const operationData = lazily({
       parent: z.optional(z.string()),
       outcome,
       ok: z.boolean(),
-      /** Absent where no one measured it: after a crash. */
+      /** Absent after a crash, when it could not be measured. */
       durationMs: z.optional(milliseconds),
       ...errorFields,
       ...exitFields,

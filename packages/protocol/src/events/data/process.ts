@@ -17,11 +17,11 @@ export const processData = lazily({
     z.looseObject({
       process,
       stream: z.enum(['stdout', 'stderr', 'terminal']),
-      /** Raw bytes of this stream before this chunk, those that were skipped or masked included. */
+      /** Raw bytes of this stream before this chunk, including skipped and masked ones. */
       offset: count,
       data: longText,
       encoding,
-      /** Bytes left out before this chunk, because the budget was spent. */
+      /** Bytes omitted before this chunk because the limit was reached. */
       skipped: z.optional(count),
     }),
   'process.exited': () =>

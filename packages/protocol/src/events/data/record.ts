@@ -2,9 +2,9 @@ import * as z from 'zod/mini'
 import { lazily } from '../../lazy.ts'
 import { count, errorFields, longText } from './shared.ts'
 
-/** What the record says about itself, its host and its readers. */
+/** Events about the journal itself, its host and its sinks. */
 export const recordData = lazily({
-  /** Work that a dead owner left open was closed as interrupted. */
+  /** Open work of a dead owner was closed as `interrupted`. */
   'journal.recovered': () =>
     z.looseObject({
       reason: z.string(),
@@ -28,6 +28,6 @@ export const recordData = lazily({
       level: z.enum(['debug', 'info', 'warn', 'error']),
       message: longText,
     }),
-  /** An event of another vocabulary, whatever its shape. */
+  /** An event of another system, in any shape. */
   'foreign.event': () => z.looseObject({ type: z.string(), id: z.optional(z.string()), data: z.unknown() }),
 })

@@ -5,7 +5,7 @@ import { errorFields } from './shared.ts'
 export const sandboxData = lazily({
   'sandbox.created': () => z.looseObject({ provider: z.string(), root: z.optional(z.string()) }),
   'sandbox.ready': () => z.looseObject({}),
-  /** Something asked for, or expected, is not to be had here. */
+  /** A requested or default feature is not available on this machine. */
   'sandbox.degraded': () => z.looseObject({ what: z.string(), reason: z.string() }),
   'sandbox.paused': () => z.looseObject({}),
   'sandbox.resumed': () => z.looseObject({}),

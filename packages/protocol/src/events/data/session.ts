@@ -5,7 +5,7 @@ import { count, errorFields, exitFields, milliseconds, outcome } from './shared.
 
 const tokens = z.optional(count)
 
-/** What a turn cost, as far as the agent says. */
+/** Tokens that a turn used, as the agent reports them. */
 const usage = z.looseObject({
   inputTokens: tokens,
   outputTokens: tokens,
@@ -20,7 +20,7 @@ export const sessionData = lazily({
     z.looseObject({
       agent: z.string(),
       instance: z.optional(z.string()),
-      /** The agent's own id for it. */
+      /** The agent's id for this session. */
       agentSession: z.optional(z.string()),
       cwd: z.optional(z.string()),
       forkedFrom: z.optional(z.string()),
@@ -28,7 +28,7 @@ export const sessionData = lazily({
   'session.updated': () =>
     z.looseObject({
       title: z.optional(z.nullable(z.string())),
-      /** How a session came back: by the agent's own means, or by being told what was said. */
+      /** How the session was restored: by the agent itself, or by sending it the transcript. */
       restored: z.optional(z.enum(['load', 'resume', 'transcript'])),
     }),
   'session.closed': () =>
@@ -42,20 +42,20 @@ export const sessionData = lazily({
   'turn.started': () =>
     z.looseObject({
       index: z.optional(count),
-      /** The prompt's parts; of what is no text, its type and size. */
+      /** The parts of the prompt; for parts that are not text, only type and size. */
       prompt: z.optional(z.unknown()),
     }),
   'turn.finished': () =>
     z.looseObject({
       outcome,
-      /** The agent's own word for why it stopped; absent when it never said one. */
+      /** The agent's stop reason; absent if it sent none. */
       stopReason: z.optional(z.string()),
       durationMs: z.optional(milliseconds),
       usage: z.optional(usage),
       modelError: z.optional(
         z.looseObject({ sign: z.enum(['message', 'silence']), text: z.optional(z.string()) }),
       ),
-      /** Tool calls that the agent left open, and that are over now. */
+      /** Tool calls that the agent left open and that were closed with the turn. */
       closedToolCalls: z.optional(z.array(z.string())),
       ...errorFields,
     }),

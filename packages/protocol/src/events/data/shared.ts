@@ -4,7 +4,7 @@ import * as z from 'zod/mini'
 
 export const outcomes = ['ok', 'failed', 'cancelled', 'timeout', 'interrupted'] as const
 
-/** How something that started has ended. */
+/** The outcome of work that has ended. */
 export type Outcome = (typeof outcomes)[number]
 
 export const outcome = z.enum(outcomes)
@@ -17,7 +17,7 @@ export const encoding = z.enum(['utf8', 'base64'])
 
 export const blobHash = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/))
 
-/** A reference to bytes in the store: in place of a large field, or beside a changed file. */
+/** A reference to bytes in the store, used for a large field or the content of a changed file. */
 export const blobRef = z.looseObject({
   blob: blobHash,
   bytes: count,
@@ -25,10 +25,10 @@ export const blobRef = z.looseObject({
   redacted: z.optional(z.literal(true)),
 })
 
-/** Text, or the blob that a text over 64 KiB became. */
+/** A string, or a reference to the blob that stores one over 64 KiB. */
 export const longText = z.union([z.string(), blobRef])
 
-/** What every ending may say about its error. */
+/** The error fields of every event that ends work. */
 export const errorFields = {
   errorType: z.optional(z.string()),
   errorCode: z.optional(z.string()),
@@ -36,7 +36,7 @@ export const errorFields = {
   retryable: z.optional(z.union([z.boolean(), z.literal('unknown')])),
 }
 
-/** An exit code was observed, or it is null. */
+/** `exitCode` and `signal` are null if they were not observed. */
 export const exitFields = {
   exitCode: z.optional(z.nullable(z.int())),
   signal: z.optional(z.nullable(z.string())),

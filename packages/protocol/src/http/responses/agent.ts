@@ -16,7 +16,7 @@ const agentCapabilities = component('AgentCapabilities', () =>
     thoughtLevels: z.boolean(),
     mcp: z.boolean(),
     shared: z.boolean(),
-    // Under the names that clients of sandbox-agent know.
+    // The same values under the names that sandbox-agent clients use.
     sessionLifecycle: z.boolean(),
     errorEvents: z.boolean(),
     fileChanges: z.boolean(),
@@ -38,7 +38,7 @@ export const agentInfo = component('AgentInfo', () =>
     capabilities: agentCapabilities(),
     options: z.array(configOption()),
     howToGet: z.exactOptional(z.string()),
-    // Under the names that clients of sandbox-agent know.
+    // The same values under the names that sandbox-agent clients use.
     id: z.string(),
     credentialsAvailable: z.boolean(),
     configOptions: z.array(

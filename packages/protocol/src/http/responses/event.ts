@@ -36,7 +36,7 @@ function eventOf(type: EventType): z.ZodMiniObject {
   )()
 }
 
-/** What a runtime writes itself: `run.*`, `loop.*` and `log.*`; the journal adds the rest of the envelope. */
+/** An event that a runtime appends: `run.*`, `loop.*` or `log.*`; the journal adds the rest of the envelope. */
 export const recordedEvent = component('RecordedEvent', () => {
   const types = (Object.keys(eventCatalogue) as EventType[]).filter((type) => /^(run|loop|log)\./.test(type))
   const [first, ...rest] = types.map((type) =>
@@ -61,13 +61,13 @@ export const journalGap = component('JournalGap', () =>
   }),
 )
 
-// The options are made from the table that `KnownEvent` is derived from; no type is inferred through `map`.
+// A cast, since TypeScript infers no union through `map`; both are derived from the event catalogue.
 export const journalEvent = component('JournalEvent', () => {
   const [first, ...rest] = (Object.keys(eventCatalogue) as EventType[]).map(eventOf)
   return z.discriminatedUnion('type', [first!, ...rest]) as unknown as z.ZodMiniType<KnownEvent>
 })
 
-/** An event, or the notice of what is missing between two events. */
+/** An event, or a notice about missing events. */
 export const journalItem = component('JournalItem', () => z.union([journalEvent(), journalGap()]))
 
 export const eventPage = component('EventPage', () =>
@@ -91,13 +91,13 @@ export const eventSummary = component('EventSummary', () =>
   }),
 )
 
-/** Where events are delivered to, and how far behind it is. */
+/** A sink and how far behind it is. */
 export const sinkState = component('SinkState', () =>
   z.object({
     name: z.string(),
     kind: z.string(),
     status: z.enum(['ok', 'failing', 'closed']),
-    /** Commits that it has yet to see. */
+    /** Commits that are not delivered yet. */
     lag: z.int(),
     error: z.exactOptional(z.string()),
   }),

@@ -32,7 +32,7 @@ export const searchResult = component('SearchResult', () =>
   }),
 )
 
-/** What came out of an archive. */
+/** The result of unpacking an archive. */
 export const unpacked = component('Unpacked', () =>
   z.object({
     files: z.int(),

@@ -3,7 +3,7 @@ import { component } from '../component.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
-/** One fact about an error: a value, a list of them, or a flat object such as the end of an agent's stderr. */
+/** One detail of an error: a value, a list of values, or a flat object such as an excerpt of an agent's stderr. */
 const detail = component('ProblemDetail', () =>
   z.union([scalar, z.array(scalar), z.record(z.string(), scalar)]),
 )
@@ -19,7 +19,7 @@ export const problem = component('Problem', () =>
     /** For programs. */
     code: z.string(),
     retryable: z.union([z.boolean(), z.literal('unknown')]),
-    /** What to do about it. */
+    /** How to correct the error. */
     hint: z.string(),
     details: z.exactOptional(z.record(z.string(), detail())),
   }),

@@ -31,7 +31,7 @@ export const processInfo = component('ProcessInfo', () =>
     owner: z.exactOptional(z.string()),
     pid: z.exactOptional(z.int()),
     exit: z.exactOptional(processExit()),
-    // The same under the names that clients of sandbox-agent know.
+    // The same values under the names that sandbox-agent clients use.
     command: z.string(),
     args: z.array(z.string()),
     interactive: z.boolean(),

@@ -27,7 +27,7 @@ const infoFields = {
 
 export const sandboxInfo = component('SandboxInfo', () => z.object(infoFields))
 
-/** The info with what a client needs to build its sandbox object. */
+/** The info with the fields that a client needs to create its sandbox object. */
 export const sandboxDescription = component('SandboxDescription', () =>
   z.object({ ...infoFields, root: z.string(), capabilities: capabilities() }),
 )
@@ -35,7 +35,7 @@ export const sandboxDescription = component('SandboxDescription', () =>
 export const sandboxList = component('SandboxList', () =>
   z.object({
     sandboxes: z.array(sandboxInfo()),
-    /** The id of the sandbox that the short paths mean. */
+    /** The id of the sandbox for routes without a sandbox id. */
     default: z.exactOptional(z.string()),
   }),
 )

@@ -68,7 +68,7 @@ export const pendingQuestion = component('PendingQuestion', () =>
   }),
 )
 
-/** A session as it is now, with the permissions and questions that wait for an answer. */
+/** The current state of a session, with its pending permissions and questions. */
 export const sessionState = component('SessionState', () =>
   z.object({
     ...infoFields(),

@@ -2,15 +2,15 @@ import * as z from 'zod/mini'
 import { component } from '../component.ts'
 import { problem } from './problem.ts'
 
-/** The cursor is there in streams of a journal: everything up to it was scanned, whether it matched or not. */
-const place = { cursor: z.exactOptional(z.nullable(z.string())) }
+/** Streams of a journal have a cursor: everything up to it was scanned, whether it matched or not. */
+const position = { cursor: z.exactOptional(z.nullable(z.string())) }
 
-const heartbeat = component('StreamHeartbeat', () => z.object(place))
+const heartbeat = component('StreamHeartbeat', () => z.object(position))
 
-/** `closing`: the daemon goes down. `over`: nothing more will come. */
-const end = component('StreamEnd', () => z.object({ ...place, reason: z.enum(['closing', 'over']) }))
+/** `closing`: the daemon is shutting down. `over`: the stream is complete. */
+const end = component('StreamEnd', () => z.object({ ...position, reason: z.enum(['closing', 'over']) }))
 
-/** The frames of a stream by the name of their event, those that every stream has included. */
+/** Schemas of a stream's frames by event name, including the frames that every stream has. */
 export function frames<Named extends Readonly<Record<string, z.ZodMiniType>>>(
   named: Named,
 ): Readonly<Record<string, z.ZodMiniType>> {

@@ -141,7 +141,7 @@ const plan = component('TranscriptPlan', () =>
   }),
 )
 
-/** Entries by id, in parts: `{ part: { id: entry } }`. */
+/** Entries by id, split into parts: `{ part: { id: entry } }`. */
 function inParts<Entry extends z.ZodMiniType>(entry: Entry) {
   return z.record(z.string(), z.record(z.string(), entry))
 }

@@ -2,22 +2,22 @@ import { parseUsers } from '../users.ts'
 
 export const sandboxUser = { name: 'sandbox', uid: 1_000, gid: 1_000 } as const
 
-/** The host's accounts with the sandbox's own user in place of whoever has its number. */
+/** The host's accounts, with the sandbox's user in place of any account with the same name or number. */
 export function passwdFile(host: string, home: string): string {
-  const kept = lines(host).filter((line) => !parseUsers(line).some(clashes))
+  const others = lines(host).filter((line) => !parseUsers(line).some(clashes))
   const { name, uid, gid } = sandboxUser
-  return file([...kept, `${name}:x:${uid}:${gid}::${home}:/bin/sh`])
+  return file([...others, `${name}:x:${uid}:${gid}::${home}:/bin/sh`])
 }
 
 export function groupFile(host: string): string {
-  const kept = lines(host).filter((line) => {
+  const others = lines(host).filter((line) => {
     const [name, , gid] = line.split(':')
     return name !== sandboxUser.name && gid !== String(sandboxUser.gid)
   })
-  return file([...kept, `${sandboxUser.name}:x:${sandboxUser.gid}:`])
+  return file([...others, `${sandboxUser.name}:x:${sandboxUser.gid}:`])
 }
 
-/** No password of the host is in it. */
+/** A `shadow` file with every password disabled. */
 export function shadowFile(passwd: string): string {
   return file(parseUsers(passwd).map(({ name }) => `${name}:*:20000:0:99999:7:::`))
 }

@@ -7,24 +7,24 @@ import { hostMarker } from '../../orphan-guard.ts'
 import { parseFailure } from '../launch-errors.ts'
 import type { Degradation } from '../machine.ts'
 import { sandboxMarker } from '../orphans.ts'
-import { type BuildOptions, buildFds, type Plan, planForUser, type Tools } from './plan.ts'
+import { type BuildOptions, type BuildPlan, buildFds, planForUser, type Tools } from './plan.ts'
 import { planForRoot } from './plan-for-root.ts'
 import { takeUidRange } from './uid-range.ts'
 
 const buildMs = 20_000
 
-/** A machine that stands. */
+/** A machine that was built and runs. */
 export interface Built {
-  /** Its first process, as the host numbers it. */
+  /** The host's pid of its first process. */
   readonly pid: number
-  /** The first of its user ids on the host; absent when it is the host's own user. */
+  /** The first of its user ids on the host; undefined if it runs as the host's user. */
   readonly uids: number | undefined
-  /** Whether it has a system of its own, and so other users than one. */
+  /** Whether it has a writable system, and so more than one user. */
   readonly changeable: boolean
   readonly degraded: readonly Degradation[]
   /** Settles with the reason when its first process has ended. */
   readonly ended: Promise<string>
-  /** From now on this process waits for it. */
+  /** Keeps this process alive until the machine has ended. */
   hold(): void
   release(): void
 }
@@ -41,14 +41,14 @@ async function buildAsUser(
   group: Cgroup | undefined,
 ): Promise<Built> {
   const readOnly = { ...options, rootfs: 'read-only' } as const
-  const { pid, ended, hold } = await raise(
+  const { pid, ended, hold } = await runPlan(
     planForUser(options.tools, readOnly),
     group,
     sandboxMarker(options.ownerTag),
   )
   const degraded =
     options.rootfs === 'writable'
-      ? [{ what: 'rootfs', reason: 'Only a host that runs as root can give a sandbox a system to change.' }]
+      ? [{ what: 'rootfs', reason: 'Only a host that runs as root can provide a writable system.' }]
       : []
   return { pid, ended, hold, degraded, uids: undefined, changeable: false, release: () => undefined }
 }
@@ -60,30 +60,30 @@ async function buildAsRoot(
   const range = takeUidRange()
   const { first: uids, release } = range
   const degraded: Degradation[] = []
-  const attempt = async (asked: BuildOptions, mapsOwners: boolean): Promise<Built> => {
+  const attempt = async (wanted: BuildOptions, mapsOwners: boolean): Promise<Built> => {
     try {
-      const plan = await planForRoot(options.tools, asked, { uids, mapsOwners })
-      const { pid, ended, hold } = await raise(plan, group, sandboxMarker(options.ownerTag))
-      return { pid, ended, hold, degraded, uids, changeable: asked.rootfs === 'writable', release }
+      const plan = await planForRoot(options.tools, wanted, { uids, mapsOwners })
+      const { pid, ended, hold } = await runPlan(plan, group, sandboxMarker(options.ownerTag))
+      return { pid, ended, hold, degraded, uids, changeable: wanted.rootfs === 'writable', release }
     } catch (error) {
       if (!(error instanceof BuildError)) throw error
       const { step, what } = error
       if (
-        asked.rootfs === 'writable' &&
+        wanted.rootfs === 'writable' &&
         (step === 'overlay' || (step === 'idmap' && what !== 'workspace' && what !== 'home'))
       ) {
         degraded.push({
           what: 'rootfs',
-          reason: `No changeable copy of ${what} can be made here: ${error.message}`,
+          reason: `A writable copy of ${what} cannot be created: ${error.message}`,
         })
-        return attempt({ ...asked, rootfs: 'read-only' }, mapsOwners)
+        return attempt({ ...wanted, rootfs: 'read-only' }, mapsOwners)
       }
       if (step === 'idmap' && mapsOwners) {
         degraded.push({
           what: 'workspace',
-          reason: `Its file system cannot map owners, so its files were given to the sandbox's user ${uids + 1_000}.`,
+          reason: `Its file system does not support idmapped mounts, so its files now belong to the sandbox's user ${uids + 1_000}.`,
         })
-        return attempt(asked, false)
+        return attempt(wanted, false)
       }
       throw error
     }
@@ -107,9 +107,9 @@ class BuildError extends VitrineError {
   }
 }
 
-/** Runs the plan until the machine's first process says that it is there. */
-async function raise(
-  plan: Plan,
+/** Runs the plan until the machine's first process reports that it is ready. */
+async function runPlan(
+  plan: BuildPlan,
   group: Cgroup | undefined,
   marker: Readonly<Record<string, string>>,
 ): Promise<Pick<Built, 'pid' | 'ended' | 'hold'>> {
@@ -119,8 +119,8 @@ async function raise(
     stdio: ['pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
   })
   const failed = new Promise<never>((_, reject) => child.once('error', reject))
-  const exited = new Promise<string>((settle) => {
-    child.once('exit', (code, signal) => settle(signal ?? `exit code ${code}`))
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
   })
   const go = child.stdio[buildFds.go]
   const info = child.stdio[buildFds.info]
@@ -133,18 +133,18 @@ async function raise(
   )
     throw new VitrineError('internal', 'A machine was built without its pipes.')
   go.on('error', () => undefined)
-  const complaints = text(child.stderr)
-  const said = text(info)
-  const started = text(ready)
+  const stderrText = text(child.stderr)
+  const infoText = text(info)
+  const readyText = text(ready)
   const timer = setTimeout(() => child.kill('SIGKILL'), buildMs)
   try {
     if (child.pid !== undefined) group?.join(child.pid)
     go.end('g')
-    // The pipe ends with the process that held it, whether it said anything or not.
-    const word = await Promise.race([started, failed])
-    const described = await Promise.race([said, failed])
-    if (word !== 'ready\n') throw refused(await complaints, await exited)
-    const pid = childPid(described)
+    // The pipe closes when its process ends, so this resolves even if the process never reports.
+    const report = await Promise.race([readyText, failed])
+    const description = await Promise.race([infoText, failed])
+    if (report !== 'ready\n') throw buildError(await stderrText, await exited)
+    const pid = childPid(description)
     child.unref()
     return { pid, ended: exited, hold: () => child.ref() }
   } finally {
@@ -152,11 +152,11 @@ async function raise(
   }
 }
 
-function refused(complaint: string, end: string): BuildError {
-  const failure = parseFailure(complaint)
+function buildError(stderr: string, end: string): BuildError {
+  const failure = parseFailure(stderr)
   const { step, what } = failure ?? { step: 'bubblewrap', what: '' }
   return new BuildError(
-    `The sandbox could not be built (${end}): ${complaint.trim() || 'no reason was given'}`,
+    `The sandbox could not be built (${end}): ${stderr.trim() || 'no reason was given'}`,
     step,
     what,
   )
@@ -166,6 +166,6 @@ function childPid(info: string): number {
   const parsed: unknown = JSON.parse(info)
   const pid: unknown =
     typeof parsed === 'object' && parsed !== null ? Reflect.get(parsed, 'child-pid') : undefined
-  if (typeof pid !== 'number') throw new VitrineError('internal', `bubblewrap said ${info}.`)
+  if (typeof pid !== 'number') throw new VitrineError('internal', `bubblewrap reported no child pid: ${info}`)
   return pid
 }

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 
 const ids = 65_536
 
-/** A folder of the host without what not everyone may read, owned by the same people of the sandbox. */
+/** Copies the world-readable entries of a host folder, with owners mapped into the sandbox's user ids. */
 export function copyPublic(from: string, to: string, uids: number): void {
   const { mode, uid, gid } = lstatSync(from)
   mkdirSync(to, { recursive: true })

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 
-/** A folder or file of the host inside the sandbox. */
+/** A folder or file of the host that is mounted in the sandbox. */
 export interface Mount {
   readonly source: string
   readonly target: string
@@ -11,7 +11,7 @@ export interface Mount {
 export interface SystemEntry {
   readonly path: string
   readonly link?: string
-  /** Where the sandbox's own changeable copy of it is. */
+  /** The path of the sandbox's writable copy. */
   readonly copy?: string
 }
 
@@ -19,9 +19,9 @@ export interface Layout {
   readonly system: readonly SystemEntry[]
   readonly mounts: readonly Mount[]
   readonly network: 'none' | 'host'
-  /** Whether the sandbox's root may change its system. */
+  /** Whether the sandbox has a writable system. */
   readonly changeable: boolean
-  /** A host that is not root is one user, and that is the user inside. */
+  /** For a host without root: the ids that the host's user has inside. */
   readonly ownUser?: { readonly uid: number; readonly gid: number }
   readonly infoFd: number
   readonly init: readonly string[]
@@ -43,7 +43,7 @@ export function bubblewrapArguments(layout: Layout): string[] {
     ...open('--tmpfs', '/tmp'),
     ...(changeable ? [] : [...folder('/var'), ...open('--tmpfs', '/var/tmp')]),
     ...['--perms', '0755', '--tmpfs', '/run'],
-    // What is mounted below it must be reachable; nobody lists it.
+    // A mount below /root must be reachable, but /root itself stays unlistable.
     ...[
       '--perms',
       mounts.some(({ target }) => target.startsWith('/root/')) ? '0711' : '0700',
@@ -72,7 +72,7 @@ function folder(path: string): string[] {
   return ['--perms', '0755', '--dir', path]
 }
 
-/** From the top down; bubblewrap would make them for its own eyes only. */
+/** All parents from the top down, to create them with mode 0755: bubblewrap would create them for its own user only. */
 function parents(path: string): string[] {
   const found: string[] = []
   for (let at = dirname(path); at !== '/' && at !== '.'; at = dirname(at)) found.unshift(at)

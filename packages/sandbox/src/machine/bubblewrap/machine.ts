@@ -6,7 +6,7 @@ import { type MachineLimits, VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../../cgroups/access.ts'
 import type { Cgroup } from '../../cgroups/cgroup.ts'
 import type { FileIdentity } from '../../files/identity.ts'
-import { type Guarding, guardSandbox, hostMarker } from '../../orphan-guard.ts'
+import { type GuardRegistration, guardSandbox, hostMarker } from '../../orphan-guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { systemPath } from '../environment.ts'
 import { send } from '../kill-tree.ts'
@@ -25,7 +25,7 @@ import { Portal } from './portal.ts'
 import { hostFile } from './system.ts'
 
 export interface BubblewrapOptions extends BuildOptions {
-  /** As `markOf` gives it. */
+  /** As `ownerTagOf` returns it. */
   readonly ownerTag: string
   readonly env: Readonly<Record<string, string>>
   readonly limits: MachineLimits
@@ -36,29 +36,29 @@ export interface BubblewrapOptions extends BuildOptions {
 const namespaces = ['user', 'mnt', 'pid', 'net', 'ipc', 'uts'] as const
 
 /**
- * CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, SYS_CHROOT. Not SETFCAP: a file's
- * capabilities would be worth something on the host.
+ * CHOWN, DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, SETPCAP, NET_BIND_SERVICE, SYS_CHROOT. Not SETFCAP: file
+ * capabilities set inside would be valid on the host.
  */
 const rootCapabilities = [0, 1, 3, 4, 5, 6, 7, 8, 10, 18].reduce(
   (mask, bit) => mask | (1n << BigInt(bit)),
   0n,
 )
 
-/** As `vitrine-machine build` maps it. */
+/** The user id on disk to which `vitrine-machine build` maps the sandbox's root. */
 const rootOnDisk = 2 ** 30 - 2
 
-const goneMs = 3_000
+const exitWaitMs = 3_000
 
-/** A machine of its own: namespaces that every command enters, and that end with their first process. */
+/** A machine with its own namespaces, which every command enters and which end with their first process. */
 export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Machine> {
   const { group, degraded } = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
-  const guarding = guardSandbox(groupFolders(group))
+  const guard = guardSandbox(groupFolders(group))
   try {
     const built = await buildMachine(options, group)
-    return new BubblewrapMachine(options, built, group, [...degraded, ...built.degraded], guarding)
+    return new BubblewrapMachine(options, built, group, [...degraded, ...built.degraded], guard)
   } catch (error) {
     await group?.remove().catch(() => undefined)
-    guarding.end()
+    guard.end()
     throw error
   }
 }
@@ -66,43 +66,43 @@ export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Mac
 class BubblewrapMachine implements Machine {
   readonly root: string
   readonly home: string
-  readonly places: readonly string[]
+  readonly cwdRoots: readonly string[]
   readonly capabilities: MachineCapabilities
   readonly degraded: readonly Degradation[]
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder: string
   readonly sharesLoopback: boolean
-  readonly givesFilesAway: boolean
+  readonly chownsFiles: boolean
   readonly #mounts: readonly { readonly source: string; readonly target: string }[]
   readonly #markers: Readonly<Record<string, string>>
   readonly #built: Built
   readonly #group: Cgroup | undefined
-  readonly #guarding: Guarding
+  readonly #guard: GuardRegistration
   readonly #canFreeze: boolean
   readonly #program: string
   readonly #fds: number[]
   readonly #namespaces: readonly string[]
-  readonly #portalOrders: readonly string[]
+  readonly #portalArgs: readonly string[]
   readonly #users: readonly User[]
   readonly #state: string
   readonly #filters: { readonly user: string; readonly root: string }
   readonly #pidNamespace: string
   #portal: Portal | undefined
-  #theSpawner: Spawner | undefined
+  #spawner: Spawner | undefined
   #closing = false
-  #gone = false
+  #ended = false
 
   constructor(
     options: BubblewrapOptions,
     built: Built,
     group: Cgroup | undefined,
     degraded: readonly Degradation[],
-    guarding: Guarding,
+    guard: GuardRegistration,
   ) {
     const { root, env, network, cgroups, tools, state } = options
     this.root = root
     this.home = homeInside(root)
-    this.places = [root, this.home, '/tmp', ...options.binds.map(({ target }) => target)]
+    this.cwdRoots = [root, this.home, '/tmp', ...options.binds.map(({ target }) => target)]
     this.degraded = network === 'host' ? [...degraded, hostNetwork] : degraded
     this.environment = {
       PATH: systemPath,
@@ -114,7 +114,7 @@ class BubblewrapMachine implements Machine {
       ...env,
     }
     this.netFolder = `/proc/${built.pid}/net`
-    this.givesFilesAway = built.uids !== undefined
+    this.chownsFiles = built.uids !== undefined
     this.#mounts = [
       { source: root, target: root },
       { source: options.home, target: this.home },
@@ -124,10 +124,10 @@ class BubblewrapMachine implements Machine {
     this.#markers = { ...hostMarker, ...sandboxMarker(options.ownerTag) }
     this.#built = built
     void built.ended.then(() => {
-      this.#gone = true
+      this.#ended = true
     })
     this.#group = group
-    this.#guarding = guarding
+    this.#guard = guard
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.#program = tools.program
     this.#users = parseUsers(hostFile(join(state, 'passwd')))
@@ -135,14 +135,14 @@ class BubblewrapMachine implements Machine {
     this.#filters = writeFilters(state, options.managed)
     const opened = namespaces.map((name) => ({ name, fd: openSync(`/proc/${built.pid}/ns/${name}`, 'r') }))
     this.#fds = opened.map(({ fd }) => fd)
-    // Held open by this process, so that no number is ever looked up twice.
+    // Kept open by this process: looking up the pid again could find another process.
     const paths = opened.map(({ name, fd }) => `${name}=/proc/${process.pid}/fd/${fd}`)
     this.#namespaces = paths
-    this.#portalOrders = paths.filter((path) => path.startsWith('user=') || path.startsWith('net='))
+    this.#portalArgs = paths.filter((path) => path.startsWith('user=') || path.startsWith('net='))
     this.#pidNamespace = readlinkSync(`/proc/${built.pid}/ns/pid`)
     this.capabilities = {
       isolation: 'namespaces',
-      // The user of an ordinary host is the same inside and out, and could end the keeper of its own tree.
+      // Without root, commands run as the host's user and could kill the supervisor of their own tree.
       killTree: built.uids === undefined ? 'best-effort' : 'complete',
       network: ['none', 'host', 'egress'],
       limits: limitKinds(cgroups),
@@ -163,15 +163,15 @@ class BubblewrapMachine implements Machine {
     if (tty !== undefined) return this.#launchInTerminal({ ...marked, tty }, user)
     const { uid, gid } = user
     const groups = this.#groupsOf(user)
-    return this.#spawner().launch(marked, {
+    return this.#runningSpawner().launch(marked, {
       ...{ uid, gid, groups, root },
       capabilities: root ? rootCapabilities : 0n,
     })
   }
 
-  #spawner(): Spawner {
-    if (this.#theSpawner?.alive !== true) {
-      this.#theSpawner = new Spawner({
+  #runningSpawner(): Spawner {
+    if (this.#spawner?.alive !== true) {
+      this.#spawner = new Spawner({
         program: this.#program,
         machineArgs: [
           ...this.#namespaces,
@@ -183,7 +183,7 @@ class BubblewrapMachine implements Machine {
         onStart: (pid) => this.#group?.join(pid),
       })
     }
-    return this.#theSpawner
+    return this.#spawner
   }
 
   #launchInTerminal(
@@ -204,7 +204,7 @@ class BubblewrapMachine implements Machine {
     return launchInTerminal({ program: this.#program, machineArgs, multiplexer }, launch)
   }
 
-  /** Only a system that can be changed says anything of groups. */
+  /** Only a writable system has groups of its own. */
   #groupsOf({ name, uid }: User): readonly number[] {
     return uid === sandboxUser.uid || !this.#built.changeable ? [] : groupsInSystem(this.#state, name)
   }
@@ -214,11 +214,11 @@ class BubblewrapMachine implements Machine {
     if (user.uid === sandboxUser.uid || this.#built.changeable) return user
     throw new VitrineError(
       'user_unknown',
-      `This sandbox has one user, "${sandboxUser.name}". Others, root included, need a host that is root and \`rootfs: 'writable'\`.`,
+      `This sandbox has only the user "${sandboxUser.name}"; other users and root need a host that runs as root and \`rootfs: 'writable'\`.`,
     )
   }
 
-  /** Its user and its root are who they were; everybody else is who its own system says, also since it started. */
+  /** The sandbox's user and root are fixed; other users come from its own `passwd`, which may change while it runs. */
   #knownUsers(): readonly User[] {
     if (!this.#built.changeable) return this.#users
     const fixed = this.#users.filter(({ uid }) => uid === sandboxUser.uid || uid === 0)
@@ -230,7 +230,7 @@ class BubblewrapMachine implements Machine {
     return mount && mount.source + path.slice(mount.target.length)
   }
 
-  /** The workspace's disk knows two of the sandbox's users: the one that owns it, and its root. */
+  /** On the workspace's disk only two of the sandbox's users exist: the owner and root. */
   fileUser(name: string): FileIdentity {
     const { uid, gid } = this.#userNamed(name)
     const owner = lstatSync(this.root)
@@ -244,15 +244,15 @@ class BubblewrapMachine implements Machine {
   }
 
   connect(port: number): Promise<Socket> {
-    return this.#thePortal().connect(port)
+    return this.#runningPortal().connect(port)
   }
 
   listen(port: number): Promise<Server> {
-    return this.#thePortal().listen(port)
+    return this.#runningPortal().listen(port)
   }
 
-  #thePortal(): Portal {
-    if (this.#portal?.alive !== true) this.#portal = new Portal(this.#program, this.#portalOrders)
+  #runningPortal(): Portal {
+    if (this.#portal?.alive !== true) this.#portal = new Portal(this.#program, this.#portalArgs)
     return this.#portal
   }
 
@@ -279,22 +279,22 @@ class BubblewrapMachine implements Machine {
   async close(): Promise<void> {
     this.#closing = true
     this.#portal?.close()
-    this.#theSpawner?.expectEnd()
+    this.#spawner?.expectEnd()
     if (this.#canFreeze) await this.#group?.thaw().catch(() => undefined)
-    // The kernel ends everything in a process table with its first process.
+    // The kernel kills all processes of a PID namespace when its first process ends.
     this.#built.hold()
-    // Once it has ended, its number may be another's.
-    if (!this.#gone) send(this.#built.pid, 'SIGKILL')
+    // Once it has ended, its pid may belong to another process.
+    if (!this.#ended) send(this.#built.pid, 'SIGKILL')
     await this.#built.ended
-    const until = performance.now() + goneMs
+    const until = performance.now() + exitWaitMs
     while (readRow(this.#built.pid) !== undefined && performance.now() < until) await sleep(2)
-    this.#theSpawner?.close()
+    this.#spawner?.close()
     for (const fd of this.#fds.splice(0)) closeSync(fd)
     this.#built.release()
     try {
       await this.#group?.remove()
     } finally {
-      this.#guarding.end()
+      this.#guard.end()
     }
   }
 }
@@ -306,7 +306,7 @@ function environmentOf({ name, home }: User): Record<string, string> {
 const hostNetwork: Degradation = {
   what: 'network',
   reason:
-    "Commands use the host's network: its loopback services and the cloud's metadata address are in their reach.",
+    "Commands use the host's network and can reach its loopback services and the cloud's metadata address.",
 }
 
 function pidNamespaceOf(pid: number): string | undefined {
@@ -317,7 +317,7 @@ function pidNamespaceOf(pid: number): string | undefined {
   }
 }
 
-/** In a workspace that others use too, not even the sandbox's root makes a file that runs as its owner. */
+/** In a workspace that the caller gave, not even the sandbox's root may create setuid or setgid files. */
 function writeFilters(state: string, managed: boolean): { user: string; root: string } {
   const arch = process.arch === 'arm64' ? 'arm64' : 'x64'
   const user = join(state, 'seccomp')

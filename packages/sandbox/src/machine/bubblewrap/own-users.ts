@@ -4,18 +4,18 @@ import { parseGroups, parseUsers, type User } from '../users.ts'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 const maxBytes = 1024 * 1024
-/** Beyond its range on the host there are other sandboxes. */
+/** The number of ids of a sandbox; beyond them the host's ids belong to other sandboxes. */
 const ids = 65_535
 
 /**
- * The users that the changeable system of a sandbox knows at this moment. Its root may have put anything there: no link
- * is followed and no FIFO waited for.
+ * Reads the current users of a sandbox's writable system. The sandbox's root controls the file, so no symbolic link is
+ * followed and no FIFO is waited for.
  */
 export function usersOfSystem(state: string): User[] {
   return parseUsers(systemFile(state, 'passwd')).filter(({ uid, gid }) => uid < ids && gid < ids)
 }
 
-/** The groups that such a user is in beside its own. */
+/** The supplementary groups of a user in the sandbox's writable system. */
 export function groupsInSystem(state: string, name: string): number[] {
   return parseGroups(systemFile(state, 'group'), name).filter((gid) => gid < ids)
 }

@@ -1,14 +1,14 @@
 import { lstatSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
-import { giveAway } from '../chown-folders.ts'
+import { chownTree } from '../chown-folders.ts'
 import { sandboxUser } from './accounts.ts'
 import { bubblewrapArguments } from './layout.ts'
 import {
   type BuildOptions,
+  type BuildPlan,
   buildFds,
   layoutOf,
   machineMounts,
-  type Plan,
   type Tools,
   writeAccounts,
 } from './plan.ts'
@@ -19,19 +19,19 @@ import { writableSystem } from './writable-system.ts'
 export interface RootPlan {
   /** The first of the sandbox's 65,536 user ids. */
   readonly uids: number
-  /** Whether the workspace's file system can show root's files as the sandbox's. */
+  /** Whether the workspace's file system supports idmapped mounts. */
   readonly mapsOwners: boolean
 }
 
-/** For a host that is root: private user ids, and on request a system of its own that can be changed. */
+/** The plan for a root host: private user ids and, on request, a writable system. */
 export async function planForRoot(
   { program, bubblewrap }: Tools,
   options: BuildOptions,
   { uids, mapsOwners }: RootPlan,
-): Promise<Plan> {
+): Promise<BuildPlan> {
   const accounts = writeAccounts(options)
-  const disk = settleOwner(options)
-  if (!mapsOwners) for (const folder of [options.root, options.home]) giveAway(folder, mapped(uids))
+  const disk = unifyOwner(options)
+  if (!mapsOwners) for (const folder of [options.root, options.home]) chownTree(folder, mapped(uids))
   const own = mapsOwners ? 'own' : 'bind'
   const machineArgs = [
     ...[`uids=${uids}`, `owner=${sandboxUser.uid}`, `disk=${disk.uid}:${disk.gid}`, `go=${buildFds.go}`],
@@ -65,22 +65,22 @@ interface Owner {
   readonly gid: number
 }
 
-/** Who owns the folders that Vitrine makes for sandboxes, on disk: nobody else. It is just below the private ids. */
-const supervisor: Owner = { uid: 2 ** 30 - 1, gid: 2 ** 30 - 1 }
+/** The owner on disk of the folders that Vitrine creates. No other account has this id, just below the private ids. */
+const vitrineOwner: Owner = { uid: 2 ** 30 - 1, gid: 2 ** 30 - 1 }
 
-/** The workspace's owner on disk, who owns HOME as well. */
-function settleOwner({ root, home, homeGiven, managed }: BuildOptions): Owner {
+/** Makes sure that one user owns the workspace and HOME on disk, and returns that user. */
+function unifyOwner({ root, home, homeGiven, managed }: BuildOptions): Owner {
   const { uid, gid } = lstatSync(root)
-  if (managed && uid === 0) giveAway(root, supervisor)
-  const owner = managed && uid === 0 ? supervisor : { uid, gid }
+  if (managed && uid === 0) chownTree(root, vitrineOwner)
+  const owner = managed && uid === 0 ? vitrineOwner : { uid, gid }
   const { uid: homeOwner } = lstatSync(home)
   if (homeOwner === owner.uid) return owner
   if (homeGiven)
     throw new VitrineError(
       'argument_invalid',
-      `home: ${home} belongs to user ${homeOwner} and the workspace to user ${owner.uid}; give both to one.`,
+      `home: ${home} belongs to user ${homeOwner} and the workspace to user ${owner.uid}; both must have the same owner.`,
     )
-  giveAway(home, owner)
+  chownTree(home, owner)
   return owner
 }
 

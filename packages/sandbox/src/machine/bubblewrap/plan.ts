@@ -4,31 +4,31 @@ import { groupFile, passwdFile, sandboxUser } from './accounts.ts'
 import { bubblewrapArguments, type Mount, type SystemEntry } from './layout.ts'
 import { hostFile, resolverFile, systemEntries } from './system.ts'
 
-/** What a machine is made of. */
+/** The options of a machine to build. */
 export interface BuildOptions {
   readonly root: string
-  /** Whether the workspace was made for this sandbox, and nobody else has to do with it. */
+  /** Whether Vitrine created the workspace, so that only this sandbox uses it. */
   readonly managed: boolean
-  /** Whether HOME was there before the sandbox and belongs to somebody. */
+  /** Whether HOME is a folder that the caller gave. */
   readonly homeGiven: boolean
-  /** Where HOME is on the host. */
+  /** The path of HOME on the host. */
   readonly home: string
-  /** A folder of the host's alone. */
+  /** A folder that only the host may read. */
   readonly state: string
   readonly network: 'none' | 'host'
   readonly rootfs: 'read-only' | 'writable'
   readonly binds: readonly Mount[]
 }
 
-/** The programs it takes. */
+/** The programs that building a machine needs. */
 export interface Tools {
   /** `vitrine-machine`. */
   readonly program: string
   readonly bubblewrap: string
 }
 
-/** A command line that builds a machine and becomes its first process. */
-export interface Plan {
+/** The command line that builds a machine and then becomes its first process. */
+export interface BuildPlan {
   readonly file: string
   readonly args: readonly string[]
 }
@@ -38,13 +38,13 @@ export const buildFds = { go: 0, info: 3, ready: 4 } as const
 
 const programInside = '/run/vitrine/machine'
 
-/** HOME inside: the same everywhere, and never below a workspace. */
+/** The path of HOME inside: the same for all sandboxes, unless that would be below the workspace. */
 export function homeInside(root: string): string {
   return '/home/sandbox'.startsWith(`${root}/`) ? '/var/home/sandbox' : '/home/sandbox'
 }
 
-/** For a host that is an ordinary user: the sandbox's user is the host's under another name. */
-export function planForUser({ program, bubblewrap }: Tools, options: BuildOptions): Plan {
+/** The plan for a host without root: the sandbox's user is the host's user under another name. */
+export function planForUser({ program, bubblewrap }: Tools, options: BuildOptions): BuildPlan {
   const { passwd, group } = writeAccounts(options)
   const mounts = machineMounts(options, {
     program,

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { Server, Socket } from 'node:net'
 import { getSystemErrorMessage } from 'node:util'
 import { VitrineError } from '@vitrine/protocol'
-import { inBackground } from '../../detach-child.ts'
+import { detachChild } from '../../detach-child.ts'
 
 interface PendingSocket {
   resolve(handle: unknown): void
@@ -10,11 +10,11 @@ interface PendingSocket {
   readonly port: number
 }
 
-/** Sockets of a network that this process is not in, opened there by `vitrine-machine portal`. */
+/** Opens sockets in the sandbox's network namespace through `vitrine-machine portal`. */
 export class Portal {
   readonly #child: ChildProcess
-  readonly #waiting = new Map<number, PendingSocket>()
-  #orders = 0
+  readonly #pending = new Map<number, PendingSocket>()
+  #lastId = 0
 
   constructor(program: string, namespaces: readonly string[]) {
     this.#child = spawn(program, ['portal', '3', ...namespaces], {
@@ -24,23 +24,23 @@ export class Portal {
     })
     this.#child.on('error', () => this.#end())
     this.#child.once('exit', () => this.#end())
-    this.#child.on('message', (message, handle) => this.#answered(message, handle))
-    inBackground(this.#child)
+    this.#child.on('message', (message, handle) => this.#onMessage(message, handle))
+    detachChild(this.#child)
   }
 
   async connect(port: number): Promise<Socket> {
-    const handle = await this.#order('c', port)
+    const handle = await this.#request('c', port)
     if (handle instanceof Socket) return handle
-    throw new VitrineError('internal', `No socket came for port ${port}.`)
+    throw new VitrineError('internal', `vitrine-machine sent no socket for port ${port}.`)
   }
 
   async listen(port: number): Promise<Server> {
-    const handle = await this.#order('l', port)
+    const handle = await this.#request('l', port)
     if (handle instanceof Server) return handle
-    throw new VitrineError('internal', `No server came for port ${port}.`)
+    throw new VitrineError('internal', `vitrine-machine sent no server for port ${port}.`)
   }
 
-  /** False once it has ended. */
+  /** False once `vitrine-machine portal` has ended. */
   get alive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
@@ -49,37 +49,37 @@ export class Portal {
     this.#child.kill('SIGKILL')
   }
 
-  #order(kind: 'c' | 'l', port: number): Promise<unknown> {
-    this.#orders += 1
-    const id = this.#orders
-    const order = Buffer.alloc(8)
-    order.write(kind)
-    order.writeUInt16LE(port, 2)
-    order.writeUInt32LE(id, 4)
+  #request(kind: 'c' | 'l', port: number): Promise<unknown> {
+    this.#lastId += 1
+    const id = this.#lastId
+    const request = Buffer.alloc(8)
+    request.write(kind)
+    request.writeUInt16LE(port, 2)
+    request.writeUInt32LE(id, 4)
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject, port })
+      this.#pending.set(id, { resolve, reject, port })
       if (this.#child.stdin?.writable !== true || this.#child.exitCode !== null) this.#end()
-      else this.#child.stdin.write(order)
+      else this.#child.stdin.write(request)
     })
   }
 
-  #answered(message: unknown, handle: unknown): void {
-    const { id, errno } = answerOf(message)
-    const waiting = this.#waiting.get(id)
-    this.#waiting.delete(id)
-    if (waiting === undefined) return
-    if (errno === undefined) waiting.resolve(handle)
-    else waiting.reject(refusal(waiting.port, errno))
+  #onMessage(message: unknown, handle: unknown): void {
+    const { id, errno } = parseReply(message)
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    if (pending === undefined) return
+    if (errno === undefined) pending.resolve(handle)
+    else pending.reject(refusal(pending.port, errno))
   }
 
   #end(): void {
-    for (const { port, reject } of this.#waiting.values())
+    for (const { port, reject } of this.#pending.values())
       reject(new VitrineError('port_unavailable', `Port ${port} cannot be reached: the sandbox has ended.`))
-    this.#waiting.clear()
+    this.#pending.clear()
   }
 }
 
-function answerOf(message: unknown): { id: number; errno?: number } {
+function parseReply(message: unknown): { id: number; errno?: number } {
   if (typeof message !== 'object' || message === null) return { id: 0 }
   const id: unknown = Reflect.get(message, 'id')
   const errno: unknown = Reflect.get(message, 'errno')

@@ -1,4 +1,4 @@
-/** A name on the stage of `vitrine-machine build`, which covers /tmp while it builds. */
+/** The path of an entry on the stage of `vitrine-machine build`, a tmpfs that covers /tmp during the build. */
 export function stage(name: string): string {
   return `/tmp/${name}`
 }

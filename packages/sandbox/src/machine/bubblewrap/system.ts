@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setImmediate as immediately } from 'node:timers/promises'
 import type { SystemEntry } from './layout.ts'
 
-/** What of the host's root a sandbox sees. Nothing below /home, /root, /srv, /mnt, /run, /sys or /var is. */
+/** The host folders that a sandbox sees; /home, /root, /srv, /mnt, /run, /sys and /var are not among them. */
 const systemFolders = [
   '/usr',
   '/bin',
@@ -24,7 +24,7 @@ export function systemEntries(): SystemEntry[] {
   })
 }
 
-/** Where the host's resolver configuration really is, when it is not in /etc. */
+/** The real path of the host's `resolv.conf` if it lies outside of /etc. */
 export function resolverFile(): string | undefined {
   try {
     const path = realpathSync('/etc/resolv.conf')
@@ -42,10 +42,10 @@ export function hostFile(path: string): string {
   }
 }
 
-/** So many entries are looked at before others get their turn. */
+/** The number of entries to inspect before yielding to the event loop. */
 const entriesPerTurn = 256
 
-/** Files below a folder that not everyone on the host may read: its root's alone, not a sandbox's root's. */
+/** The files below a folder that are not world-readable on the host; a sandbox's root must not read them either. */
 export async function privateFiles(folder: string): Promise<string[]> {
   const found: string[] = []
   const folders = [{ path: folder, hidden: false }]

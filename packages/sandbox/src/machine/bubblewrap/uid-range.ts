@@ -13,7 +13,7 @@ export interface UidRange {
   release(): void
 }
 
-/** A range of user ids of the host that no other living sandbox has. */
+/** Claims a range of the host's user ids that no other running sandbox uses. */
 export function takeUidRange(start = Math.floor(Math.random() * ranges)): UidRange {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (let tried = 0; tried < ranges; tried++) {
@@ -45,10 +45,10 @@ function readOwner(path: string): string | undefined {
   }
 }
 
-/** A process of that number that started at another time is another process. */
+/** Whether the owner still runs. The start time is compared too, since the kernel reuses pids. */
 function isAlive(owner: string): boolean {
   const [pid, startedAt] = owner.split(' ').map(Number)
-  // A file without a word in it is being written now.
+  // An empty file is being written now.
   if (pid === undefined || Number.isNaN(pid) || pid === 0) return true
   return readRow(pid)?.startedAt === startedAt
 }

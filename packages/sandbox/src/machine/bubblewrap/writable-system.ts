@@ -6,8 +6,8 @@ import type { Mount, SystemEntry } from './layout.ts'
 import { stage } from './stage.ts'
 import { hostFile, privateFiles } from './system.ts'
 
-/** What a package manager keeps outside the system's own folders. */
-const records = ['/var/lib/dpkg', '/var/lib/apt', '/var/cache/debconf', '/var/lib/rpm'] as const
+/** The databases of package managers outside the system folders. */
+const packageDatabases = ['/var/lib/dpkg', '/var/lib/apt', '/var/cache/debconf', '/var/lib/rpm'] as const
 const emptyFolders = [
   'tmp',
   'lib',
@@ -23,13 +23,13 @@ const emptyFolders = [
 const shadowGroup = 42
 
 export interface WritableSystem {
-  /** For `vitrine-machine build`. */
+  /** The arguments of `vitrine-machine build`. */
   readonly machineArgs: readonly string[]
   readonly system: readonly SystemEntry[]
   readonly mounts: readonly Mount[]
 }
 
-/** Copies of the system's folders that keep their changes beside them. They begin anew with each start. */
+/** Prepares writable overlays of the system folders. Their changes are discarded at each start. */
 export async function writableSystem(
   state: string,
   accounts: { readonly passwd: string; readonly group: string },
@@ -46,7 +46,7 @@ export async function writableSystem(
     machineArgs.push(`overlay=${name}:${path}:${folder}`)
     return stage(name)
   }
-  // Not an overlay: what the host's root writes there later, a new key or password, would shine through.
+  // A copy, not an overlay: keys and passwords that the host writes there later would show through an overlay.
   const etc = join(changes, 'etc')
   copyPublic('/etc', etc, uids)
   machineArgs.push(`bind=etc:${etc}`)
@@ -60,26 +60,26 @@ export async function writableSystem(
     writeOwned(join(etc, name), name === 'shadow' ? shadowFile(hostFile(accounts.passwd)) : '', uids, 0o640)
     chownSync(join(etc, name), uids, uids + shadowGroup)
   }
-  const variable = join(changes, 'var')
-  for (const folder of ['', ...emptyFolders]) makeFolder(join(variable, folder), uids)
-  chmodSync(join(variable, 'tmp'), 0o1777)
-  machineArgs.push(`bind=var:${variable}`)
+  const varFolder = join(changes, 'var')
+  for (const folder of ['', ...emptyFolders]) makeFolder(join(varFolder, folder), uids)
+  chmodSync(join(varFolder, 'tmp'), 0o1777)
+  machineArgs.push(`bind=var:${varFolder}`)
   const mounts: Mount[] = [{ source: stage('var'), target: '/var', writable: true }]
-  for (const path of records.filter((one) => hostFolder(one)))
+  for (const path of packageDatabases.filter((one) => hostFolder(one)))
     mounts.push({ source: copy(path), target: path, writable: true })
   const hidden = join(state, 'hidden')
-  const kept = records.filter((one) => hostFolder(one))
+  const present = packageDatabases.filter((one) => hostFolder(one))
   const secrets: string[] = []
-  for (const folder of ['/opt', '/usr/local', ...kept])
-    for (const path of await privateFiles(folder)) secrets.push(path.replace(folder, stagedPlace(folder)))
+  for (const folder of ['/opt', '/usr/local', ...present])
+    for (const path of await privateFiles(folder)) secrets.push(path.replace(folder, stagedPath(folder)))
   writeFileSync(hidden, secrets.map((path) => `${path}\0`).join(''), { mode: 0o600 })
   machineArgs.push(`hide=${hidden}`)
   return { machineArgs, system: copied, mounts }
 }
 
-/** Records have a stage of their own; the rest is below its system folder's. */
-function stagedPlace(folder: string): string {
-  return records.some((record) => record === folder) ? stagedName(folder) : folder.slice(1)
+/** The path on the stage: a package database has its own entry, other folders are below their system folder's. */
+function stagedPath(folder: string): string {
+  return packageDatabases.some((record) => record === folder) ? stagedName(folder) : folder.slice(1)
 }
 
 function stagedName(path: string): string {

@@ -15,7 +15,7 @@ function argumentsOf(change: Partial<Layout> = {}): string {
 }
 
 describe('the arguments of bubblewrap', () => {
-  it('are these for a system that nothing changes', () => {
+  it('builds the arguments for a read-only system', () => {
     expect(bubblewrapArguments(plain)).toEqual([
       ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try', '--unshare-net'],
       ...['--cap-drop', 'ALL'],
@@ -30,32 +30,32 @@ describe('the arguments of bubblewrap', () => {
     ])
   })
 
-  it("share the host's network only when they say so", () => {
+  it("shares the host's network only on request", () => {
     expect(argumentsOf()).toContain('--unshare-net')
     expect(argumentsOf({ network: 'host' })).not.toContain('--unshare-net')
   })
 
-  it('give an ordinary user a name of its own and no way to others', () => {
+  it("maps an ordinary user to the sandbox's user and disables further user namespaces", () => {
     const given = argumentsOf({ ownUser: { uid: 1_000, gid: 1_000 } })
     expect(given).toContain('--unshare-user --uid 1000 --gid 1000 --disable-userns')
     expect(given).not.toContain('--cap-drop')
   })
 
-  it('leave a changeable system writable, from its copies', () => {
+  it('mounts the copies of a writable system writable', () => {
     const given = argumentsOf({ changeable: true, system: [{ path: '/usr', copy: '/tmp/usr' }] })
     expect(given).toContain('--bind /tmp/usr /usr')
     expect(given).not.toContain('--remount-ro')
     expect(given).not.toContain('/var/tmp')
   })
 
-  it('make the folders above a mount from the top down, and only then the mount', () => {
+  it('creates the parents of a mount from the top down before the mount', () => {
     const mounts = [{ source: '/srv/x', target: '/a/b/c', writable: true }]
     expect(argumentsOf({ mounts })).toContain(
       '--perms 0755 --dir /a --perms 0755 --dir /a/b --bind /srv/x /a/b/c',
     )
   })
 
-  it('keep mounts in their order, read-only unless they say otherwise, and after the system', () => {
+  it('keeps mounts in order, read-only by default, and after the system', () => {
     const mounts = [
       { source: '/one', target: '/usr/one', writable: false },
       { source: '/two', target: '/two', writable: true },

@@ -6,7 +6,7 @@ import { readRow } from '../../../src/machine/process-table.ts'
 const folder = '/run/vitrine-uids'
 const size = 65_536
 const firstUid = 1 << 30
-/** Three places that a sandbox of another test would have to guess. */
+/** Slots that sandboxes of other tests are unlikely to choose. */
 const slot = 16_000 - (process.pid % 500) * 3
 
 function take(start = slot): UidRange {
@@ -26,13 +26,13 @@ function claimedBy(words: string, at = slot): string {
 const startedAt = readRow(process.pid)?.startedAt ?? 0
 
 describe.runIf(process.getuid?.() === 0)('a range of user ids', () => {
-  it('begins where its place says, far above the users of the host', () => {
+  it('starts at its slot, far above the user ids of the host', () => {
     const { first } = take()
     expect(first).toBe(firstUid + slot * size)
     expect(readFileSync(`${folder}/${slot}`, 'utf8')).toBe(`${process.pid} ${startedAt}`)
   })
 
-  it('is nobody else’s while it is held, and free again afterwards', () => {
+  it('is not given out twice while it is claimed, and is free after its release', () => {
     const first = take()
     const second = take()
     expect(second.first).toBe(first.first + size)
@@ -40,7 +40,7 @@ describe.runIf(process.getuid?.() === 0)('a range of user ids', () => {
     expect(take().first).toBe(first.first)
   })
 
-  it('follows the last one with the first', () => {
+  it('continues with the first slot after the last', () => {
     const last = take(16_383)
     expect(last.first).toBe(firstUid + 16_383 * size)
     expect(last.first + size).toBeLessThanOrEqual(0x8000_0000)
@@ -48,18 +48,18 @@ describe.runIf(process.getuid?.() === 0)('a range of user ids', () => {
   })
 
   it.each([
-    ['a process that is gone', `2147483646 ${startedAt}`],
-    ['a process whose number another has now', `${process.pid} ${startedAt + 1}`],
-  ])('is taken from %s', (_name, owner) => {
+    ['a process that has exited', `2147483646 ${startedAt}`],
+    ['a process whose pid was reused', `${process.pid} ${startedAt + 1}`],
+  ])('takes over the range of %s', (_name, owner) => {
     claimedBy(owner)
     expect(take().first).toBe(firstUid + slot * size)
   })
 
   it.each([
-    ['a process that lives', `${process.pid} ${startedAt}`],
-    ['whoever has not written its name yet', ''],
-    ['a file that says nothing', 'what?'],
-  ])('is not taken from %s', (_name, owner) => {
+    ['a running process', `${process.pid} ${startedAt}`],
+    ['a process that has not written its claim yet', ''],
+    ['a file with an unknown format', 'what?'],
+  ])('does not take over the range of %s', (_name, owner) => {
     const path = claimedBy(owner)
     expect(take().first).toBe(firstUid + (slot + 1) * size)
     expect(existsSync(path)).toBe(true)

@@ -3,27 +3,27 @@ import { durationText } from '../duration.ts'
 import type { Tone } from './event-summary.ts'
 import { longTextIn } from './long-text.ts'
 
-/** How something ended: outcome, exit code or signal, duration, and what went wrong. */
+/** The outcome, exit code or signal, duration and error of an event that ends work. */
 export function endingText(data: Fields): string {
   const exitCode = numberIn(data, 'exitCode')
   const outcome = outcomeIn(data)
   const durationMs = numberIn(data, 'durationMs')
-  const words = [
+  const parts = [
     outcome,
     exitCode === undefined || (exitCode === 0 && outcome === 'ok') ? undefined : `exit ${exitCode}`,
     idIn(data, 'signal'),
     durationMs === undefined ? undefined : durationText(durationMs),
     errorText(data),
   ]
-  return words.filter(Boolean).join(' ')
+  return parts.filter(Boolean).join(' ')
 }
 
 export function errorText(data: Fields): string | undefined {
-  const words = [idIn(data, 'errorCode') ?? idIn(data, 'errorType'), longTextIn(data, 'errorMessage')]
-  return words.filter(Boolean).join(': ') || undefined
+  const parts = [idIn(data, 'errorCode') ?? idIn(data, 'errorType'), longTextIn(data, 'errorMessage')]
+  return parts.filter(Boolean).join(': ') || undefined
 }
 
-/** Who ended it, where that was not the agent itself. */
+/** A note if the host, and not the agent itself, ended it. */
 export function endedByText(data: Fields): string | undefined {
   return data.endedBy === 'host' ? 'by the host' : undefined
 }

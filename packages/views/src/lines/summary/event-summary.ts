@@ -1,18 +1,18 @@
 import type { JournalEvent } from '@vitrine/protocol'
 import type { Fields } from '../../fields.ts'
 
-/** How a line should strike the eye. What that looks like is the reader's affair. */
+/** The emphasis of a line; the caller chooses the colours. */
 export type Tone = 'plain' | 'good' | 'bad' | 'warn' | 'dim' | 'accent'
 
-/** What an event comes to, in words that are not safe to print yet. */
+/** A short summary of an event. The text is not escaped yet. */
 export interface EventSummary {
   readonly tone: Tone
   readonly text: string
 }
 
-export type Summary = (data: Fields, event: JournalEvent) => EventSummary
+export type Summarizer = (data: Fields, event: JournalEvent) => EventSummary
 
-/** Words beside each other; those that are not known leave no hole. */
-export function say(tone: Tone, ...words: readonly (string | undefined)[]): EventSummary {
-  return { tone, text: words.filter(Boolean).join(' ') }
+/** Joins the parts that are not empty with spaces. */
+export function summarize(tone: Tone, ...parts: readonly (string | undefined)[]): EventSummary {
+  return { tone, text: parts.filter(Boolean).join(' ') }
 }

@@ -1,7 +1,7 @@
 import { countIn, type Fields, fieldsIn, textIn } from '../../fields.ts'
 import { sizeText } from '../size.ts'
 
-/** A text, or what stands for one that became a blob. */
+/** A string, or a note about the blob that stores it. */
 export function longTextIn(data: Fields, key: string): string | undefined {
   const text = textIn(data, key)
   if (text !== undefined) return text

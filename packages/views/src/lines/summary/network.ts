@@ -1,10 +1,10 @@
 import { type Fields, numberIn, textIn } from '../../fields.ts'
-import { type Summary, say } from './event-summary.ts'
+import { type Summarizer, summarize } from './event-summary.ts'
 
 export const networkSummaries = {
-  'network.allowed': (data) => say('dim', addressText(data)),
-  'network.refused': (data) => say('warn', addressText(data), textIn(data, 'reason')),
-} satisfies Record<string, Summary>
+  'network.allowed': (data) => summarize('dim', addressText(data)),
+  'network.refused': (data) => summarize('warn', addressText(data), textIn(data, 'reason')),
+} satisfies Record<string, Summarizer>
 
 function addressText(data: Fields): string {
   const host = textIn(data, 'host') ?? ''

@@ -3,7 +3,7 @@ import { subjectOf } from '../../subject.ts'
 import { sizeText } from '../size.ts'
 import { compactBut } from './compact.ts'
 import { endingText, endingTone } from './ending.ts'
-import { type Summary, say } from './event-summary.ts'
+import { type Summarizer, summarize } from './event-summary.ts'
 
 export const operationSummaries = {
   'operation.started': (data) => {
@@ -13,17 +13,23 @@ export const operationSummaries = {
   },
   'operation.progress': (data) => {
     const gate = textIn(data, 'gate')
-    if (gate === undefined) return say('dim', textIn(data, 'op'), compactBut(data, 'op', 'parent'))
+    if (gate === undefined) return summarize('dim', textIn(data, 'op'), compactBut(data, 'op', 'parent'))
     const tone = textIn(data, 'answer') === 'deny' ? 'warn' : 'dim'
-    return say(tone, textIn(data, 'op'), `gate ${gate}:`, textIn(data, 'answer'), textIn(data, 'reason'))
+    return summarize(
+      tone,
+      textIn(data, 'op'),
+      `gate ${gate}:`,
+      textIn(data, 'answer'),
+      textIn(data, 'reason'),
+    )
   },
   'operation.finished': (data) => {
     const bytes = numberIn(data, 'bytes')
-    return say(
+    return summarize(
       endingTone(data),
       textIn(data, 'op'),
       endingText(data),
       bytes === undefined ? undefined : sizeText(bytes),
     )
   },
-} satisfies Record<string, Summary>
+} satisfies Record<string, Summarizer>

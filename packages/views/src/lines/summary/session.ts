@@ -2,36 +2,48 @@ import { type Fields, fieldsIn, numberIn, textIn } from '../../fields.ts'
 import { attachmentText, contentOf } from '../../transcript/content.ts'
 import { compact } from './compact.ts'
 import { endedByText, endingText, endingTone, errorText } from './ending.ts'
-import { type Summary, say } from './event-summary.ts'
+import { type Summarizer, summarize } from './event-summary.ts'
 
 export const sessionSummaries = {
   'session.created': (data, event) =>
-    say('accent', textIn(data, 'agent'), event.session, forkText(textIn(data, 'forkedFrom'))),
-  'session.updated': (data, event) => say('dim', event.session, compact(data)),
+    summarize('accent', textIn(data, 'agent'), event.session, forkText(textIn(data, 'forkedFrom'))),
+  'session.updated': (data, event) => summarize('dim', event.session, compact(data)),
   'session.closed': (data, event) =>
-    say(
+    summarize(
       errorText(data) === undefined ? 'plain' : 'bad',
       event.session,
       textIn(data, 'reason'),
       endingText(data),
       endedByText(data),
     ),
-  'turn.started': (data, event) => say('accent', turnText(data, event.turn), promptText(data.prompt)),
+  'turn.started': (data, event) => summarize('accent', turnText(data, event.turn), promptText(data.prompt)),
   'turn.finished': (data, event) =>
-    say(
+    summarize(
       'modelError' in data ? 'bad' : endingTone(data),
       turnText(data, event.turn),
       textIn(data, 'stopReason'),
       endingText(data),
       modelErrorText(data),
     ),
-  'permission.requested': (data) => say('accent', textIn(data, 'permission'), titleText(data)),
+  'permission.requested': (data) => summarize('accent', textIn(data, 'permission'), titleText(data)),
   'permission.resolved': (data) =>
-    say(endingTone(data), textIn(data, 'permission'), textIn(data, 'answer'), endingText(data), byText(data)),
-  'question.requested': (data) => say('accent', textIn(data, 'question'), titleText(data)),
+    summarize(
+      endingTone(data),
+      textIn(data, 'permission'),
+      textIn(data, 'answer'),
+      endingText(data),
+      byText(data),
+    ),
+  'question.requested': (data) => summarize('accent', textIn(data, 'question'), titleText(data)),
   'question.resolved': (data) =>
-    say(endingTone(data), textIn(data, 'question'), textIn(data, 'action'), endingText(data), byText(data)),
-} satisfies Record<string, Summary>
+    summarize(
+      endingTone(data),
+      textIn(data, 'question'),
+      textIn(data, 'action'),
+      endingText(data),
+      byText(data),
+    ),
+} satisfies Record<string, Summarizer>
 
 function turnText(data: Fields, turn: string | undefined): string | undefined {
   const index = numberIn(data, 'index')
@@ -58,7 +70,7 @@ function byText(data: Fields): string | undefined {
   return by === undefined ? undefined : `by ${by}`
 }
 
-/** What the agent says it asks for, where the event carries it. */
+/** The title or message of a request, if the event has one. */
 function titleText(data: Fields): string | undefined {
   return textIn(data, 'title') ?? textIn(fieldsIn(data, 'toolCall'), 'title') ?? textIn(data, 'message')
 }

@@ -1,6 +1,6 @@
 import type { EventType } from '@vitrine/protocol'
 import { agentSummaries } from './agent.ts'
-import type { Summary } from './event-summary.ts'
+import type { Summarizer } from './event-summary.ts'
 import { fileSummaries } from './file.ts'
 import { networkSummaries } from './network.ts'
 import { operationSummaries } from './operation.ts'
@@ -10,7 +10,7 @@ import { runtimeSummaries } from './runtime.ts'
 import { sandboxSummaries } from './sandbox.ts'
 import { sessionSummaries } from './session.ts'
 
-const summaries: Readonly<Record<EventType, Summary>> = {
+const summaries: Readonly<Record<EventType, Summarizer>> = {
   ...sandboxSummaries,
   ...operationSummaries,
   ...processSummaries,
@@ -22,9 +22,9 @@ const summaries: Readonly<Record<EventType, Summary>> = {
   ...recordSummaries,
 }
 
-const byType = new Map<string, Summary>(Object.entries(summaries))
+const byType = new Map<string, Summarizer>(Object.entries(summaries))
 
-/** The words for a type, or nothing for one that only a newer version knows. */
-export function summaryOf(type: string): Summary | undefined {
+/** The summarizer for an event type; `undefined` for a type that only a newer version knows. */
+export function summaryOf(type: string): Summarizer | undefined {
   return byType.get(type)
 }

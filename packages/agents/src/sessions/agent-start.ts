@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AgentInstance } from './agent-instance.ts'
+import { cancelled, cancelStartMs, withTimeLimit } from './limits.ts'
+
+/** An agent that is being started for one or more waiting sessions. The start is cancelled when the last of them aborts. */
+export class AgentStart {
+  readonly #cancelled = new AbortController()
+  readonly #instance: Promise<AgentInstance>
+  #waiting = 0
+
+  constructor(start: (signal: AbortSignal) => Promise<AgentInstance>) {
+    this.#instance = start(this.#cancelled.signal)
+    this.#instance.catch(() => undefined)
+  }
+
+  async wait(what: string, signal: AbortSignal | undefined): Promise<AgentInstance> {
+    this.#waiting += 1
+    try {
+      return await withTimeLimit(this.#instance, Number.POSITIVE_INFINITY, what, signal)
+    } finally {
+      this.#waiting -= 1
+      if (this.#waiting === 0 && signal?.aborted) await this.#cancel(what)
+    }
+  }
+
+  async #cancel(what: string): Promise<void> {
+    this.#cancelled.abort(cancelled(what))
+    const ended = this.#instance.then(
+      (instance) => (instance.idle ? instance.end(0) : undefined),
+      () => undefined,
+    )
+    // If the agent is still being installed, it is ended as soon as it has started.
+    await Promise.race([ended, sleep(cancelStartMs, undefined, { ref: false })])
+  }
+}

@@ -1,7 +1,0 @@
-import { expect, it } from 'vitest'
-import { placesOf } from '../../../host/src/settings.ts'
-import { dataFolder } from '../../src/serve/data-folder.ts'
-
-it.each([undefined, './data', '/var/tmp/data'])('is where the host keeps everything: %s', (given) => {
-  expect(dataFolder(given)).toBe(placesOf(given).data)
-})

@@ -1,0 +1,96 @@
+/// <reference types="node" />
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { VitrineError } from '@vitrine/protocol'
+import { connectionFailed } from '../http/failures.ts'
+
+const startMs = 30_000
+const graceMs = 5_000
+const maxStderrLines = 20
+
+export interface DaemonEndpoint {
+  readonly url: string
+  readonly token?: string
+}
+
+/** A daemon that is a child process of this one. */
+export class DaemonProcess {
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>
+  readonly #command: string
+  readonly #stderrTail: string[] = []
+  /** Resolves with the reason when the program has exited and its output was read, or when it could not start. */
+  readonly #ended: Promise<string>
+  readonly #firstLine: Promise<string>
+  readonly #kill = () => void this.#child.kill('SIGTERM')
+
+  constructor([program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>) {
+    this.#command = [program, ...args].join(' ')
+    this.#child = spawn(program, args, {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => resolve(error.message))
+      this.#child.once('close', (code, signal) => resolve(`it exited with ${signal ?? code}`))
+    })
+    createInterface(this.#child.stderr).on('line', (line) => {
+      this.#stderrTail.push(line)
+      if (this.#stderrTail.length > maxStderrLines) this.#stderrTail.shift()
+    })
+    // The interface keeps reading after the first line: a full pipe would block the daemon.
+    const lines = createInterface(this.#child.stdout)
+    this.#firstLine = new Promise((resolve) => lines.once('line', resolve))
+    process.once('exit', this.#kill)
+    void this.#ended.then(() => process.off('exit', this.#kill))
+  }
+
+  /** The URL and token, from the daemon's first line of output. */
+  async endpoint(signal?: AbortSignal): Promise<DaemonEndpoint> {
+    const settled = new AbortController()
+    const timedOut = new Promise<string>((resolve) => {
+      const timer = setTimeout(resolve, startMs, `no output within ${startMs} ms`)
+      settled.signal.addEventListener('abort', () => clearTimeout(timer))
+    })
+    const cancelled = new Promise<'cancelled'>((resolve) => {
+      if (signal?.aborted) resolve('cancelled')
+      signal?.addEventListener('abort', () => resolve('cancelled'), { signal: settled.signal })
+    })
+    try {
+      const outcome = await Promise.race([
+        this.#firstLine.then(parseEndpoint),
+        this.#ended,
+        timedOut,
+        cancelled,
+      ])
+      if (typeof outcome === 'object') return outcome
+      if (outcome === 'cancelled')
+        throw new VitrineError('cancelled', 'The start was cancelled before the daemon was ready.', {
+          cause: signal?.reason,
+        })
+      throw connectionFailed(
+        [`The daemon did not start (${this.#command}): ${outcome}.`, ...this.#stderrTail].join('\n'),
+      )
+    } finally {
+      settled.abort()
+    }
+  }
+
+  /** Sends SIGTERM, and SIGKILL after a grace period. */
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), graceMs)
+    await this.#ended
+    clearTimeout(timer)
+  }
+}
+
+function parseEndpoint(line: string): DaemonEndpoint | string {
+  try {
+    const { url, token } = JSON.parse(line) as Partial<DaemonEndpoint>
+    if (typeof url === 'string') return { url, ...(typeof token === 'string' && { token }) }
+  } catch {
+    // Reported below.
+  }
+  return `expected {"url", "token"} as JSON on stdout, got ${JSON.stringify(line.slice(0, 200))}`
+}

@@ -1,0 +1,38 @@
+/** A JSON path with state, or a prefix of one. */
+export interface PathNode<State> {
+  state: State | undefined
+  readonly inner: Map<string, PathNode<State>>
+}
+
+/** State by JSON path. */
+export interface PathTree<State> {
+  readonly root: PathNode<State>
+  /** The number of nodes, including those without state. */
+  readonly size: number
+  /** The node of a path; created if it does not exist. */
+  at(path: readonly string[]): PathNode<State>
+}
+
+export function createPathTree<State>(): PathTree<State> {
+  const root: PathNode<State> = { state: undefined, inner: new Map() }
+  let size = 0
+  return {
+    root,
+    get size() {
+      return size
+    },
+    at(path) {
+      let node = root
+      for (const key of path) {
+        let inner = node.inner.get(key)
+        if (inner === undefined) {
+          inner = { state: undefined, inner: new Map() }
+          node.inner.set(key, inner)
+          size++
+        }
+        node = inner
+      }
+      return node
+    },
+  }
+}

@@ -1,0 +1,29 @@
+import { type EventFilter, matchTypes } from '@vitrine/protocol'
+import type { Entry } from '../entry.ts'
+
+/** A filter as a predicate on entries in memory, undefined if all match. A store scan applies the same filter. */
+export function entryMatcher({
+  types,
+  session,
+  run,
+  text,
+}: EventFilter): ((entry: Entry) => boolean) | undefined {
+  if (types === undefined && session === undefined && run === undefined && text === undefined)
+    return undefined
+  const matchesType = matchTypes(types)
+  const needle = text === undefined ? undefined : asciiLower(jsonText(text))
+  return (entry) =>
+    matchesType(entry.event.type) &&
+    (session === undefined || entry.event.session === session) &&
+    (run === undefined || entry.event.run === run) &&
+    (needle === undefined || asciiLower(entry.body).includes(needle))
+}
+
+/** A text as it is escaped inside an event's JSON. */
+export function jsonText(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+function asciiLower(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}

@@ -1,0 +1,23 @@
+import type { Host } from '@vitrine/host'
+import type { Tokens } from '../guard/tokens.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import type { StreamLimits } from '../streams/stream.ts'
+import type { DefaultSandbox } from './default-sandbox.ts'
+import type { InFlightCalls } from './in-flight-calls.ts'
+import type { Previews } from './previews.ts'
+import type { TurnRegistry } from './turn-registry.ts'
+
+/** The state that all handlers share. */
+export interface Daemon {
+  readonly host: Host
+  readonly defaultSandbox: DefaultSandbox
+  readonly turns: TurnRegistry
+  readonly streams: StreamLimits
+  readonly metrics: Metrics
+  readonly tokens: Tokens
+  readonly calls: InFlightCalls
+  readonly previews: Previews
+  readonly version: string
+  /** Aborted when the daemon shuts down: streams end with the reason `closing`. */
+  readonly closing: AbortSignal
+}

@@ -1,0 +1,64 @@
+import type { Host, HostCreateOptions, HostSandbox } from '@vitrine/host'
+import { newId } from '@vitrine/protocol'
+
+const label = 'vitrine.default'
+
+/**
+ * The sandbox of routes without a sandbox id. It is created on first use and found again by its label after a restart;
+ * another folder or another isolation is another sandbox with another id.
+ */
+export class DefaultSandbox {
+  readonly #host: Host
+  readonly #options: HostCreateOptions
+  readonly #key: string
+  #nextId: string | undefined
+  #creating: Promise<HostSandbox> | undefined
+
+  constructor(host: Host, options: HostCreateOptions = {}) {
+    this.#host = host
+    this.#options = options
+    this.#key = keyOf(options.local ?? {})
+  }
+
+  get id(): string {
+    const known = this.#options.id ?? this.#findId()
+    if (known !== undefined) return known
+    this.#nextId ??= newId('sandbox')
+    return this.#nextId
+  }
+
+  open(): Promise<HostSandbox> {
+    if (this.#creating === undefined && this.#exists()) return this.#host.find(this.id)
+    this.#creating ??= this.#create().finally(() => {
+      this.#creating = undefined
+    })
+    return this.#creating
+  }
+
+  async #create(): Promise<HostSandbox> {
+    const { id } = this
+    const labels = { ...this.#options.labels, [label]: this.#key }
+    const sandbox = await this.#host.create({ ...this.#options, id, labels })
+    // A default sandbox that is created after this one was destroyed gets a new id.
+    this.#nextId = undefined
+    return sandbox
+  }
+
+  /** A configured id names that sandbox also when it was destroyed. */
+  #exists(): boolean {
+    const { id: given } = this.#options
+    return given === undefined
+      ? this.#findId() !== undefined
+      : this.#host.list().some(({ id }) => id === given)
+  }
+
+  #findId(): string | undefined {
+    return this.#host.list().find(({ labels, state }) => labels[label] === this.#key && state !== 'destroyed')
+      ?.id
+  }
+}
+
+/** The label's value: a sandbox with another folder or another isolation must not be reused. */
+function keyOf({ root = '', isolation = 'auto' }: NonNullable<HostCreateOptions['local']>): string {
+  return `${isolation} ${root}`
+}
