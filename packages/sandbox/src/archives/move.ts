@@ -2,24 +2,29 @@ import { chmodSync, renameSync } from 'node:fs'
 import { fileError } from '../files/errors.ts'
 import { errnoOf, type Handle } from '../files/handle.ts'
 
-export interface Entry {
+export interface EntryName {
   readonly parent: Handle
   readonly name: string
 }
 
-/** Gives something another place on the same file system. */
-export function move(from: Entry, to: Entry, told: string): void {
+/** Renames an entry within a file system. */
+export function move(from: EntryName, to: EntryName, shownPath: string): void {
   const rename = () => renameSync(from.parent.at(from.name), to.parent.at(to.name))
   try {
     rename()
   } catch (error) {
-    if (errnoOf(error) !== 'EACCES') throw fileError(error, told)
-    moveForbidding(from, rename, told, error)
+    if (errnoOf(error) !== 'EACCES') throw fileError(error, shownPath)
+    moveWithWriteAccess(from, rename, shownPath, error)
   }
 }
 
-/** A directory that may not be changed cannot get another parent, unless it may be changed for that moment. */
-function moveForbidding({ parent, name }: Entry, rename: () => void, told: string, denied: unknown): void {
+/** Renames a directory that is not writable: it needs write permission for the duration of the rename. */
+function moveWithWriteAccess(
+  { parent, name }: EntryName,
+  rename: () => void,
+  shownPath: string,
+  denied: unknown,
+): void {
   const directory = parent.entry(name)
   try {
     if (directory?.kind !== 'directory') throw denied
@@ -31,7 +36,7 @@ function moveForbidding({ parent, name }: Entry, rename: () => void, told: strin
       chmodSync(directory.self, mode)
     }
   } catch (error) {
-    throw fileError(error, told)
+    throw fileError(error, shownPath)
   } finally {
     directory?.close()
   }

@@ -2,8 +2,8 @@ import { constants, openSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { ArchiveLimits, ArchiveOptions, ArchiveScheme, LeftOut, Unpacked } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
-import { type ArchiveInput, pullFile, pullFrom } from '../archives/byte-source.ts'
-import { Tally } from '../archives/limits.ts'
+import { type ArchiveInput, byteSourceOf, fileByteSource } from '../archives/byte-source.ts'
+import { ArchiveTally } from '../archives/limits.ts'
 import { merge } from '../archives/merge.ts'
 import { packSource } from '../archives/pack-source.ts'
 import { refusal } from '../archives/refusal.ts'
@@ -57,12 +57,12 @@ export async function extract(
   const directory = posix.dirname(path)
   if (archive === undefined) {
     const { fd } = openFile(context, path, {}, as)
-    return unpackInto(archiving, directory, pullFile(fd), scheme)
+    return unpackInto(archiving, directory, fileByteSource(fd), scheme)
   }
   const draft = context.staging.draft()
   try {
-    const pull = pullFrom(archive, signal)
-    const tally = new Tally(limits)
+    const pull = byteSourceOf(archive, signal)
+    const tally = new ArchiveTally(limits)
     try {
       for (let part = await pull.next(); part !== undefined; part = await pull.next()) {
         tally.input(part.byteLength)
@@ -72,7 +72,7 @@ export async function extract(
       await pull.cancel()
     }
     const source = openSync(`/proc/self/fd/${draft.fd}`, constants.O_RDONLY)
-    const unpacked = await unpackInto(archiving, directory, pullFile(source), scheme, (staged) => {
+    const unpacked = await unpackInto(archiving, directory, fileByteSource(source), scheme, (staged) => {
       walk(context.places, path, { as }, ({ entry }) => {
         if (entry !== undefined && entry.kind !== 'file')
           throw new VitrineError('file_exists', `${path} exists and is not a regular file.`)

@@ -3,7 +3,7 @@ import { lstatSync, openSync, readdirSync, readFileSync, readlinkSync, writeFile
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ArchiveInput, pullFile } from '../../src/archives/byte-source.ts'
+import { type ArchiveInput, fileByteSource } from '../../src/archives/byte-source.ts'
 import { pack } from '../../src/archives/pack.ts'
 import { type UnpackOptions, unpack } from '../../src/archives/unpack.ts'
 import { openDescriptors, type Room, rooms } from './fixtures/room.ts'
@@ -83,7 +83,7 @@ describe('an archive is unpacked', () => {
     const here = room()
     writeFileSync(here.at('t.tar'), Buffer.concat([tree, Buffer.alloc(3_000_000)]))
     const before = openDescriptors()
-    const pull = pullFile(openSync(here.at('t.tar'), 'r'))
+    const pull = fileByteSource(openSync(here.at('t.tar'), 'r'))
     const { handle } = here.directory('files')
     await unpack(handle, pull, foreign)
     expect(openDescriptors()).toBe(before + 1)

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TarReader } from '../../../src/archives/tar/reader.ts'
 import {
-  headerRoom,
+  maxHeaderBytes,
   storedBytes,
   type WrittenMember,
   writeHeaders,
@@ -10,7 +10,7 @@ import {
 import { fromBytes } from '../../../src/files/exact-text.ts'
 
 function written(member: WrittenMember): Buffer {
-  const out = Buffer.alloc(headerRoom(member), 0xaa)
+  const out = Buffer.alloc(maxHeaderBytes(member), 0xaa)
   return out.subarray(0, writeHeaders(out, 0, member))
 }
 
