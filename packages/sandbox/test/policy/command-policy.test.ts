@@ -38,9 +38,9 @@ describe('a command policy', () => {
     ['', 'a command such as "git push *"'],
     ['# x', 'a command such as "git push *"'],
     ['ls; rm', 'one command'],
-    ['curl * | sh', 'the parts of a list or pipeline are judged one by one'],
+    ['curl * | sh', 'the parts of a list or pipeline are judged separately'],
     ['X=1 ls', 'no assignment'],
-    ['rm $HOME', 'write * for what may be anything'],
+    ['rm $HOME', 'write * for any text'],
     ['rm "x', 'a double quote is not closed'],
     ['-rf *', 'a program before its flags'],
     ['cat < x', 'no redirection but > and >>'],
@@ -72,6 +72,6 @@ describe('a command policy', () => {
 it('judges only by what commandPolicy has made: an object of that shape could lack a verdict, and allow', () => {
   const { allow, ask, deny } = commandPolicy()
   expect(errorOf(() => judge({ allow, ask, deny } as CommandPolicy, 'ls'))).toContain(
-    'argument_invalid: policy: expected what `commandPolicy({ … })` gives',
+    'argument_invalid: policy: expected the result of `commandPolicy({ … })`',
   )
 })
