@@ -2,11 +2,11 @@
 export interface PrivateName {
   readonly name: string
   readonly instead: string
-  /** Refused only as this; as anything when absent. */
-  readonly only?: 'type' | 'callable' | 'other'
-  /** Refused as the name of a file or folder, too. */
+  /** Refused only as an identifier of this kind; as any identifier when absent. */
+  readonly only?: 'type' | 'callable' | 'nothing'
+  /** Refused as the name of a file or folder. */
   readonly files?: true
-  /** Refused as a string: header, error code, state or order on the wire. */
+  /** Refused as a string: a header, an error code or a value on the wire. */
   readonly strings?: true
 }
 
@@ -175,7 +175,7 @@ const onTheWire = ofKind(
     'vitrine-called-off': 'vitrine-cancelled',
     'vitrine-patient': 'vitrine-keepalive',
   },
-  { strings: true },
+  { strings: true, only: 'nothing' },
 )
 
 const files = ofKind(
@@ -187,6 +187,7 @@ const files = ofKind(
     entered: 'launchInTerminal',
     firstWork: 'startDemoSession',
     guest: 'proxyClient',
+    kept: 'supervised',
     keptSandbox: 'storedSandbox',
     mortal: 'crashingDriver',
     nasty: 'hostileEvents',
@@ -198,8 +199,7 @@ const files = ofKind(
     workplace: 'nothing: run it on the engine',
     written: 'nothing: fold it into its caller',
   },
-  // A word that is only the name of a file: `callable` is never the kind of one.
-  { files: true, only: 'type' },
+  { files: true, only: 'nothing' },
 )
 
 export const privateNames: readonly PrivateName[] = [
@@ -214,7 +214,7 @@ export const privateNames: readonly PrivateName[] = [
 export const privateWords: readonly { readonly pattern: RegExp; readonly instead: string }[] = [
   { pattern: /callOff|CallOff|calledOff|CalledOff|callingOff/, instead: 'cancel' },
   { pattern: /^patient|[pP]atiently/, instead: 'keep-alive, retryWhileFailing' },
-  { pattern: /^(un)?kept$|[uU]nkept/, instead: 'stopped, stored, omitted' },
+  { pattern: /[uU]nkept/, instead: 'omitted, unsupervised' },
   { pattern: /^reach(More|Of|$)|WayOut|wayOut/, instead: 'egress' },
   { pattern: /^tame|unruly/, instead: 'escapeForTerminal, unsafeCharacters' },
   { pattern: /thrifty|Thrifty|tidyAfter/, instead: 'lowMemory' },
@@ -229,4 +229,7 @@ export const allowedNames: readonly {
   /** Everywhere when absent. */
   readonly path?: string
   readonly reason: string
-}[] = []
+}[] = [
+  { name: 'ask', path: 'packages/cli/src/ask/', reason: 'The command is `vitrine ask`.' },
+  { name: 'lost', path: 'packages/journal/test/fixtures/', reason: 'The store emits why it was lost.' },
+]

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { checkLaws } from '../../packages/host/test/sessions/scene.ts'
+import { checkLaws } from '../../packages/host/test/sessions/fixture.ts'
 import { eventually } from '../src/waiting/within.ts'
 import { cancellingCases } from './cancelling.ts'
 import { missing, modelKey } from './environment.ts'

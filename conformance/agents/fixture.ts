@@ -14,7 +14,7 @@ import {
 import { local } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import { type ModelServer, startModelServer } from '../../packages/agents/test/model/server.ts'
-import { within } from '../src/waiting/within.ts'
+import { withTimeLimit } from '../src/waiting/within.ts'
 import { agentCache, modelKey } from './environment.ts'
 import type { ExpectedBehaviour } from './expected.ts'
 import { type ProcessIdentity, processesOf } from './process-table.ts'
@@ -142,7 +142,7 @@ function listen(session: Session): TurnEvents & { stop(): void } {
       })
     }
   }
-  return { stop, until: (what, fits) => within(what, find(fits)) }
+  return { stop, until: (what, fits) => withTimeLimit(what, find(fits)) }
 }
 
 export async function allEvents({ journal }: Pick<HostSandbox, 'journal'>): Promise<JournalEvent[]> {

@@ -3,7 +3,7 @@ import type { RemoteSandbox } from '@vitrine/client'
 import { isVitrineError, newId, type PromptResult } from '@vitrine/protocol'
 import { message } from '../src/events/inputs.ts'
 import { background } from '../src/waiting/background.ts'
-import { within } from '../src/waiting/within.ts'
+import { withTimeLimit } from '../src/waiting/within.ts'
 
 export const sessionId = 'talk'
 
@@ -80,7 +80,7 @@ export class Work {
 
   /** The outcome of the turn, if it was prompted; the restarted daemon reports it. */
   async promptedTurn(): Promise<PromptedTurn | undefined> {
-    return this.#prompted && within(`the result of ${this.turn}`, this.#prompted, 60_000)
+    return this.#prompted && withTimeLimit(`the result of ${this.turn}`, this.#prompted, 60_000)
   }
 }
 

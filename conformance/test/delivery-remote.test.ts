@@ -4,7 +4,7 @@ import { numbers } from '../src/events/coverage.ts'
 import { message } from '../src/events/inputs.ts'
 import { scale } from '../src/scale.ts'
 import { background } from '../src/waiting/background.ts'
-import { eventually, within } from '../src/waiting/within.ts'
+import { eventually, withTimeLimit } from '../src/waiting/within.ts'
 import { InProcessDaemon } from './daemons.ts'
 import { ObservedServer } from './observed-server.ts'
 
@@ -111,7 +111,7 @@ class Reader {
   }
 
   readTo(count: number): Promise<void> {
-    return within(`all ${count} events`, this.#readTo(count), 120_000)
+    return withTimeLimit(`all ${count} events`, this.#readTo(count), 120_000)
   }
 
   async #readTo(count: number): Promise<void> {

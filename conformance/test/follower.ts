@@ -1,6 +1,6 @@
 import { isEvent, type JournalItem } from '@vitrine/protocol'
 import { background } from '../src/waiting/background.ts'
-import { within } from '../src/waiting/within.ts'
+import { withTimeLimit } from '../src/waiting/within.ts'
 
 /** Reads a tail from its first item to the last message, and stores all items. */
 export class TailFollower {
@@ -19,7 +19,7 @@ export class TailFollower {
   }
 
   end(): Promise<void> {
-    return within('the last message', this.#reading, 60_000)
+    return withTimeLimit('the last message', this.#reading, 60_000)
   }
 
   async #read(tail: AsyncIterable<JournalItem>, lastMessage: string): Promise<void> {

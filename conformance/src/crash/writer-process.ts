@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { within } from '../waiting/within.ts'
+import { withTimeLimit } from '../waiting/within.ts'
 import { parseReports, type Report } from './report.ts'
 
 const writer = fileURLToPath(new URL('./writer.ts', import.meta.url))
@@ -31,7 +31,11 @@ export class WriterProcess {
 
   /** Resolves once it has written a report or exited. */
   async started(): Promise<void> {
-    await within('the first report of the writer', Promise.race([this.#firstReport, this.#ended]), 60_000)
+    await withTimeLimit(
+      'the first report of the writer',
+      Promise.race([this.#firstReport, this.#ended]),
+      60_000,
+    )
   }
 
   /** Kills it with SIGKILL after this time and waits until it has exited. */

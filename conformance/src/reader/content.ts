@@ -8,12 +8,12 @@ import { type MakeWriterAndReader, newReaderFixture } from './fixture.ts'
 
 export function contentCases(make: MakeWriterAndReader): void {
   describe('content', () => {
-    it.each(hostilePayloads)('brings %s through, by tail and by page', async (_name, payload) => {
+    it.each(hostilePayloads)('returns %s unchanged, by tail and by page', async (_name, payload) => {
       const { writer, reader } = await newReaderFixture(make)
       const one = await reader()
       const event: EventInput = { type: 'foreign.event', data: { type: 'nasty', data: payload } }
       const tail = one.tail()
-      const appended = await writer.append([event, message('and what follows it')])
+      const appended = await writer.append([event, message('the next event')])
       const tailed = await take(tail, 2)
       expect(tailed).toStrictEqual(appended)
       expect(eventsOf(tailed)[0]?.data.data).toStrictEqual(payload)
@@ -33,7 +33,7 @@ export function contentCases(make: MakeWriterAndReader): void {
       })
     })
 
-    it('refuses limits that are none', async () => {
+    it('rejects invalid limits', async () => {
       const { reader } = await newReaderFixture(make)
       const one = await reader()
       for (const limit of [0, -1, 1.5, 10_001]) {

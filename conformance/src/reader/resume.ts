@@ -10,7 +10,7 @@ import { type MakeWriterAndReader, newReaderFixture } from './fixture.ts'
 
 export function resumeCases(make: MakeWriterAndReader): void {
   describe('resuming', () => {
-    it('goes on exactly behind the cursor, wherever the reader stopped', async () => {
+    it('continues exactly after the cursor, wherever the reader stopped', async () => {
       const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(30))
       const one = await reader()
@@ -25,7 +25,7 @@ export function resumeCases(make: MakeWriterAndReader): void {
       expect(seqsOf(await next)).toEqual([31])
     })
 
-    it('goes on behind the cursor of any page', async () => {
+    it('continues after the cursor of any page', async () => {
       const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(20))
       const one = await reader()
@@ -36,7 +36,7 @@ export function resumeCases(make: MakeWriterAndReader): void {
       }
     })
 
-    it('gives every event once to a reader that is cut off again and again while events come', async () => {
+    it('delivers every event once to a reader that is disconnected repeatedly during appends', async () => {
       const { writer, reader } = await newReaderFixture(make)
       await fc.assert(
         fc.asyncProperty(
@@ -68,7 +68,7 @@ export function resumeCases(make: MakeWriterAndReader): void {
       )
     })
 
-    it('refuses a cursor that is none, foreign or ahead, with its code', async () => {
+    it('rejects a cursor that is invalid, foreign or ahead, with its code', async () => {
       const { writer, reader } = await newReaderFixture(make)
       const other = await newReaderFixture(make)
       await writer.append(messages(3))
@@ -83,7 +83,7 @@ export function resumeCases(make: MakeWriterAndReader): void {
       })
     })
 
-    it('goes on over a restart, where there can be one', async ({ skip }) => {
+    it('continues after a restart, if supported', async ({ skip }) => {
       const fixture = await newReaderFixture(make)
       if (!fixture.restart) return skip()
       await fixture.writer.append(messages(10))
@@ -96,7 +96,7 @@ export function resumeCases(make: MakeWriterAndReader): void {
       expect(seqsOf([...before, ...after, ...(await take(tail, 2))])).toEqual(numbers(1, 12))
     })
 
-    it('is told exactly what was trimmed while the reader was away, where that can be asked for', async ({
+    it('reports exactly the events that were trimmed while the reader was disconnected, if supported', async ({
       skip,
     }) => {
       const { writer, reader, trim } = await newReaderFixture(make)

@@ -5,12 +5,12 @@ import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { fileChanged, message, messages } from '../events/inputs.ts'
 import { background } from '../waiting/background.ts'
 import { take, takeTo } from '../waiting/take.ts'
-import { within } from '../waiting/within.ts'
+import { withTimeLimit } from '../waiting/within.ts'
 import { type MakeWriterAndReader, newReaderFixture } from './fixture.ts'
 
 export function tailCases(make: MakeWriterAndReader): void {
   describe('tail', () => {
-    it('gives history, then what comes, without gap or duplicate', async () => {
+    it('yields past and then new events, without gap or duplicate', async () => {
       const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(20))
       const tail = (await reader()).tail()
@@ -29,7 +29,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       expect(seqsOf(await first)).toEqual([1])
     })
 
-    it('gives what the writer was given back', async () => {
+    it('yields the same events that append resolved with', async () => {
       const { writer, reader } = await newReaderFixture(make)
       const tail = (await reader()).tail()
       const appended = await writer.append([...messages(2), fileChanged('/a')])
@@ -55,7 +55,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       for (const items of seen) expect(seqsOf(items)).toEqual(numbers(1, items.length))
     })
 
-    it('shows every reader the same events in the same order', async () => {
+    it('yields the same events in the same order to every reader', async () => {
       const { writer, reader } = await newReaderFixture(make)
       const readers = await Promise.all(numbers(1, 20).map(() => reader()))
       const seen = readers.map((one) => background(takeTo(one.tail(), 300)))
@@ -64,7 +64,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       for (const items of await Promise.all(seen)) expect(items).toEqual(appended)
     })
 
-    it('loses nothing for a reader that is slow', async () => {
+    it('loses nothing for a slow reader', async () => {
       const { writer, reader } = await newReaderFixture(make)
       const tail = (await reader()).tail()
       await writer.append(messages(10))
@@ -89,7 +89,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       expect(seqsOf(await takeTo(idle, 1_001))).toEqual(numbers(2, 1_001))
     })
 
-    it('from now gives only what is to come', async () => {
+    it('yields only new events when it starts now', async () => {
       const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(5))
       const tail = (await reader()).tail({ after: 'now' })
@@ -100,7 +100,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       expect(seqsOf(await first)).toEqual([6, 7])
     })
 
-    it('gives only what its filter lets through, old and new', async () => {
+    it('yields only past and new events that match its filter', async () => {
       const { writer, reader } = await newReaderFixture(make)
       const some = [
         fileChanged('/a'),
@@ -137,14 +137,14 @@ export function tailCases(make: MakeWriterAndReader): void {
       ).toEqual(expected)
     })
 
-    it('goes on behind thousands of events that its filter leaves out', async () => {
+    it('continues after thousands of events that its filter rejects', async () => {
       const { writer, reader } = await newReaderFixture(make)
       const tail = (await reader()).tail({ types: ['file.*'] })
       for (const _round of numbers(1, 6)) await writer.append([...messages(1_000), fileChanged('/a')])
       expect(seqsOf(await take(tail, 6))).toEqual([1_001, 2_002, 3_003, 4_004, 5_005, 6_006])
     })
 
-    it('ends quietly with its signal, while it waits and while it has more to give', async () => {
+    it('ends without an error when its signal aborts, while it waits and while it has more items', async () => {
       const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(10))
       const waiting = new AbortController()
@@ -152,7 +152,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       await take(tail, 10)
       const next = tail.next()
       waiting.abort()
-      expect(await within('the tail to end', next)).toMatchObject({ done: true })
+      expect(await withTimeLimit('the tail to end', next)).toMatchObject({ done: true })
 
       const reading = new AbortController()
       const seen: JournalItem[] = []
@@ -163,7 +163,7 @@ export function tailCases(make: MakeWriterAndReader): void {
       expect(seqsOf(seen)).toEqual([1, 2, 3])
 
       const never = (await reader()).tail({ signal: AbortSignal.abort() })
-      expect(await within('the tail to end', never.next())).toMatchObject({ done: true })
+      expect(await withTimeLimit('the tail to end', never.next())).toMatchObject({ done: true })
     })
 
     it('ends when its reader leaves the loop', async () => {
@@ -171,10 +171,10 @@ export function tailCases(make: MakeWriterAndReader): void {
       await writer.append(messages(5))
       const tail = (await reader()).tail()
       for await (const item of tail) if ('seq' in item && item.seq === 2) break
-      expect(await within('the tail to end', tail.next())).toMatchObject({ done: true })
+      expect(await withTimeLimit('the tail to end', tail.next())).toMatchObject({ done: true })
     })
 
-    it('answers overlapping calls of next in their order', async () => {
+    it('resolves overlapping calls of next in order', async () => {
       const { writer, reader } = await newReaderFixture(make)
       const tail = (await reader()).tail()
       const answers: Promise<number>[] = []
@@ -189,11 +189,11 @@ export function tailCases(make: MakeWriterAndReader): void {
         seqOf(),
       )
       await writer.append(messages(4))
-      await within('three answers', Promise.all(answers.slice(0, 3)))
-      expect(await within('four answers', Promise.all(answers))).toEqual([1, 2, 3, 4])
+      await withTimeLimit('three results', Promise.all(answers.slice(0, 3)))
+      expect(await withTimeLimit('four results', Promise.all(answers))).toEqual([1, 2, 3, 4])
     })
 
-    it('gives events that nobody can change', async () => {
+    it('yields frozen events', async () => {
       const { writer, reader } = await newReaderFixture(make)
       await writer.append(messages(1))
       const [event] = eventsOf(await take((await reader()).tail(), 1))

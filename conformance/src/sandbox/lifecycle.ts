@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { attempt } from '../waiting/attempt.ts'
 import { background } from '../waiting/background.ts'
-import { eventually, within } from '../waiting/within.ts'
+import { eventually, withTimeLimit } from '../waiting/within.ts'
 import { counting } from './commands.ts'
 import { allEvents, typesOf } from './events.ts'
 import { StopHooks } from './hooks.ts'
@@ -55,8 +55,8 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       const spawned = await sandbox.spawn(['sleep', mark])
       await eventually('both to run', async () => (await sandbox.processes.list()).length === 2)
       await sandbox.lifecycle.shutdown()
-      expect((await within('the exec', exec)).outcome).toMatch(/cancelled|interrupted/)
-      expect((await within('the exit', spawned.exit)).outcome).toMatch(/cancelled|interrupted/)
+      expect((await withTimeLimit('the exec', exec)).outcome).toMatch(/cancelled|interrupted/)
+      expect((await withTimeLimit('the exit', spawned.exit)).outcome).toMatch(/cancelled|interrupted/)
       const types = typesOf(await allEvents(under.journal))
       expect(types.lastIndexOf('process.exited')).toBeLessThan(types.lastIndexOf('sandbox.stopped'))
     })
@@ -71,7 +71,10 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
         for (const started of await Promise.allSettled(starting)) {
           if (started.status === 'rejected')
             expect(started.reason).toMatchObject({ code: expect.any(String) })
-          else expect((await within('its end', started.value.exit)).outcome).toMatch(/cancelled|interrupted/)
+          else
+            expect((await withTimeLimit('its end', started.value.exit)).outcome).toMatch(
+              /cancelled|interrupted/,
+            )
         }
         if (count !== undefined)
           await eventually('nothing left', async () => (await count(mark)) === 0, 3_000)
@@ -168,9 +171,9 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
       ]
       await waitForMarked(under, mark, 4)
       await sandbox.lifecycle.pause()
-      expect(await within('the kill', one.kill())).toMatchObject({ outcome: 'cancelled' })
-      await within('the shutdown', sandbox.lifecycle.shutdown())
-      expect(await within('the exit', other.exit)).toMatchObject({ outcome: 'cancelled' })
+      expect(await withTimeLimit('the kill', one.kill())).toMatchObject({ outcome: 'cancelled' })
+      await withTimeLimit('the shutdown', sandbox.lifecycle.shutdown())
+      expect(await withTimeLimit('the exit', other.exit)).toMatchObject({ outcome: 'cancelled' })
       if (count !== undefined) await eventually('nothing left', async () => (await count(mark)) === 0, 3_000)
       await sandbox.lifecycle.start()
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')

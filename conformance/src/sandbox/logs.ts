@@ -3,7 +3,7 @@ import type { LogChunk } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
 import { background } from '../waiting/background.ts'
-import { within } from '../waiting/within.ts'
+import { withTimeLimit } from '../waiting/within.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 import { watch } from './screen.ts'
 
@@ -118,7 +118,7 @@ export function logCases(make: MakeSandbox): void {
       await next(follow)
       const rest = background(all(follow))
       caller.abort()
-      await within(
+      await withTimeLimit(
         'the end of the follow',
         rest.catch(() => undefined),
       )
@@ -148,12 +148,12 @@ export async function all(follow: AsyncIterableIterator<LogChunk>): Promise<LogC
   const run = async () => {
     for await (const chunk of follow) chunks.push(chunk)
   }
-  await within('the end of the log', run())
+  await withTimeLimit('the end of the log', run())
   return chunks
 }
 
 async function next(follow: AsyncIterableIterator<LogChunk>): Promise<LogChunk> {
-  const { value, done } = await within('a chunk of the log', follow.next())
+  const { value, done } = await withTimeLimit('a chunk of the log', follow.next())
   if (done) throw new Error('The log has ended.')
   return value
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { numbers } from '../events/coverage.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { background } from '../waiting/background.ts'
-import { eventually, within } from '../waiting/within.ts'
+import { eventually, withTimeLimit } from '../waiting/within.ts'
 import { allEvents, exitsOf } from './events.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 import { newMark, waitForMarked, waitUntilGone } from './marks.ts'
@@ -87,7 +87,7 @@ export function processCases(make: MakeSandbox): void {
       const input = background(process.input('x'.repeat(1_000_000)))
       await sleep(50)
       await process.kill()
-      await expect(within('an answer', input)).rejects.toMatchObject({
+      await expect(withTimeLimit('an answer', input)).rejects.toMatchObject({
         code: expect.stringMatching(/input_closed|process_exited/),
       })
     })

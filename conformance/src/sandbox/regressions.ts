@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { numbers } from '../events/coverage.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { background } from '../waiting/background.ts'
-import { eventually, within } from '../waiting/within.ts'
+import { eventually, withTimeLimit } from '../waiting/within.ts'
 import { allEvents, exitsOf, operationsOf } from './events.ts'
 import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from './kit.ts'
 import { all, textOf } from './logs.ts'
@@ -21,8 +21,8 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
         `trap '' TERM; sleep ${mark} & while :; do cat; sleep ${mark}; done`,
       )
       await waitForMarked(under, mark, 2)
-      await within('the stop', process.stop({ graceMs: 100 }))
-      await within('the removal', under.sandbox.processes.remove(process.id))
+      await withTimeLimit('the stop', process.stop({ graceMs: 100 }))
+      await withTimeLimit('the removal', under.sandbox.processes.remove(process.id))
       expect(await under.sandbox.processes.list()).toEqual([])
       await waitUntilGone(under, mark)
     })
@@ -33,12 +33,12 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       const [screen, followed] = [watch(process), background(all(sandbox.processes.follow(process.id)))]
       await screen.shows('up')
       await process.input('crash\n')
-      expect(await within('the exit', process.exit)).toEqual({
+      expect(await withTimeLimit('the exit', process.exit)).toEqual({
         outcome: 'failed',
         exitCode: null,
         signal: 'SIGKILL',
       })
-      await within('the end of the view', screen.ended)
+      await withTimeLimit('the end of the view', screen.ended)
       expect(textOf(await followed)).toContain('why')
       await expect(process.input('next')).rejects.toMatchObject({ code: 'process_exited' })
       expect(await sandbox.processes.get(process.id)).toMatchObject({
@@ -120,7 +120,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
     it('following an unknown process waited for ever', async () => {
       const { sandbox } = await shared()
       await expect(
-        within(
+        withTimeLimit(
           'an answer',
           attempt(() => sandbox.processes.follow('proc_none').next()),
           3_000,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { background } from '../waiting/background.ts'
-import { eventually, within } from '../waiting/within.ts'
+import { eventually, withTimeLimit } from '../waiting/within.ts'
 import { allEvents, exitsOf, processEvents, typesOf } from './events.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from './kit.ts'
 import { all, textOf } from './logs.ts'
@@ -68,13 +68,16 @@ export function restartCases(make: MakeSandbox): void {
         'it to wait',
         async () => (await sandbox.processes.get(process.id)).state === 'waiting',
       )
-      expect(await within('the stop', process.stop())).toMatchObject({ outcome: 'failed', exitCode: 9 })
+      expect(await withTimeLimit('the stop', process.stop())).toMatchObject({
+        outcome: 'failed',
+        exitCode: 9,
+      })
       expect(await process.exit).toMatchObject({ exitCode: 9 })
       expect(await sandbox.processes.get(process.id)).toMatchObject({
         state: 'exited',
         exit: { exitCode: 9 },
       })
-      await within('the end of its follower', followed)
+      await withTimeLimit('the end of its follower', followed)
       for (const options of [{}, { tail: 5 }])
         expect(textOf(await all(sandbox.processes.follow(process.id, options)))).toBe('')
       const runs = (await sandbox.exec('wc -l < runs')).stdout
@@ -91,7 +94,11 @@ export function restartCases(make: MakeSandbox): void {
       )
       await process.stop()
       await sandbox.processes.remove(process.id)
-      const chunks = await within('the end of the log', all(sandbox.processes.follow(process.id)), 3_000)
+      const chunks = await withTimeLimit(
+        'the end of the log',
+        all(sandbox.processes.follow(process.id)),
+        3_000,
+      )
       expect(textOf(chunks)).toBe('once\n')
     })
 
@@ -116,7 +123,7 @@ export function restartCases(make: MakeSandbox): void {
         async () => (await sandbox.processes.get(process.id)).state === 'waiting',
       )
       await sandbox.lifecycle.shutdown()
-      expect(await within('its end', process.exit)).toMatchObject({ exitCode: 9 })
+      expect(await withTimeLimit('its end', process.exit)).toMatchObject({ exitCode: 9 })
       await sandbox.lifecycle.start()
       const runs = (await sandbox.exec('wc -l < runs')).stdout
       await sleep(600)

@@ -1,7 +1,7 @@
 import type { Process } from '@vitrine/protocol'
 import { describe, expect, it, type TestContext } from 'vitest'
 import { attempt } from '../waiting/attempt.ts'
-import { eventually, within } from '../waiting/within.ts'
+import { eventually, withTimeLimit } from '../waiting/within.ts'
 import { allEvents, processEvents, recordedOutput } from './events.ts'
 import { type MakeSandbox, type SandboxUnderTest, sharedSandbox } from './kit.ts'
 import { countMarked, newMark, waitForMarked, waitUntilGone } from './marks.ts'
@@ -140,7 +140,7 @@ export function terminalCases(make: MakeSandbox): void {
       expect(late.text.match(/later\r\n/g)).toHaveLength(1)
       await process.kill()
       const afterwards = watch(process)
-      await within('the end of the view', afterwards.ended)
+      await withTimeLimit('the end of the view', afterwards.ended)
       expect(afterwards.text).toContain('later')
     })
 
@@ -152,7 +152,7 @@ export function terminalCases(make: MakeSandbox): void {
       await idle.next()
       await first.shows('> ')
       leaving.abort()
-      await within('the end of the view', first.ended)
+      await withTimeLimit('the end of the view', first.ended)
       await type(process, 'seq 1 20000; echo still-$((1+1))')
       await screen.shows('still-2')
       await idle.return?.()

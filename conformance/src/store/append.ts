@@ -10,7 +10,7 @@ import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function appendCases(makeStore: MakeStore): void {
   describe('append', () => {
-    it('numbers each journal 1, 2, 3 …, whatever goes to the others in between', async () => {
+    it('numbers each journal 1, 2, 3 …, independently of other journals', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journals = await Promise.all(['host', 'sbx_a', 'sbx_b', 'loop_c'].map((id) => store.journal(id)))
@@ -24,7 +24,7 @@ export function appendCases(makeStore: MakeStore): void {
       }
     })
 
-    it('is one journal, however many ask for it at once', async () => {
+    it('opens one journal for concurrent requests', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const handles = await Promise.all(numbers(1, 5).map(() => store.journal('a')))
@@ -37,7 +37,7 @@ export function appendCases(makeStore: MakeStore): void {
       for (const items of await Promise.all(tails)) expect(seqsOf(items)).toEqual(numbers(1, 10))
     })
 
-    it('goes on with the next seq after closing, after a crash and after a takeover', async () => {
+    it('continues with the next seq after closing, a crash and a takeover', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       await (await first.journal('a')).append(messages(3))
@@ -64,7 +64,7 @@ export function appendCases(makeStore: MakeStore): void {
       }
     })
 
-    it('keeps what it resolved with when its host dies in the same moment', async () => {
+    it('keeps acknowledged events when its host crashes right afterwards', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const appended = await (await store.journal('a')).append(messages(5))
@@ -73,7 +73,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect((await again.read()).events).toEqual(appended)
     })
 
-    it('rejects, and leaves nothing, when its host dies before the commit', async () => {
+    it('rejects and stores nothing when its host crashes before the commit', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -84,7 +84,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect(seqsOf((await again.read()).events)).toEqual([1, 2])
     })
 
-    it('shows an event to nobody before the store has it', async () => {
+    it('publishes an event only after the store has committed it', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -98,7 +98,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect(new Set(await Promise.all(stored))).toEqual(new Set([true]))
     })
 
-    it('writes nothing of a batch with a malformed event, and names the field', async () => {
+    it('rejects a whole batch with a malformed event and names the field', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(1))
@@ -111,7 +111,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect(seqsOf((await journal.read()).events)).toEqual([1, 2])
     })
 
-    it('refuses a type that is not in the catalogue, with the whole batch', async () => {
+    it('rejects a whole batch with an unknown event type', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await expect(journal.append([message('good'), { type: 'made.up', data: {} }])).rejects.toMatchObject({
@@ -121,7 +121,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect((await journal.read()).events).toEqual([])
     })
 
-    it('lets a refused batch hurt none of those appended in the same tick', async () => {
+    it('commits other batches of the same tick when one is rejected', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const results = await Promise.allSettled([
@@ -140,7 +140,7 @@ export function appendCases(makeStore: MakeStore): void {
       ])
     })
 
-    it('keeps the order in which appends were called, also when nobody waits for them', async () => {
+    it('keeps the order of appends that are not awaited', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const pending = numbers(1, 500).map((number) => journal.append([message(String(number))]))
@@ -149,14 +149,14 @@ export function appendCases(makeStore: MakeStore): void {
       expect(eventsOf(events).map(({ data }) => data.message)).toEqual(numbers(1, 500).map(String))
     })
 
-    it('takes a batch that is larger than any transaction, whole and in order', async () => {
+    it('commits a batch larger than one transaction completely and in order', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       expect(seqsOf(await journal.append(messages(2_500)))).toEqual(numbers(1, 2_500))
       expect(seqsOf((await journal.read({ limit: 10_000 })).events)).toEqual(numbers(1, 2_500))
     })
 
-    it('commits what was appended in one tick together', async () => {
+    it('commits the appends of one tick together', async () => {
       const fixture = await newStoreFixture(makeStore)
       const driver = interceptedDriver(fixture.driver())
       const store = await fixture.open({}, driver)
@@ -168,7 +168,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect(driver.calls.get('commit')).toBe(1)
     })
 
-    it('writes nothing for an empty batch, and makes no journal of it', async () => {
+    it('writes nothing and creates no journal for an empty batch', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       expect(await (await store.journal('empty')).append([])).toEqual([])
@@ -176,7 +176,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect(await store.journals()).toEqual(['a'])
     })
 
-    it('adds what its handle says, and lets an event speak for itself', async () => {
+    it('adds the context of its handle, and fields of the event win', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a', {
         source: 'engine',
@@ -190,7 +190,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect(own).toMatchObject({ source: 'engine', actor: 'bob', sandbox: 'sbx_1', session: 'ses_1' })
     })
 
-    it('never lets time go back within a journal', async () => {
+    it('never decreases the time within a journal', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       for (let round = 0; round < 20; round += 1) await journal.append(messages(2))
@@ -198,7 +198,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect(times).toEqual(times.toSorted((a, b) => a - b))
     })
 
-    it('refuses more than may wait, and keeps all it did not refuse', async () => {
+    it('rejects appends beyond the pending limit and commits all others', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open({ maxPendingBytes: 20_000 })).journal('a')
       const results = await Promise.allSettled(
@@ -212,29 +212,26 @@ export function appendCases(makeStore: MakeStore): void {
       expect(seqsOf(await journal.append(messages(1)))).toEqual([accepted.length + 1])
     })
 
-    it.each(hostilePayloads)(
-      'gives back %s exactly as it came, now and after opening again',
-      async (_name, payload) => {
-        const fixture = await newStoreFixture(makeStore)
-        const store = await fixture.open()
-        const journal = await store.journal('a')
-        const appended = await journal.append([
-          { type: 'foreign.event', data: { type: 'nasty', data: payload } },
-        ])
-        expect(appended[0]?.data.data).toStrictEqual(payload)
-        expect((await journal.read()).events).toStrictEqual(appended)
-        const again = await (await fixture.reopen(store)).journal('a')
-        expect((await again.read()).events).toStrictEqual(appended)
-        expect(await again.verify()).toMatchObject({ ok: true })
-      },
-    )
+    it.each(hostilePayloads)('returns %s unchanged, now and after reopening', async (_name, payload) => {
+      const fixture = await newStoreFixture(makeStore)
+      const store = await fixture.open()
+      const journal = await store.journal('a')
+      const appended = await journal.append([
+        { type: 'foreign.event', data: { type: 'nasty', data: payload } },
+      ])
+      expect(appended[0]?.data.data).toStrictEqual(payload)
+      expect((await journal.read()).events).toStrictEqual(appended)
+      const again = await (await fixture.reopen(store)).journal('a')
+      expect((await again.read()).events).toStrictEqual(appended)
+      expect(await again.verify()).toMatchObject({ ok: true })
+    })
 
     it.each([
       ['NUL', 'a\0b'],
       ['a lone surrogate', 'a\ud800b'],
       ['an emoji', '🧪'],
       ['quotes', '"\'`\\'],
-    ])('keeps %s in what an event is found by, or refuses it', async (_name, text) => {
+    ])('keeps %s in an indexed field, or rejects it', async (_name, text) => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -246,7 +243,7 @@ export function appendCases(makeStore: MakeStore): void {
       expect(await again.verify()).toMatchObject({ ok: true })
     })
 
-    it('gives out events that are frozen to the bottom', async () => {
+    it('returns deeply frozen events', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -262,7 +259,7 @@ export function appendCases(makeStore: MakeStore): void {
       for (const event of [...appended, tailed, ...read]) expect(unfrozenIn(event)).toEqual([])
     })
 
-    it('leaves alone what it was handed, and is not changed by it later', async () => {
+    it('does not change its input, and later changes of the input have no effect', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const data = { type: 'x', data: { list: [1], inner: { value: 'before' } } }

@@ -12,7 +12,7 @@ const large = 'large field '.repeat(10_000)
 export function blobCases(makeStore: MakeStore): void {
   describe('blobs', () => {
     it.each([0, 1, 1_000, 64 * 1024, 256 * 1024, 1_000_000])(
-      'keep %i bytes under their hash, over closing and crash',
+      'keep %i bytes under their hash after closing and a crash',
       async (size) => {
         const fixture = await newStoreFixture(makeStore)
         const first = await fixture.open()
@@ -32,7 +32,7 @@ export function blobCases(makeStore: MakeStore): void {
       },
     )
 
-    it('take text, bytes and streams of bytes, and the same content is the same blob', async () => {
+    it('can be text, bytes and streams of bytes, and equal content is the same blob', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       async function* parts() {
@@ -48,7 +48,7 @@ export function blobCases(makeStore: MakeStore): void {
       expect(Buffer.from(await bytesOf(store, refs[2])).toString()).toBe('hello wörld')
     })
 
-    it('are kept once, however often they are put', async () => {
+    it('are stored once, however often they are put', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open({ blobs: { maxTotalBytes: 10_000 } })
       const content = randomBytes(6_000)
@@ -56,7 +56,7 @@ export function blobCases(makeStore: MakeStore): void {
       await expect(store.putBlob(randomBytes(6_000))).rejects.toMatchObject({ code: 'blob_limit' })
     })
 
-    it('are given in ranges', async () => {
+    it('can be read in ranges', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const bytes = randomBytes(600_000)
@@ -71,7 +71,7 @@ export function blobCases(makeStore: MakeStore): void {
       expect((await store.getBlob(ref.blob, { start: 5 })).bytes).toBe(600_000)
     })
 
-    it('refuse a range outside of them, and a hash that is not there', async () => {
+    it('reject a range outside of them and an unknown hash', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const { blob } = await store.putBlob('0123456789')
@@ -85,7 +85,7 @@ export function blobCases(makeStore: MakeStore): void {
       }
     })
 
-    it('refuse what is too large, one or all together', async () => {
+    it('reject content that exceeds the limit of one or of all blobs', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open({ blobs: { maxBytes: 1_000, maxTotalBytes: 2_500 } })
       await expect(store.putBlob(randomBytes(1_001))).rejects.toMatchObject({ code: 'blob_too_large' })
@@ -100,7 +100,7 @@ export function blobCases(makeStore: MakeStore): void {
       await expect(again.putBlob(randomBytes(1_000))).rejects.toMatchObject({ code: 'blob_limit' })
     })
 
-    it('do not count twice what is put twice at once', async () => {
+    it('count content once that is put twice concurrently', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open({ blobs: { maxTotalBytes: 10_000 } })
       const content = randomBytes(4_000)
@@ -108,7 +108,7 @@ export function blobCases(makeStore: MakeStore): void {
       await store.putBlob(randomBytes(4_000))
     })
 
-    it('stay as long as one event refers to them, and no longer', async () => {
+    it('stay exactly as long as an event refers to them', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -131,7 +131,7 @@ export function blobCases(makeStore: MakeStore): void {
       })
     })
 
-    it('stay for a while when nothing refers to them yet', async () => {
+    it('stay for a grace period when no event refers to them yet', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const ref = await store.putBlob('new')
@@ -139,7 +139,7 @@ export function blobCases(makeStore: MakeStore): void {
       expect(Buffer.from(await bytesOf(store, ref)).toString()).toBe('new')
     })
 
-    it('make room when they are freed', async () => {
+    it('return their space when they are freed', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open({ blobs: { maxTotalBytes: 1_500 } })
       await store.putBlob(randomBytes(1_000))
@@ -152,7 +152,7 @@ export function blobCases(makeStore: MakeStore): void {
       })
     })
 
-    it('are read by a read-only store', async () => {
+    it('can be read by a read-only store', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const ref = await store.putBlob('shared')
@@ -161,7 +161,7 @@ export function blobCases(makeStore: MakeStore): void {
   })
 
   describe('a large field', () => {
-    it('becomes a blob, and comes back whole', async () => {
+    it('becomes a blob and is read back completely', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -175,7 +175,7 @@ export function blobCases(makeStore: MakeStore): void {
       expect(await textAt(again, read?.data)).toBe(large)
     })
 
-    it('is gone with its event', async () => {
+    it('is freed with its event', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -196,7 +196,7 @@ export function blobCases(makeStore: MakeStore): void {
       })
     })
 
-    it('is not stored when its batch is refused', async () => {
+    it('is not stored when its batch is rejected', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -209,7 +209,7 @@ export function blobCases(makeStore: MakeStore): void {
       await expect(store.getBlob(hash)).rejects.toMatchObject({ code: 'blob_not_found' })
     })
 
-    it('is cut, and says so, when there is no room for it', async () => {
+    it('is truncated with a note when there is no space for a blob', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open({ blobs: { maxTotalBytes: 1_000 } })
       const [event] = await (await store.journal('a')).append([

@@ -3,12 +3,12 @@ import { numbers, seqsOf } from '../events/coverage.ts'
 import { messages } from '../events/inputs.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { take } from '../waiting/take.ts'
-import { within } from '../waiting/within.ts'
+import { withTimeLimit } from '../waiting/within.ts'
 import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function closingCases(makeStore: MakeStore): void {
   describe('a closed store', () => {
-    it('refuses every call with store_closed', async () => {
+    it('rejects every call with store_closed', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -41,7 +41,7 @@ export function closingCases(makeStore: MakeStore): void {
       expect(outcomes).toEqual(Object.fromEntries(Object.keys(calls).map((name) => [name, closed.code])))
     })
 
-    it('says so to the tails it cuts', async () => {
+    it('ends its tails with store_closed', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -50,10 +50,10 @@ export function closingCases(makeStore: MakeStore): void {
       await take(tail, 1)
       const next = tail.next().catch((error: unknown) => error)
       await store.close()
-      expect(await within('the tail to end', next)).toMatchObject({ code: 'store_closed' })
+      expect(await withTimeLimit('the tail to end', next)).toMatchObject({ code: 'store_closed' })
     })
 
-    it('has committed what was appended before', async () => {
+    it('has committed all events appended before', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -63,7 +63,7 @@ export function closingCases(makeStore: MakeStore): void {
       expect(seqsOf((await again.read()).events)).toEqual(numbers(1, 50))
     })
 
-    it('is free once close resolves, for everyone who called it', async () => {
+    it('is released once close resolves, for every caller of close', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       await (await store.journal('a')).append(messages(1))

@@ -7,7 +7,7 @@ import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function cursorCases(makeStore: MakeStore): void {
   describe('a cursor', () => {
-    it('goes on where it was taken, also after opening again', async () => {
+    it('continues where it was taken, even after reopening', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -18,7 +18,7 @@ export function cursorCases(makeStore: MakeStore): void {
       expect(seqsOf((await again.read({ before: cursor })).events)).toEqual([1, 2, 3])
     })
 
-    it('of an empty journal reads everything that comes later', async () => {
+    it('reads all later events when taken from an empty journal', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const { cursor } = await (await store.journal('a')).read()
@@ -27,7 +27,7 @@ export function cursorCases(makeStore: MakeStore): void {
       expect(seqsOf((await again.read({ after: cursor })).events)).toEqual([1, 2])
     })
 
-    it('of another journal is refused as foreign', async () => {
+    it('is rejected as foreign for another journal', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const [a, b] = [await store.journal('a'), await store.journal('b')]
@@ -41,7 +41,7 @@ export function cursorCases(makeStore: MakeStore): void {
       await expect(store.tail({ after: cursor }).next()).rejects.toMatchObject({ code: 'cursor_foreign' })
     })
 
-    it('of another store is refused as foreign, also for a journal of the same name', async () => {
+    it('is rejected as foreign for another store, even for a journal of the same name', async () => {
       const [one, other] = [await newStoreFixture(makeStore), await newStoreFixture(makeStore)]
       const [here, there] = [await one.open(), await other.open()]
       const [journalHere, journalThere] = [await here.journal('a'), await there.journal('a')]
@@ -62,7 +62,7 @@ export function cursorCases(makeStore: MakeStore): void {
       ['something very long', 'A'.repeat(10_000)],
       ['base64 of something else', Buffer.from('j.x').toString('base64url')],
       ['emoji', '🧪'],
-    ])('that is %s is refused as invalid', async (_name, cursor) => {
+    ])('is rejected as invalid when it is %s', async (_name, cursor) => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -73,7 +73,7 @@ export function cursorCases(makeStore: MakeStore): void {
       await expect(store.read({ after: cursor })).rejects.toMatchObject({ code: 'cursor_invalid' })
     })
 
-    it('that is no text is refused as invalid', async () => {
+    it('is rejected as invalid when it is not a text', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       for (const cursor of [7, null, {}, ['a']]) {
@@ -82,7 +82,7 @@ export function cursorCases(makeStore: MakeStore): void {
       }
     })
 
-    it('that was changed by one letter is refused, or still of this journal', async () => {
+    it('is rejected or still of this journal with one character changed', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(3))
@@ -98,7 +98,7 @@ export function cursorCases(makeStore: MakeStore): void {
       }
     })
 
-    it('ahead of a store that was restored from an older copy is refused as ahead', async () => {
+    it('is rejected as ahead by a store that was restored from an older copy', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')

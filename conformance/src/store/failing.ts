@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { failingDriver } from '../drivers/failing-driver.ts'
 import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { messages, work } from '../events/inputs.ts'
-import { eventually, within } from '../waiting/within.ts'
+import { eventually, withTimeLimit } from '../waiting/within.ts'
 import { type MakeStore, newStoreFixture } from './fixture.ts'
 import { recordingSink } from './recording-sink.ts'
 
 export function failingCases(makeStore: MakeStore): void {
   describe('a store whose disk is full', () => {
-    it('refuses what is new, keeps what was there, and goes on by itself', async () => {
+    it('rejects new events, keeps old ones, and recovers by itself', async () => {
       const { store, disk, journal } = await onDisk(makeStore)
       await journal.append(messages(3))
       disk.full = true
@@ -21,7 +21,7 @@ export function failingCases(makeStore: MakeStore): void {
       expect(seqsOf(await journal.append(messages(1)))).toEqual([4])
     })
 
-    it('lets endings wait, in order, and commits them once', async () => {
+    it('queues end events in order and commits them once', async () => {
       const { store, disk, journal } = await onDisk(makeStore)
       const ids = numbers(1, 5).map((number) => `p_${number}`)
       await journal.append(ids.map((id) => work.process(id).start))
@@ -29,12 +29,12 @@ export function failingCases(makeStore: MakeStore): void {
       const ends = ids.map((id) => journal.append([work.process(id).end]))
       await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
       disk.full = false
-      expect(seqsOf((await within('the endings', Promise.all(ends))).flat())).toEqual(numbers(6, 10))
+      expect(seqsOf((await withTimeLimit('the endings', Promise.all(ends))).flat())).toEqual(numbers(6, 10))
       await eventually('the store to be well again', () => store.health.status === 'ok')
       await expect(journal.append([work.process('p_1').end])).rejects.toMatchObject({ code: 'work_not_open' })
     })
 
-    it('lets only so many endings wait', async () => {
+    it('queues end events up to a limit', async () => {
       const { disk, journal } = await onDisk(makeStore, { maxPendingEndings: 3 })
       const ids = numbers(1, 6).map((number) => `p_${number}`)
       await journal.append(ids.map((id) => work.process(id).start))
@@ -43,11 +43,11 @@ export function failingCases(makeStore: MakeStore): void {
       const ends = ids.map((id) => journal.append([work.process(id).end]))
       const settled = Promise.allSettled(ends)
       disk.full = false
-      const outcomes = (await within('the endings', settled)).map(({ status }) => status)
+      const outcomes = (await withTimeLimit('the endings', settled)).map(({ status }) => status)
       expect(outcomes).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected'])
     })
 
-    it('says on record that it was', async () => {
+    it('records afterwards that the disk was full', async () => {
       const { store, disk, journal } = await onDisk(makeStore)
       disk.full = true
       await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_failing' })
@@ -60,7 +60,7 @@ export function failingCases(makeStore: MakeStore): void {
       )
     })
 
-    it('holds up its sinks, which lose nothing', async () => {
+    it('delays its sinks, which lose nothing', async () => {
       const { store, disk, journal } = await onDisk(makeStore)
       const sink = recordingSink()
       await store.addSink('audit', sink)
@@ -75,14 +75,16 @@ export function failingCases(makeStore: MakeStore): void {
       expect(seqsOf(sink.items.filter((item) => item.journal === 'a'))).toEqual(numbers(1, 5))
     })
 
-    it('can be closed, and tells the endings that wait', async () => {
+    it('can be closed and rejects the queued end events', async () => {
       const { store, disk, journal, scene: fixture } = await onDisk(makeStore)
       await journal.append([work.process('p').start])
       disk.full = true
       const end = journal.append([work.process('p').end]).catch((error: unknown) => error)
       await eventually('the store to fail', () => store.health.status === 'failing')
-      await within('the store to close', store.close(), 10_000)
-      expect(await within('the ending to be told', end, 1_000)).toMatchObject({ code: 'store_closed' })
+      await withTimeLimit('the store to close', store.close(), 10_000)
+      expect(await withTimeLimit('the end event to be rejected', end, 1_000)).toMatchObject({
+        code: 'store_closed',
+      })
       const again = await (await fixture.open()).journal('a')
       expect(eventsOf((await again.read()).events)[1]).toMatchObject({ data: { outcome: 'interrupted' } })
     })

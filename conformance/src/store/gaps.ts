@@ -9,7 +9,7 @@ import { trimmedJournal } from './trimmed-journal.ts'
 
 export function gapCases(makeStore: MakeStore): void {
   describe('a gap', () => {
-    it('stands where events were, and says which, why and of what types', async () => {
+    it('has the range, reason and types of the trimmed events', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const { journal, missing } = await trimmedJournal(store)
@@ -43,7 +43,7 @@ export function gapCases(makeStore: MakeStore): void {
       expect(await takeTo(reader.tail(), journal.head.seq)).toEqual(items)
     })
 
-    it('has the cursor to go on from', async () => {
+    it('has the cursor to resume from', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       await trimmedJournal(first)
@@ -57,7 +57,7 @@ export function gapCases(makeStore: MakeStore): void {
       }
     })
 
-    it('shows a reader that stopped inside it only what that reader misses', async () => {
+    it('covers only the missing part for a reader that stopped inside it', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -76,7 +76,7 @@ export function gapCases(makeStore: MakeStore): void {
       }
     })
 
-    it('grows when more is trimmed beside it, and is still exact', async () => {
+    it('grows exactly when adjacent events are trimmed', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open({ recent: { maxEntries: 0 } })
       const journal = await store.journal('a')
@@ -90,7 +90,7 @@ export function gapCases(makeStore: MakeStore): void {
       }
     })
 
-    it('is not shown to a reader that asked for none of it', async () => {
+    it('is not reported to a reader whose filter matches none of its types', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const { journal } = await trimmedJournal(store)
@@ -103,7 +103,7 @@ export function gapCases(makeStore: MakeStore): void {
       expect(await gapsFor({ types: ['log.message', 'process.output'] })).toEqual(unfiltered)
     })
 
-    it('is shown to the reader of any one type among many that are gone', async () => {
+    it('is reported to a reader of any one type when it has many types', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const types = numbers(1, 100).map((number) => `desktop.${'x'.repeat(number)}`)
@@ -115,7 +115,7 @@ export function gapCases(makeStore: MakeStore): void {
       expect(blind).toEqual([])
     })
 
-    it('stands in the order of the whole store too', async () => {
+    it('appears in the order of the whole store too', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open({ recent: { maxEntries: 0 } })
       const [a, b] = [await store.journal('a'), await store.journal('b')]

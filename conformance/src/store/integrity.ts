@@ -8,7 +8,7 @@ import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function integrityCases(makeStore: MakeStore): void {
   describe('verify', () => {
-    it('follows the chain to the head, now and after opening again', async () => {
+    it('checks the chain up to the head, also after reopening', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -23,7 +23,7 @@ export function integrityCases(makeStore: MakeStore): void {
       expect(await reader.verify({ head })).toEqual({ ok: true, head, events: 2_100, missing: 0 })
     })
 
-    it('holds against every head that was ever remembered', async () => {
+    it('succeeds against every head that was ever remembered', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const heads = []
@@ -34,7 +34,7 @@ export function integrityCases(makeStore: MakeStore): void {
       for (const head of heads) expect(await journal.verify({ head })).toMatchObject({ ok: true })
     })
 
-    it('names the place where a remembered head does not agree', async () => {
+    it('reports the seq where a remembered head differs', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(5))
@@ -43,7 +43,7 @@ export function integrityCases(makeStore: MakeStore): void {
       expect(await journal.verify({ head: { seq: 9, hash } })).toMatchObject({ ok: false, seq: 6 })
     })
 
-    it('holds over holes, against heads remembered before the trimming', async () => {
+    it('succeeds over holes, against heads remembered before the trim', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -59,7 +59,7 @@ export function integrityCases(makeStore: MakeStore): void {
       for (const head of heads) expect(await again.verify({ head })).toMatchObject({ ok: true })
     })
 
-    it('is not alarmed by events that are appended meanwhile', async () => {
+    it('succeeds while events are appended', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(3_000))
@@ -75,7 +75,7 @@ export function integrityCases(makeStore: MakeStore): void {
       expect(results.filter(({ ok }) => !ok)).toEqual([])
     })
 
-    it('is not alarmed by what its owner does while a reader verifies', async () => {
+    it('succeeds in a reader while the owner appends and trims', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(50))

@@ -25,22 +25,19 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(await again.verify({ head: source.head })).toMatchObject({ ok: true })
     })
 
-    it.each([1, 3, 1_000])(
-      'is filled in pages of %i, and again and again, with the same result',
-      async (limit) => {
-        const { source, mirror } = await pair(makeStore)
-        await source.append(messages(10))
-        for (let round = 0; round < 3; round += 1) await copy(source, mirror, limit)
-        await mirror.import(await source.export())
-        await mirror.import(await source.export({ after: 4 }))
-        expect((await mirror.read()).events).toEqual((await source.read()).events)
-        await source.append(messages(5))
-        await copy(source, mirror, limit)
-        expect(mirror.head).toEqual(source.head)
-      },
-    )
+    it.each([1, 3, 1_000])('can be filled repeatedly in pages of %i with the same result', async (limit) => {
+      const { source, mirror } = await pair(makeStore)
+      await source.append(messages(10))
+      for (let round = 0; round < 3; round += 1) await copy(source, mirror, limit)
+      await mirror.import(await source.export())
+      await mirror.import(await source.export({ after: 4 }))
+      expect((await mirror.read()).events).toEqual((await source.read()).events)
+      await source.append(messages(5))
+      await copy(source, mirror, limit)
+      expect(mirror.head).toEqual(source.head)
+    })
 
-    it('shows what it takes to its readers, live', async () => {
+    it('delivers imported events to its live readers', async () => {
       const { source, mirror, fixture } = await pair(makeStore)
       const tail = mirror.tail()
       const storeTail = (await fixture.current()).tail()
@@ -54,7 +51,7 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(seqsOf(sink.items)).toEqual(numbers(1, 5))
     })
 
-    it('refuses what does not continue it, and keeps nothing of it', async () => {
+    it('rejects items that do not continue it, and stores none of them', async () => {
       const { source, mirror, other } = await pair(makeStore)
       await source.append(messages(10))
       await other.append(messages(3, 'another history'))
@@ -70,14 +67,14 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(mirror.head).toEqual(source.head)
     })
 
-    it('refuses the events of another journal', async () => {
+    it('rejects events of another journal', async () => {
       const { source, fixture } = await pair(makeStore)
       await source.append(messages(2))
       const wrong = await (await fixture.current()).journal('b')
       await expect(wrong.import(await source.export())).rejects.toMatchObject({ code: 'journal_diverged' })
     })
 
-    it('does not call open what is open elsewhere', async () => {
+    it('does not track work that is open in its source', async () => {
       const { source, mirror, fixture } = await pair(makeStore)
       await source.append([work.process('p').start, ...messages(2)])
       await copy(source, mirror)
@@ -88,7 +85,7 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(again.head).toEqual(source.head)
     })
 
-    it('has the holes too', async () => {
+    it('has the same holes', async () => {
       const { source, mirror, fixture } = await trimmedPair(makeStore)
       await copy(source, mirror, 4)
       expect(mirror.head).toEqual(source.head)
@@ -103,7 +100,7 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(again.head).toEqual(source.head)
     })
 
-    it('tells its live readers of the holes', async () => {
+    it('reports the holes to its live readers', async () => {
       const { source, mirror } = await pair(makeStore, { recent: { maxEntries: 0 } })
       const tail = mirror.tail()
       await source.append(messages(4))
@@ -120,7 +117,7 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(seqsOf(await take(tail, 3))).toEqual(numbers(source.head.seq - 2, source.head.seq))
     })
 
-    it('tells its live readers of a hole with which an import ends, and its sinks pass it', async () => {
+    it('reports a hole at the end of an import to its live readers and sinks', async () => {
       const { source, mirror, fixture } = await pair(makeStore, { recent: { maxEntries: 0 } })
       const store = await fixture.current()
       const [tail, storeTail, sink] = [mirror.tail(), store.tail(), recordingSink()]
@@ -139,7 +136,7 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(coverageFault(sink.items, { end: mirror.head.seq })).toBeUndefined()
     })
 
-    it('tells the readers of its whole store of the holes, live and later', async () => {
+    it('reports the holes to live and later readers of the whole store', async () => {
       const { source, mirror, fixture } = await trimmedPair(makeStore)
       const store = await fixture.current()
       const tail = store.tail()
@@ -149,7 +146,7 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(withoutCursors(await takeTo(tail, source.head.seq))).toEqual(expected)
     })
 
-    it('passes over a hole where it still has the events', async () => {
+    it('keeps its events where the source has a hole', async () => {
       const { source, mirror } = await pair(makeStore, { recent: { maxEntries: 0 } })
       await source.append([
         ...messages(5),
@@ -164,7 +161,7 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
     })
 
-    it('is filled while its source is written and trimmed', async () => {
+    it('can be filled while its source is written and trimmed', async () => {
       const { source, mirror } = await pair(makeStore, { recent: { maxEntries: 0 } })
       for (const round of numbers(1, 10)) {
         await source.append([...messages(10), ...numbers(1, 10).map((offset) => output('o', offset))])
@@ -175,7 +172,7 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
     })
 
-    it('keeps following its source when retention has trimmed the mirror', async () => {
+    it('follows its source after retention has trimmed the mirror', async () => {
       const { source, mirror } = await pair(makeStore)
       await source.append(messages(30))
       await copy(source, mirror)
@@ -216,7 +213,7 @@ async function copy(source: Journal, mirror: Journal, limit = 1_000): Promise<vo
     if (items.length === 0) return
     const before = mirror.head.seq
     await mirror.import(items)
-    if (mirror.head.seq === before) throw new Error(`Expected the import to go on after ${before}.`)
+    if (mirror.head.seq === before) throw new Error(`Expected the import to continue after ${before}.`)
   }
 }
 

@@ -9,7 +9,7 @@ const journals = ['sbx_a', 'sbx_b', 'host']
 
 export function orderCases(makeStore: MakeStore): void {
   describe('the whole store', () => {
-    it('has one order over all journals: that of the commits', async () => {
+    it('has one commit order over all journals', async () => {
       const fixture = await newStoreFixture(makeStore)
       const { store, texts } = await interleaved(fixture)
       expect(textsOf((await store.read()).events)).toEqual(texts)
@@ -19,7 +19,7 @@ export function orderCases(makeStore: MakeStore): void {
     })
 
     it.each([1, 2, 7, 1_000])(
-      'is read in pages of %i under one cursor, without gap or duplicate',
+      'can be read in pages of %i with one cursor, without gap or duplicate',
       async (limit) => {
         const fixture = await newStoreFixture(makeStore)
         const { store, texts } = await interleaved(fixture)
@@ -33,7 +33,7 @@ export function orderCases(makeStore: MakeStore): void {
       },
     )
 
-    it('goes on under its cursor after opening again', async () => {
+    it('continues at its cursor after reopening', async () => {
       const fixture = await newStoreFixture(makeStore)
       const { store, texts } = await interleaved(fixture)
       const { cursor } = await store.read({ limit: 10 })
@@ -42,7 +42,7 @@ export function orderCases(makeStore: MakeStore): void {
       expect(textsOf(await take(again.tail({ after: cursor }), texts.length - 10))).toEqual(texts.slice(10))
     })
 
-    it('is tailed live over all journals, also those that come to be later', async () => {
+    it('can be tailed live over all journals, including later ones', async () => {
       const fixture = await newStoreFixture(makeStore)
       const { store, texts } = await interleaved(fixture)
       const tail = store.tail()
@@ -52,7 +52,7 @@ export function orderCases(makeStore: MakeStore): void {
       expect(textsOf(await take(tail, 3))).toEqual(['live in new_1', 'live in sbx_a', 'live in new_2'])
     })
 
-    it('is tailed by type and from now on', async () => {
+    it('can be tailed by type and from now on', async () => {
       const fixture = await newStoreFixture(makeStore)
       const { store } = await interleaved(fixture)
       const tail = store.tail({ after: 'now', types: ['file.*'] })
@@ -71,7 +71,7 @@ export function orderCases(makeStore: MakeStore): void {
       expect((await again.journals()).toSorted()).toEqual(journals.toSorted())
     })
 
-    it('refuses an id that is no journal', async () => {
+    it('rejects an invalid journal id', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       for (const id of ['', 'a b', '../etc', 'ü', 'a'.repeat(129)]) {
@@ -79,7 +79,7 @@ export function orderCases(makeStore: MakeStore): void {
       }
     })
 
-    it('keeps one order while many write at once', async () => {
+    it('keeps one order with concurrent writers', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const tail = store.tail()

@@ -5,12 +5,12 @@ import { eventsOf, numbers, seqsOf } from '../events/coverage.ts'
 import { message, messages, work } from '../events/inputs.ts'
 import { attempt } from '../waiting/attempt.ts'
 import { take } from '../waiting/take.ts'
-import { eventually, within } from '../waiting/within.ts'
+import { eventually, withTimeLimit } from '../waiting/within.ts'
 import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function ownershipCases(makeStore: MakeStore): void {
   describe('ownership', () => {
-    it('belongs to one host: a second one is refused', async () => {
+    it('is exclusive: a second host is rejected', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       await expect(fixture.open()).rejects.toMatchObject({ code: 'store_owned' })
@@ -19,7 +19,7 @@ export function ownershipCases(makeStore: MakeStore): void {
       await fixture.open()
     })
 
-    it('is free again when its host has died', async () => {
+    it('is free again when its host has crashed', async () => {
       const fixture = await newStoreFixture(makeStore)
       await fixture.crash(await fixture.open())
       await fixture.open()
@@ -40,13 +40,13 @@ export function ownershipCases(makeStore: MakeStore): void {
       await eventually('the first host to learn that it lost its store', () => first.lost.aborted)
       expect(first.lost.reason).toMatchObject({ code: 'store_fenced' })
       for (const error of cut)
-        expect(await within('the tail to end', error)).toMatchObject({ code: 'store_fenced' })
+        expect(await withTimeLimit('the tail to end', error)).toMatchObject({ code: 'store_fenced' })
       await expect(journal.append(messages(1))).rejects.toMatchObject({ code: 'store_fenced' })
       expect(seqsOf(await (await second.journal('a')).append(messages(1)))).toEqual([3])
       expect(second.lost.aborted).toBe(false)
     })
 
-    it('tells a host that does nothing that it was fenced off', async () => {
+    it('is lost by an idle host, which notices that it was fenced', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       const second = await fixture.open({ takeover: true })
@@ -55,7 +55,7 @@ export function ownershipCases(makeStore: MakeStore): void {
       expect(second.lost.aborted).toBe(false)
     })
 
-    it('is kept from a host that was taken over and never looked, by every single commit', async () => {
+    it('is checked by every commit of a host that has not noticed the takeover', async () => {
       const fixture = await newStoreFixture(makeStore)
       const driver = fixture.driver()
       const blind: StoreDriver = {
@@ -75,7 +75,7 @@ export function ownershipCases(makeStore: MakeStore): void {
       expect(await taken.verify()).toMatchObject({ ok: true })
     })
 
-    it('is let go by a fenced host, also when a commit told it first', async () => {
+    it('is released by a fenced host, even if a commit noticed it first', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       const journal = await first.journal('a')
@@ -92,7 +92,7 @@ export function ownershipCases(makeStore: MakeStore): void {
       await (await third.journal('a')).append(messages(1))
     })
 
-    it('refuses a fenced host everything that writes', async () => {
+    it('is required by every write: a fenced host is rejected', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       const journal = await first.journal('a')
@@ -109,7 +109,7 @@ export function ownershipCases(makeStore: MakeStore): void {
       ).rejects.toMatchObject(fenced)
     })
 
-    it('loses nothing and doubles nothing of what was under way when it was taken over', async () => {
+    it('changes without losing or repeating pending appends', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       const journal = await first.journal('a')
@@ -122,7 +122,9 @@ export function ownershipCases(makeStore: MakeStore): void {
       })().catch((error: unknown) => error)
       await eventually('the first host to write', () => acknowledged.length > 5)
       const second = await fixture.open({ takeover: true })
-      expect(await within('the first host to be fenced', writing)).toMatchObject({ code: 'store_fenced' })
+      expect(await withTimeLimit('the first host to be fenced', writing)).toMatchObject({
+        code: 'store_fenced',
+      })
       const taken = await second.journal('a')
       await taken.append([message('second')])
       const { events } = await taken.read({ limit: 10_000 })
@@ -131,7 +133,7 @@ export function ownershipCases(makeStore: MakeStore): void {
       expect(await taken.verify()).toMatchObject({ ok: true })
     })
 
-    it('can be taken over again and again', async () => {
+    it('can be taken over repeatedly', async () => {
       const fixture = await newStoreFixture(makeStore)
       let last = await (await fixture.open()).journal('a')
       for (let round = 1; round <= 3; round += 1) {

@@ -10,7 +10,7 @@ import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function readOnlyCases(makeStore: MakeStore): void {
   describe('a read-only store', () => {
-    it('opens beside its owner, and when there is none', async () => {
+    it('opens with and without an owner', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       await (await store.journal('a')).append(messages(2))
@@ -24,7 +24,7 @@ export function readOnlyCases(makeStore: MakeStore): void {
       await fixture.open()
     })
 
-    it('refuses everything that writes', async () => {
+    it('rejects every write', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       await (await store.journal('a')).append(messages(20))
@@ -43,7 +43,7 @@ export function readOnlyCases(makeStore: MakeStore): void {
       expect(seqsOf((await (await store.journal('a')).read()).events)).toEqual(numbers(1, 20))
     })
 
-    it('refuses by rejecting, never by throwing', async () => {
+    it('rejects asynchronously, never by throwing', async () => {
       const fixture = await newStoreFixture(makeStore)
       await fixture.open()
       const reader = await fixture.readOnly()
@@ -54,7 +54,7 @@ export function readOnlyCases(makeStore: MakeStore): void {
       await expect(promise).rejects.toMatchObject({ code: 'store_read_only' })
     })
 
-    it('tails what its owner commits, live', async () => {
+    it('tails the commits of its owner live', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -79,7 +79,7 @@ export function readOnlyCases(makeStore: MakeStore): void {
       expect(seqsOf((await reader.read({ after: reader.cursor({ seq: 1 }) })).events)).toEqual([2])
     })
 
-    it('misses no commit that comes between its look and its sleep', async () => {
+    it('misses no commit between its scan and its sleep', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(1))
@@ -95,7 +95,7 @@ export function readOnlyCases(makeStore: MakeStore): void {
       expect(driver.unused).toEqual([])
     })
 
-    it('goes on over the death of one owner and the coming of the next', async () => {
+    it('continues after its owner crashes and the next one opens the store', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       await (await first.journal('a')).append(messages(2))

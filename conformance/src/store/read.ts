@@ -16,7 +16,7 @@ import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function readCases(makeStore: MakeStore): void {
   describe('read', () => {
-    it('goes forwards from the oldest and backwards from the newest', async () => {
+    it('reads forwards from the oldest and backwards from the newest', async () => {
       const { journal } = await library(makeStore)
       const forwards = await journal.read()
       expect(seqsOf(forwards.events)).toEqual(numbers(1, shelf.length))
@@ -26,11 +26,14 @@ export function readCases(makeStore: MakeStore): void {
       expect(backwards.end).toBe(true)
     })
 
-    it.each([1, 3, 1_000])('is paged by %i in both directions, without gap or duplicate', async (limit) => {
-      const { journal, all } = await library(makeStore)
-      expect(await allItems(journal, { limit })).toEqual(all)
-      expect(await allItems(journal, { limit, order: 'desc' })).toEqual(all.toReversed())
-    })
+    it.each([1, 3, 1_000])(
+      'returns pages of %i in both directions, without gap or duplicate',
+      async (limit) => {
+        const { journal, all } = await library(makeStore)
+        expect(await allItems(journal, { limit })).toEqual(all)
+        expect(await allItems(journal, { limit, order: 'desc' })).toEqual(all.toReversed())
+      },
+    )
 
     it('reads between two cursors', async () => {
       const { journal } = await library(makeStore)
@@ -91,7 +94,7 @@ export function readCases(makeStore: MakeStore): void {
       ['a lone surrogate', '\ud83e'],
       ['a question mark', 'what?'],
       ['an asterisk', '*.ts'],
-    ])('finds a text with %s, and only where it stands', async (_name, text) => {
+    ])('finds a text with %s, and only in events that contain it', async (_name, text) => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const others = ['100', 'snakeXcase', 'C:temp', 'say hi', 'a b', 'ab', 'lab', 'what', '.ts', 'x'].map(
@@ -101,7 +104,7 @@ export function readCases(makeStore: MakeStore): void {
       expect(seqsOf((await journal.read({ text })).events)).toEqual([others.length + 1])
     })
 
-    it('searches for a text of any length, or says that it is too long', async () => {
+    it('searches for a text of any length or rejects it as too long', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const text = 'long '.repeat(12_000)
@@ -112,7 +115,7 @@ export function readCases(makeStore: MakeStore): void {
       )
     })
 
-    it('finds exactly what a look at every event would find', async () => {
+    it('finds exactly the events that a check of every event finds', async () => {
       const { journal, all } = await library(makeStore)
       const options = fc.record(
         {
@@ -155,7 +158,7 @@ export function readCases(makeStore: MakeStore): void {
       expect(backwards).toMatchObject({ events: [], end: true })
     })
 
-    it('gives a page whose cursor continues it, whatever was asked', async () => {
+    it('returns a page whose cursor continues it, for any options', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const handBack = async (options: ReadOptions) => {
@@ -178,7 +181,7 @@ export function readCases(makeStore: MakeStore): void {
       await handBack({ after: newest, order: 'desc' })
     })
 
-    it('refuses limits, orders and places that are none', async () => {
+    it('rejects invalid limits, orders and positions', async () => {
       const { journal } = await library(makeStore)
       for (const limit of [0, -1, 1.5, 10_001, Number.NaN, Number.POSITIVE_INFINITY]) {
         await expect(journal.read({ limit }), `limit ${limit}`).rejects.toMatchObject({
@@ -220,7 +223,7 @@ export function readCases(makeStore: MakeStore): void {
   })
 
   describe('summary', () => {
-    it.each([1, 3, 60, 10_000])('counts in %i slices what is there', async (buckets) => {
+    it.each([1, 3, 60, 10_000])('counts all events in %i intervals', async (buckets) => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       for (const round of numbers(1, 6)) {
@@ -242,7 +245,7 @@ export function readCases(makeStore: MakeStore): void {
       )
     })
 
-    it('counts by the same filters that reading has', async () => {
+    it('counts by the same filters as read', async () => {
       const { journal, all } = await library(makeStore)
       for (const filter of [
         { types: ['file.*'] },

@@ -9,7 +9,7 @@ import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function recoveryCases(makeStore: MakeStore): void {
   describe('recovery', () => {
-    it('closes every kind of work that a dead host left open, once, as interrupted', async () => {
+    it('closes every kind of work that a crashed host left open once as interrupted', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -39,7 +39,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       }
     })
 
-    it('says nothing when it has nothing to close, and nothing again on the next open', async () => {
+    it('appends no event when there is nothing to close, and none on the next open', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       await (await first.journal('a')).append([...messages(1), work.operation('op_1').start])
@@ -53,7 +53,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       expect(await eventsIn(await fourth.journal('a'))).toEqual(afterFirst)
     })
 
-    it('closes what was open in every journal, each with its own word about it', async () => {
+    it('closes open work in every journal, each with its own journal.recovered', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       for (const id of ['a', 'b', 'c'])
@@ -71,7 +71,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       expect(await eventsIn(await again.journal('d'))).toHaveLength(1)
     })
 
-    it('ends what runs inside something before that', async () => {
+    it('ends nested work before the work around it', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       await (await store.journal('a')).append([
@@ -91,7 +91,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       ])
     })
 
-    it('repeats in an end whom and what its start belonged to', async () => {
+    it('repeats the context of the start in the end', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const context = { actor: 'ada', sandbox: 'sbx_1', session: 'ses_1', run: 'run_1', turn: 'turn_1' }
@@ -116,7 +116,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       })
     })
 
-    it('also closes what a host left open that closed its store in order', async () => {
+    it('closes work that a host left open when it closed its store normally', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       await (await store.journal('a')).append([work.turn('turn_1').start])
@@ -128,7 +128,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       ])
     })
 
-    it('closes for a host that takes the store over', async () => {
+    it('closes open work for a host that takes the store over', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       await (await store.journal('a')).append([work.process('p_1').start])
@@ -140,7 +140,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       ])
     })
 
-    it('lets the new host end the survivors first', async () => {
+    it('calls sweep before it closes open work', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       await (await first.journal('a')).append([work.process('p_1').start])
@@ -157,7 +157,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       expect(swept).toHaveLength(1)
     })
 
-    it('leaves everything open when the survivors could not be ended, for the next to try', async () => {
+    it('leaves everything open for the next host when sweep fails', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       await (await first.journal('a')).append([work.process('p_1').start])
@@ -169,7 +169,7 @@ export function recoveryCases(makeStore: MakeStore): void {
     })
 
     it.each(['before the next commit', 'after the next commit'] as const)(
-      'still closes everything once when it dies itself %s',
+      'closes everything once even if the recovering host crashes %s',
       async (when) => {
         const fixture = await newStoreFixture(makeStore)
         const first = await fixture.open()
@@ -200,7 +200,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       expect(await eventsIn(await (await fixture.readOnly()).journal('a'))).toHaveLength(1)
     })
 
-    it('closes thousands', async () => {
+    it('closes thousands of open items', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       await (await store.journal('a')).append(
@@ -219,7 +219,7 @@ export function recoveryCases(makeStore: MakeStore): void {
       ['an emoji', '🧪'],
       ['spaces', ' a b '],
       ['300 letters', 'x'.repeat(300)],
-    ])('closes work whose id has %s, unless the id was refused', async (_name, id) => {
+    ])('closes work whose id has %s, unless the id was rejected', async (_name, id) => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')

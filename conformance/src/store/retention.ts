@@ -12,7 +12,7 @@ import { trimmedJournal } from './trimmed-journal.ts'
 
 export function retentionCases(makeStore: MakeStore): void {
   describe('retention', () => {
-    it('takes output first, audit last, and the oldest of each', async () => {
+    it('removes output first, audit last, and the oldest of each', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       // 10 audit events, 10 of the rest, 10 of output, mixed.
@@ -39,7 +39,7 @@ export function retentionCases(makeStore: MakeStore): void {
       ['events', { events: 20 }],
       ['bytes', { bytes: 6_000 }],
       ['age', { ageMs: 1 }],
-    ])('brings a journal below its limit by %s, and says so on record', async (reason, limits) => {
+    ])('trims a journal below its limit by %s and records it', async (reason, limits) => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(100))
@@ -64,7 +64,7 @@ export function retentionCases(makeStore: MakeStore): void {
       expect(await journal.verify()).toMatchObject({ ok: true, missing: missing.length, events: left.length })
     })
 
-    it('takes by age only what is older', async () => {
+    it('removes by age only older events', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(messages(5))
@@ -72,7 +72,7 @@ export function retentionCases(makeStore: MakeStore): void {
       expect(seqsOf(await allItems(journal))).toEqual(numbers(1, 5))
     })
 
-    it('trims by itself when a journal grows over the limits of its store', async () => {
+    it('trims automatically when a journal exceeds the limits of its store', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open({ retention: { events: 50 } })).journal('a')
       for (const _round of numbers(1, 10)) await journal.append(messages(20))
@@ -84,7 +84,7 @@ export function retentionCases(makeStore: MakeStore): void {
       expect(await journal.verify()).toMatchObject({ ok: true })
     })
 
-    it('goes on with the next seq, and counts what is left', async () => {
+    it('continues with the next seq and counts the remaining events', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const { journal } = await trimmedJournal(store)
@@ -96,7 +96,7 @@ export function retentionCases(makeStore: MakeStore): void {
       expect((await again.summary()).total).toBe(eventsOf(await allItems(again)).length)
     })
 
-    it('refuses limits that are none, at opening and when asked', async () => {
+    it('rejects invalid limits in openStore and in trim', async () => {
       const fixture = await newStoreFixture(makeStore)
       for (const limits of [{ events: 0 }, { bytes: -1 }, { ageMs: Number.NaN }]) {
         await expect(fixture.open({ retention: limits })).rejects.toMatchObject({ code: 'argument_invalid' })
@@ -114,7 +114,7 @@ export function retentionCases(makeStore: MakeStore): void {
       expect(seqsOf(await allItems(journal))).toEqual(numbers(1, 5))
     })
 
-    it('lets work end, once, whose start was trimmed', async () => {
+    it('lets work end once whose start was trimmed', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')

@@ -8,7 +8,7 @@ import { recordingSink } from './recording-sink.ts'
 
 export function sinkCases(makeStore: MakeStore): void {
   describe('a sink', () => {
-    it('gets everything from the start, in order, and then what comes', async () => {
+    it('gets all past events in order, then new ones', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const [a, b] = [await store.journal('a'), await store.journal('b')]
@@ -22,7 +22,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect(sink.mostAtOnce).toBe(1)
     })
 
-    it('gets thousands, in batches no larger than it asked for', async () => {
+    it('gets thousands of events in batches within its batch size', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -35,7 +35,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect(Math.max(...sink.batches.map(({ events }) => events.length))).toBeLessThanOrEqual(300)
     })
 
-    it('gets only what is to come when it begins now, and only the types it wants', async () => {
+    it('gets only new events when it starts now, and only the requested types', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -47,7 +47,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect(sink.items).toMatchObject([{ type: 'file.changed', data: { path: '/new' } }])
     })
 
-    it('goes on after opening again where it was, in order, and misses nothing', async () => {
+    it('continues at its cursor after reopening, in order and without loss', async () => {
       const fixture = await newStoreFixture(makeStore)
       let store = await fixture.open()
       const sinks = []
@@ -68,7 +68,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect([...new Set(seqs)]).toEqual(numbers(1, 40))
     })
 
-    it('gets after a crash at least once what it had not confirmed', async () => {
+    it('gets unconfirmed events at least once after a crash', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       const sink = recordingSink()
@@ -89,7 +89,7 @@ export function sinkCases(makeStore: MakeStore): void {
       resolve()
     })
 
-    it('gets the same batch again, with the same key, until it takes it', async () => {
+    it('gets the same batch with the same key until it accepts it', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -110,7 +110,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect(added.state.status).toBe('ok')
     })
 
-    it('that fails disturbs no other sink and no append, and its failure is on record', async () => {
+    it('affects no other sink and no append when it fails, and its failure is recorded', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -128,7 +128,7 @@ export function sinkCases(makeStore: MakeStore): void {
       bad.broken = undefined
       await store.flush()
       expect(seqsOf(ofJournal(bad.items, 'a'))).toEqual(numbers(1, 100))
-      await eventually('the recovery to be on record', async () => {
+      await eventually('the recovery to be recorded', async () => {
         const record = eventsOf((await (await store.journal('host')).read()).events)
         return record.some(({ type, data }) => type === 'sink.recovered' && data.sink === 'bad')
       })
@@ -138,7 +138,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect(failing.state.status).toBe('ok')
     })
 
-    it('that never answers holds up nobody but itself', async () => {
+    it('delays only itself when its write never settles', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -155,7 +155,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect(seqsOf(stuck.items)).toEqual(numbers(1, 50))
     })
 
-    it('is waited for by flush, which names the one that is late', async () => {
+    it('is waited for by flush, which names a late sink', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -173,7 +173,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect(seqsOf(ofJournal(sink.items, 'a'))).toEqual([1, 2])
     })
 
-    it('has a name of its own', async () => {
+    it('needs a unique name', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const first = await store.addSink('audit', recordingSink())
@@ -183,7 +183,7 @@ export function sinkCases(makeStore: MakeStore): void {
       await store.addSink('audit', recordingSink())
     })
 
-    it('has a name of its own, also when two are added at once', async () => {
+    it('needs a unique name, even if two are added concurrently', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const [one, other] = [recordingSink(), recordingSink()]
@@ -194,7 +194,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect([one.items.length, other.items.length]).toEqual([1, 0])
     })
 
-    it('keeps its place while it is closed', async () => {
+    it('keeps its cursor while it is closed', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -214,7 +214,7 @@ export function sinkCases(makeStore: MakeStore): void {
       ])
     })
 
-    it('is told of what was trimmed before it came', async () => {
+    it('gets a gap for events that were trimmed before it was added', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       const journal = await first.journal('a')
@@ -228,7 +228,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect(coverageFault(sink.items, { end: (await store.journal('a')).head.seq })).toBeUndefined()
     })
 
-    it('with a policy sees less, and the journal keeps all', async () => {
+    it('gets less data with a policy, and the journal keeps all', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -240,7 +240,7 @@ export function sinkCases(makeStore: MakeStore): void {
       expect(JSON.stringify((await journal.read()).events)).toMatch(/secret output.*private/)
     })
 
-    it('shows its state among all', async () => {
+    it('is listed with its state in store.sinks', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       await store.addSink('one', recordingSink())

@@ -7,7 +7,7 @@ import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function tapCases(makeStore: MakeStore): void {
   describe('a tap', () => {
-    it('sees what is committed from now on, in order, of its own journal', async () => {
+    it('gets new commits of its own journal in order', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const [journal, other] = [await store.journal('a'), await store.journal('b')]
@@ -24,7 +24,7 @@ export function tapCases(makeStore: MakeStore): void {
       expect([off.delivered, off.errors, off.dropped]).toEqual([60, 0, 0])
     })
 
-    it('sees only the types it wants, until it is taken off', async () => {
+    it('gets only the requested types until it is removed', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const seen: JournalEvent[] = []
@@ -35,7 +35,7 @@ export function tapCases(makeStore: MakeStore): void {
       expect(seen.map(({ data }) => data.path)).toEqual(['/a'])
     })
 
-    it('gets copies: what it does to them changes nothing', async () => {
+    it('gets copies, which it can change without effect', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const seen: unknown[] = []
@@ -52,7 +52,7 @@ export function tapCases(makeStore: MakeStore): void {
       expect(await journal.verify()).toMatchObject({ ok: true })
     })
 
-    it('that throws, rejects or never settles changes nothing', async () => {
+    it('affects nothing when it throws, rejects or never settles', async () => {
       const fixture = await newStoreFixture(makeStore)
       const reported: unknown[] = []
       const store = await fixture.open({ onTapError: (error) => void reported.push(error) })
@@ -80,7 +80,7 @@ export function tapCases(makeStore: MakeStore): void {
       await store.flush()
     })
 
-    it('whose observer throws too changes nothing either', async () => {
+    it('affects nothing when its error handler throws too', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open({
         onTapError: () => {
@@ -94,7 +94,7 @@ export function tapCases(makeStore: MakeStore): void {
       expect(seqsOf(await journal.append(messages(2)))).toEqual([1, 2])
     })
 
-    it('that is ordered waits for each call before the next', async () => {
+    it('waits for each call before the next when ordered', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const log: string[] = []
@@ -111,7 +111,7 @@ export function tapCases(makeStore: MakeStore): void {
       expect(log).toEqual(numbers(1, 5).flatMap((seq) => [`begin ${seq}`, `end ${seq}`]))
     })
 
-    it('may append itself', async () => {
+    it('may append events itself', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       journal.tap(async () => void (await journal.append([fileChanged('/echo')])), { types: ['log.message'] })
@@ -123,7 +123,7 @@ export function tapCases(makeStore: MakeStore): void {
       expect(seqsOf((await journal.read()).events)).toEqual(numbers(1, 6))
     })
 
-    it('that is no function is refused', async () => {
+    it('is rejected when it is not a function', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       expect(() => journal.tap(JSON.parse('{}'))).toThrow(

@@ -9,7 +9,7 @@ import { type MakeStore, newStoreFixture } from './fixture.ts'
 
 export function trimmingCases(makeStore: MakeStore): void {
   describe('trimming', () => {
-    it('done twice at once is as good as once', async () => {
+    it('removes the same events when called twice concurrently as when called once', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -26,7 +26,7 @@ export function trimmingCases(makeStore: MakeStore): void {
       expect(eventsOf(await allItems(again)).length).toBeLessThanOrEqual(20)
     })
 
-    it('while events are appended loses none but those it says', async () => {
+    it('loses only the recorded events while others are appended', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open({ recent: { maxEntries: 0 } })).journal('a')
       const tail = background(takeTo(journal.tail({ types: ['log.message', 'journal.*'] }), 600))
@@ -46,54 +46,48 @@ export function trimmingCases(makeStore: MakeStore): void {
       ['scan', 'for the first time'],
       ['scan', 'again'],
       ['holes', 'again'],
-    ] as const)(
-      'in the middle of a read, before its %s, %s, hides nothing and repeats nothing',
-      async (call, when) => {
-        const fixture = await newStoreFixture(makeStore)
-        const driver = interceptedDriver(fixture.driver())
-        const journal = await (await fixture.open({ recent: { maxEntries: 0 } }, driver)).journal('a')
-        await journal.append(messages(100))
-        await journal.append([...numbers(1, 10).map((offset) => output('o', offset)), message('last')])
-        if (when === 'again') await journal.trim({ events: 105 })
-        for (const events of [80, 60, 30]) {
-          driver.before(call, async () => void (await journal.trim({ events })))
-          const page = await journal.read()
-          expect(driver.unused).toEqual([])
-          expect(coverageFault(page.events), `trimmed to ${events}`).toBeUndefined()
-          const backwards = (await journal.read({ order: 'desc' })).events.toReversed()
-          expect(coverageFault(backwards, { end: journal.head.seq })).toBeUndefined()
-        }
-      },
-    )
-
-    it.each([
-      ['scan', 'for the first time'],
-      ['scan', 'again'],
-      ['holes', 'again'],
-    ] as const)(
-      'in the middle of a tail, before its %s, %s, hides nothing and repeats nothing',
-      async (call, when) => {
-        const fixture = await newStoreFixture(makeStore)
-        const driver = interceptedDriver(fixture.driver())
-        const journal = await (await fixture.open({ recent: { maxEntries: 0 } }, driver)).journal('a')
-        await journal.append([...messages(1_500), ...numbers(1, 10).map((offset) => output('o', offset))])
-        if (when === 'again') await journal.trim({ events: 1_505 })
-        const tail = journal.tail()
-        const items = [...(await take(tail, 5))]
-        driver.before(call, async () => void (await journal.trim({ events: 100 })))
-        await journal.append(messages(10))
-        items.push(...(await takeTo(tail, journal.head.seq)))
+    ] as const)('hides and repeats nothing during a read, before its %s, %s', async (call, when) => {
+      const fixture = await newStoreFixture(makeStore)
+      const driver = interceptedDriver(fixture.driver())
+      const journal = await (await fixture.open({ recent: { maxEntries: 0 } }, driver)).journal('a')
+      await journal.append(messages(100))
+      await journal.append([...numbers(1, 10).map((offset) => output('o', offset)), message('last')])
+      if (when === 'again') await journal.trim({ events: 105 })
+      for (const events of [80, 60, 30]) {
+        driver.before(call, async () => void (await journal.trim({ events })))
+        const page = await journal.read()
         expect(driver.unused).toEqual([])
-        expect(coverageFault(items)).toBeUndefined()
-      },
-    )
+        expect(coverageFault(page.events), `trimmed to ${events}`).toBeUndefined()
+        const backwards = (await journal.read({ order: 'desc' })).events.toReversed()
+        expect(coverageFault(backwards, { end: journal.head.seq })).toBeUndefined()
+      }
+    })
+
+    it.each([
+      ['scan', 'for the first time'],
+      ['scan', 'again'],
+      ['holes', 'again'],
+    ] as const)('hides and repeats nothing during a tail, before its %s, %s', async (call, when) => {
+      const fixture = await newStoreFixture(makeStore)
+      const driver = interceptedDriver(fixture.driver())
+      const journal = await (await fixture.open({ recent: { maxEntries: 0 } }, driver)).journal('a')
+      await journal.append([...messages(1_500), ...numbers(1, 10).map((offset) => output('o', offset))])
+      if (when === 'again') await journal.trim({ events: 1_505 })
+      const tail = journal.tail()
+      const items = [...(await take(tail, 5))]
+      driver.before(call, async () => void (await journal.trim({ events: 100 })))
+      await journal.append(messages(10))
+      items.push(...(await takeTo(tail, journal.head.seq)))
+      expect(driver.unused).toEqual([])
+      expect(coverageFault(items)).toBeUndefined()
+    })
 
     it.each([
       ['scan', 'for the first time'],
       ['scan', 'again'],
       ['holes', 'again'],
     ] as const)(
-      'by the owner, before the %s of a reader elsewhere, %s, hides nothing and repeats nothing',
+      'hides and repeats nothing when the owner trims before the %s of another reader, %s',
       async (call, when) => {
         const fixture = await newStoreFixture(makeStore)
         const journal = await (await fixture.open()).journal('a')

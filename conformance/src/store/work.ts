@@ -15,7 +15,7 @@ export function workCases(makeStore: MakeStore): void {
       expect(eventsOf((await journal.read()).events).map(({ type }) => type)).toEqual([start.type, end.type])
     })
 
-    it('refuses a second start while the first is open, with the whole batch', async () => {
+    it('rejects a whole batch with a second start while the first is open', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append([start])
@@ -23,7 +23,7 @@ export function workCases(makeStore: MakeStore): void {
       expect(seqsOf(await journal.append([end]))).toEqual([2])
     })
 
-    it('refuses an end without a start', async () => {
+    it('rejects an end without a start', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await expect(journal.append([end])).rejects.toMatchObject({ code: 'work_not_open' })
@@ -31,7 +31,7 @@ export function workCases(makeStore: MakeStore): void {
       expect(seqsOf(await journal.append(messages(1)))).toEqual([1])
     })
 
-    it('refuses a second end, in the same batch, later, and after opening again', async () => {
+    it('rejects a second end in the same batch, later, and after reopening', async () => {
       const fixture = await newStoreFixture(makeStore)
       const store = await fixture.open()
       const journal = await store.journal('a')
@@ -43,7 +43,7 @@ export function workCases(makeStore: MakeStore): void {
       expect(seqsOf((await again.read()).events)).toEqual([1, 2])
     })
 
-    it('lets only one of two ends through that were appended in one tick', async () => {
+    it('commits only one of two ends that were appended in one tick', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append([start])
@@ -86,14 +86,14 @@ export function workCases(makeStore: MakeStore): void {
   })
 
   describe('open work', () => {
-    it('of one kind is not that of another with the same id', async () => {
+    it('is distinguished by kind when ids are equal', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await journal.append(workNames.map((kind) => work[kind]('same').start))
       for (const kind of workNames) await journal.append([work[kind]('same').end])
     })
 
-    it('is refused without an id', async () => {
+    it('is rejected without an id', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       await expect(journal.append([{ type: 'turn.started', data: {} }])).rejects.toMatchObject({

@@ -1,5 +1,5 @@
 import { isGap, type JournalItem } from '@vitrine/protocol'
-import { within } from './within.ts'
+import { withTimeLimit } from './within.ts'
 
 /** The next items of a tail; fails after a timeout. */
 export async function take(
@@ -8,7 +8,7 @@ export async function take(
 ): Promise<readonly JournalItem[]> {
   const items: JournalItem[] = []
   while (items.length < count) {
-    const { value, done } = await within(`item ${items.length + 1} of ${count}`, tail.next())
+    const { value, done } = await withTimeLimit(`item ${items.length + 1} of ${count}`, tail.next())
     if (done) throw new Error(`Expected ${count} items, but the tail ended after ${items.length}.`)
     items.push(value)
   }
@@ -22,7 +22,7 @@ export async function takeTo(
 ): Promise<readonly JournalItem[]> {
   const items: JournalItem[] = []
   for (;;) {
-    const { value, done } = await within(`the items up to seq ${seq}`, tail.next())
+    const { value, done } = await withTimeLimit(`the items up to seq ${seq}`, tail.next())
     if (done) throw new Error(`Expected seq ${seq}, but the tail ended after ${items.length} items.`)
     const item: JournalItem = value
     items.push(item)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const defaultTimeoutMs = 20_000
 
 /** Waits for a promise, or fails after the time limit with an error that names `what`. */
-export async function within<T>(
+export async function withTimeLimit<T>(
   what: string,
   promise: Promise<T>,
   milliseconds = defaultTimeoutMs,

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { connect } from '../src/index.ts'
 import { start } from '../src/node/index.ts'
+import { description, newScene } from './fixture.ts'
 import { openStream } from './journal/event-server.ts'
-import { description, newScene } from './scene.ts'
 
 it('creates, attaches to, lists and destroys sandboxes', async () => {
   const bodies: string[] = []
@@ -28,10 +28,10 @@ it('creates, attaches to, lists and destroys sandboxes', async () => {
   ])
 })
 
-it('sends keys that it does not know to the server, which refuses them, and keeps its signal', async () => {
-  const asked: string[] = []
+it('sends unknown keys to the server, which refuses them, and does not send its signal', async () => {
+  const requested: string[] = []
   const { client, sandbox } = await newScene(async ({ line, query, body, problem }) => {
-    asked.push(`${line} ${query} ${await body()}`)
+    requested.push(`${line} ${query} ${await body()}`)
     problem('argument_invalid', 400)
   })
   // Plain JavaScript has no compiler to ask.
@@ -51,7 +51,7 @@ it('sends keys that it does not know to the server, which refuses them, and keep
     () => sandbox.processes.stop('p', untyped({ grace: 5 })),
   ]
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'argument_invalid' })
-  expect(asked).toEqual([
+  expect(requested).toEqual([
     'POST /v1/sandboxes  {"workspce":{}}',
     'POST /v1/sandboxes/sbx_1/sessions  {"agent":"demo","permission":"allow"}',
     'POST /v1/sandboxes/sbx_1/exec  {"timeout":5,"command":"id"}',
@@ -66,7 +66,7 @@ it('sends keys that it does not know to the server, which refuses them, and keep
   ])
 })
 
-it('refuses options that would be taken for fields of a request, and sends nothing', async () => {
+it('refuses options with the name of a request field, and sends nothing', async () => {
   const { client, sandbox, lines } = await newScene(({ problem }) => problem('argument_invalid', 400))
   const untyped = (options: object) => options as never
   const calls: readonly [() => Promise<unknown>, string][] = [
@@ -96,7 +96,7 @@ it('refuses options that would be taken for fields of a request, and sends nothi
   expect(lines).toEqual([])
 })
 
-it('refuses unknown keys of options that are never sent, and names the one that was meant', async () => {
+it('refuses unknown keys of options that are never sent, and suggests the nearest one', async () => {
   const { client, sandbox } = await newScene(({ problem }) => problem('argument_invalid', 400))
   const untyped = (options: object) => options as never
   const calls: readonly [() => unknown, string][] = [
@@ -118,7 +118,7 @@ it('refuses unknown keys of options that are never sent, and names the one that 
     })
 })
 
-it('reads the journal of any sandbox, and attaches to none', async () => {
+it('reads the journal of any sandbox without attaching to it', async () => {
   const { client, lines } = await newScene(({ json }) => json({ events: [], cursor: 'c', end: true }))
   const journal = client.journal('sbx_gone')
   expect(journal.id).toBe('sbx_gone')
@@ -126,12 +126,12 @@ it('reads the journal of any sandbox, and attaches to none', async () => {
   expect(lines).toEqual(['GET /v1/sandboxes/sbx_gone/events'])
 })
 
-it('says that there is no default sandbox', async () => {
+it('throws when there is no default sandbox', async () => {
   const { client } = await newScene(({ json }) => json({ sandboxes: [] }))
   await expect(client.default()).rejects.toMatchObject({ code: 'not_found' })
 })
 
-it('installs an agent and tells how far it is', async () => {
+it('installs an agent and reports progress', async () => {
   const { client } = await newScene((exchange) => {
     const stream = openStream(exchange)
     stream.write('event: heartbeat\ndata: {}\n\nevent: progress\ndata: {"step":"download"}\n\n')
@@ -145,14 +145,14 @@ it('installs an agent and tells how far it is', async () => {
   expect(steps).toEqual(['download'])
 })
 
-it('says why an agent was not installed', async () => {
+it('throws the reason when an agent was not installed', async () => {
   const { client } = await newScene((exchange) =>
     openStream(exchange).end('event: error\ndata: {"code":"agent_install_failed"}\n\nevent: end\n\n'),
   )
   await expect(client.installAgent('demo')).rejects.toMatchObject({ code: 'agent_install_failed' })
 })
 
-it('takes commands before a stop, and no functions', async () => {
+it('accepts commands as onBeforeStop hooks, and no functions', async () => {
   const { sandbox, lines } = await newScene(({ line, json, response }) =>
     line.endsWith('before-stop') ? response.writeHead(204).end() : json({ path: 'dist' }),
   )
@@ -162,7 +162,7 @@ it('takes commands before a stop, and no functions', async () => {
   await expect(sandbox.lifecycle.onBeforeStop(() => undefined)).rejects.toMatchObject({ code: 'unsupported' })
 })
 
-it('waits for ports as long as it is told to', async () => {
+it('waits for a port up to its time limit', async () => {
   const queries: string[] = []
   const { sandbox } = await newScene(({ query, json }) => {
     queries.push(String(query))
@@ -176,7 +176,7 @@ it('waits for ports as long as it is told to', async () => {
     await expect(sandbox.ports.resolve(port)).rejects.toMatchObject({ code: 'argument_invalid' })
 })
 
-it('does not run when it is destroyed', async () => {
+it('reports a destroyed sandbox as not running', async () => {
   const { sandbox } = await newScene(({ problem }) => problem('sandbox_destroyed', 410))
   expect(await sandbox.lifecycle.running()).toBe(false)
 })

@@ -1,8 +1,6 @@
-import type { AgentConfig } from '@vitrine/agents'
-import type { Journal, Store } from '@vitrine/journal'
+import type { Store } from '@vitrine/journal'
 import {
   type AgentInfo,
-  type CreateSandboxOptions,
   type InstallProgress,
   newId,
   type SandboxClient,
@@ -10,34 +8,12 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
-import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
+import type { HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
 import { listConfigured } from './list-agents.ts'
 import { LiveSandboxes } from './live-sandboxes.ts'
-import type { Records, SandboxRecord } from './records.ts'
+import type { SandboxRecord } from './records.ts'
 import { assertSameWorkspace, assertWorkspaceExists, destroyStopped } from './stored-sandbox.ts'
-
-export interface HostCreateOptions extends CreateSandboxOptions {
-  /** Options of the local provider. */
-  readonly local?: Omit<LocalOptions, 'data'>
-  /** Contents of a new workspace. */
-  readonly workspace?: WorkspaceManifest
-  readonly policy?: CommandPolicy
-  readonly onAsk?: AskAboutCommand
-  readonly signal?: AbortSignal
-}
-
-export interface HostParts {
-  readonly data: string
-  readonly store: Store
-  readonly journal: Journal
-  readonly records: Records
-  readonly agents: AgentConfig
-  /** Default options of every local sandbox. */
-  readonly defaults: LocalOptions
-  /** Releases the data directory. */
-  release(): Promise<void>
-}
 
 /** The process that owns sandboxes, their journals and a data directory. */
 export class Host implements SandboxClient, AsyncDisposable {

@@ -10,7 +10,8 @@ export type {
 export { commandPolicy, type LocalOptions, local, type WorkspaceManifest } from '@vitrine/sandbox'
 export { parseAgent } from './agents-file.ts'
 export { createSandbox, type ScriptSandboxOptions } from './create-sandbox.ts'
-export { Host, type HostCreateOptions } from './host.ts'
+export { Host } from './host.ts'
+export type { HostCreateOptions } from './host-parts.ts'
 export type { HostSandbox } from './host-sandbox.ts'
 export {
   type InlineExecutor,
@@ -19,5 +20,5 @@ export {
   inlineSandboxClient,
   inProcessSandboxClient,
 } from './in-process.ts'
-export { type ListAgentsOptions, listAgents } from './list-agents.ts'
+export { type HostListAgentsOptions, listAgents } from './list-agents.ts'
 export { type OpenHostOptions, openHost } from './open-host.ts'

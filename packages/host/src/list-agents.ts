@@ -3,7 +3,7 @@ import type { AgentInfo } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { type AgentSettings, agentsOf, dataFoldersOf } from './settings.ts'
 
-export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agentCache'> {
+export interface HostListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agentCache'> {
   /** The data directory, as for `openHost`. */
   readonly data?: string
 }
@@ -14,7 +14,7 @@ export interface ListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agent
  * @example
  * for (const { name, installed } of await listAgents()) console.log(name, installed)
  */
-export async function listAgents(options: ListAgentsOptions = {}): Promise<readonly AgentInfo[]> {
+export async function listAgents(options: HostListAgentsOptions = {}): Promise<readonly AgentInfo[]> {
   checkOptions('listAgents', hostOptions.listAgents, options)
   return listConfigured(agentsOf(options, dataFoldersOf(options.data)))
 }

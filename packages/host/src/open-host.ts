@@ -3,7 +3,8 @@ import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } fro
 import { version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
-import { Host, type HostParts } from './host.ts'
+import { Host } from './host.ts'
+import type { HostParts } from './host-parts.ts'
 import { Records } from './records.ts'
 import { type AgentSettings, agentsOf, type DataFolders, openDataFolders } from './settings.ts'
 

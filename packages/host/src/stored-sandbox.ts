@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
-import type { HostParts } from './host.ts'
+import type { HostParts } from './host-parts.ts'
 import type { SandboxRecord } from './records.ts'
 
 /** Throws when the workspace's path leads to another directory than before. */

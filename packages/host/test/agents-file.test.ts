@@ -12,7 +12,7 @@ const file = (text: string) => {
 }
 
 describe('agents of one’s own in a file', () => {
-  it('are read as they stand', () => {
+  it('are read without changes', () => {
     const agents = {
       mine: { command: ['node', 'a.mjs'], args: ['-v'], env: { A: '1' }, cwd: 'sub', shared: true },
     }
@@ -47,7 +47,7 @@ describe('agents of one’s own in a file', () => {
     expect(() => readAgentsFile(path)).toThrow(path)
   })
 
-  it('are there beside those of the code, which come first', async () => {
+  it('are listed after those of the code, which replace entries of the same name', async () => {
     const data = dataFolder()
     writeFileSync(join(data, 'agents.json'), '{"mine":{"command":"a"},"other":{"command":"b"}}')
     const host = await open(data, { agents: [{ name: 'mine', onPrompt: () => 'in code' }] })

@@ -11,7 +11,7 @@ const isolation = 'none'
 const never = () => new Promise<never>(() => undefined)
 
 describe('closing a host', () => {
-  it('calls off a sandbox that is being prepared, and nothing of it is left', async () => {
+  it('cancels the preparation of a sandbox and leaves nothing of it', async () => {
     const data = dataFolder()
     const host = await open(data)
     const creating = host.create({ id: 'slow', local: { isolation }, workspace: { setup: ['sleep 31337'] } })
@@ -23,7 +23,7 @@ describe('closing a host', () => {
     expect((await open(data)).list()).toEqual([])
   })
 
-  it('ends the agent of a session that is being opened, and the opening fails', async () => {
+  it('ends the agent of a session that is opening, and the opening fails', async () => {
     const host = await open(dataFolder(), {
       agents: [{ name: 'stuck', command: [process.execPath, '-e', stuckAgent] }],
     })
@@ -38,7 +38,7 @@ describe('closing a host', () => {
     await failed
   })
 
-  it('ends the machine of sessions that do not end', async () => {
+  it('ends the machine of sessions that hang', async () => {
     const host = await open(dataFolder())
     const sandbox = await host.create({ id: 'endless', local: { isolation } })
     await sandbox.spawn('sleep 31337')
@@ -47,7 +47,7 @@ describe('closing a host', () => {
     expect(survivors('endless')).toEqual([])
   })
 
-  it('ends the processes of a sandbox that can be called off by nothing', async () => {
+  it('kills the processes of a sandbox that does not close', async () => {
     const data = dataFolder()
     const live = new LiveSandboxes(data)
     void live.boot('stubborn', never)
@@ -57,9 +57,9 @@ describe('closing a host', () => {
     expect((await sleeping.exit).outcome).not.toBe('ok')
   })
 
-  it('calls off an installation', async () => {
+  it('cancels an installation', async () => {
     const asked = Promise.withResolvers<void>()
-    // A registry that never answers.
+    // A registry that never responds.
     const registry = createServer(() => asked.resolve()).listen(0, '127.0.0.1')
     onTestFinished(() => {
       registry.closeAllConnections()
@@ -84,7 +84,7 @@ describe('a sandbox of a host that was', () => {
     const host = await open(dataFolder())
     const sandbox = await host.create({ id: 'one', local: { isolation } })
     const ending = end(sandbox)
-    // Whoever comes meanwhile gets one that runs.
+    // A caller that arrives meanwhile gets a running sandbox.
     const meanwhile = sandbox.closing === undefined ? undefined : host.attach('one')
     await ending
     const [info] = meanwhile === undefined ? host.list() : []
@@ -94,7 +94,7 @@ describe('a sandbox of a host that was', () => {
     return { host, sandbox, again, state: info?.state }
   }
 
-  it('closed is listed as kept, and attaching to it starts another', async () => {
+  it('closed is listed as stopped, and attaching to it starts another', async () => {
     const { sandbox, again } = await states((one) => one.close())
     expect(again).not.toBe(sandbox)
     await expect(sandbox.lifecycle.start()).rejects.toMatchObject({ code: 'sandbox_not_running' })
@@ -103,7 +103,7 @@ describe('a sandbox of a host that was', () => {
     expect(host.list()).toMatchObject([{ state: 'stopped' }])
   })
 
-  it('shut down is listed as kept, and attaching to it starts it', async () => {
+  it('shut down is listed as stopped, and attaching to it starts it', async () => {
     const { sandbox, again, state } = await states((one) => one.lifecycle.shutdown())
     expect(state).toBe('stopped')
     expect(again).toBe(sandbox)

@@ -32,7 +32,7 @@ describe('a host', () => {
     ])
   })
 
-  it('says in a journal of its own when it began and when it ended', async () => {
+  it('records its start and its end in its own journal', async () => {
     const data = dataFolder()
     await (await open(data)).close()
     const host = await open(data)
@@ -41,20 +41,20 @@ describe('a host', () => {
     expect(events.map(({ type }) => type)).toEqual(['host.started', 'host.stopped', 'host.started'])
   })
 
-  it('is the only one of its data directory', async () => {
+  it('is the only owner of its data directory', async () => {
     const data = dataFolder()
     await open(data)
     await expect(open(data)).rejects.toMatchObject({ code: 'store_owned' })
   })
 
-  it('looks at nothing in a data directory before it is its own', async () => {
+  it('reads nothing in a data directory before it owns it', async () => {
     const data = dataFolder()
     await open(data)
     writeFileSync(join(data, 'records', 'half.json'), '{"id":')
     await expect(open(data)).rejects.toMatchObject({ code: 'store_owned' })
   })
 
-  it('refuses what does not exist, what exists already and what it cannot make', async () => {
+  it('refuses unknown ids, existing ids and unknown providers', async () => {
     const host = await open(dataFolder())
     await host.create({ id: 'one', local: { isolation: 'none' } })
     await expect(host.attach('two')).rejects.toMatchObject({ code: 'not_found' })
@@ -64,7 +64,7 @@ describe('a host', () => {
     expect(host.list().map(({ id }) => id)).toEqual(['one'])
   })
 
-  it('removes a sandbox for good, and its journal stays', async () => {
+  it('removes a sandbox permanently and keeps its journal', async () => {
     const data = dataFolder()
     const host = await open(data)
     const sandbox = await host.create({ id: 'gone', local: { isolation: 'none' } })
@@ -80,7 +80,7 @@ describe('a host', () => {
     expect((await journal.read({ types: ['sandbox.destroyed'] })).events).toHaveLength(1)
   })
 
-  it('does not take another directory for the workspace that it had', async () => {
+  it('refuses another directory at the path of a workspace', async () => {
     const data = dataFolder()
     const root = join(dataFolder(), 'project')
     mkdirSync(root)
@@ -97,7 +97,7 @@ describe('a host', () => {
     await second.attach('project')
   })
 
-  it('says which record it cannot read', async () => {
+  it('names a record that it cannot read', async () => {
     const data = dataFolder()
     await (await open(data)).close()
     writeFileSync(join(data, 'records', 'broken.json'), '{"id":')
@@ -107,7 +107,7 @@ describe('a host', () => {
     })
   })
 
-  it('ends agents that end for nobody, and closes once', async () => {
+  it('ends agents that ignore the cancel and the end of their input, and closes once', async () => {
     const host = await open(dataFolder())
     const sandbox = await host.create({ local: { isolation: 'none' } })
     const env = { ...quick, VITRINE_DEMO_IGNORE_EOF: '1' }
@@ -123,7 +123,7 @@ describe('a host', () => {
     await expect(host.attach(sandbox.id)).rejects.toMatchObject({ code: 'host_closed' })
   })
 
-  it('lists its agents, those of its own first, without a word about their secrets', async () => {
+  it('lists its agents, custom ones first, without their secrets', async () => {
     const host = await open(dataFolder(), {
       agents: [
         { name: 'mine', command: ['node', 'agent.mjs'] },

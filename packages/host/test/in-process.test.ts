@@ -16,7 +16,7 @@ async function created(client: InProcessClient): Promise<HostSandbox> {
 }
 
 describe('a sandbox whose agent is a function', () => {
-  it('counts its rounds and tells texts, updates and events of any vocabulary', async () => {
+  it('counts its rounds and records texts, updates and events of any vocabulary', async () => {
     const client = inProcessSandboxClient({
       async *onPrompt(prompt, { round }) {
         yield `${round}: ${prompt}`
@@ -38,7 +38,7 @@ describe('a sandbox whose agent is a function', () => {
     ])
   })
 
-  it('takes a text, a list, nothing and promises of them', async () => {
+  it('accepts a string, a list, undefined and promises of them', async () => {
     const answers = [() => 'a text', () => ['a list'], () => undefined, async () => ['a promise']]
     const client = inProcessSandboxClient({ onPrompt: (_prompt, { round }) => answers[round]?.() })
     const session = await (await created(client)).openSession({ agent: 'in-process' })
@@ -47,7 +47,7 @@ describe('a sandbox whose agent is a function', () => {
     for (const said of ['a text', 'a list', 'a promise']) expect(text).toContain(said)
   })
 
-  it('has a real directory when it was given a name for it, which goes with it', async () => {
+  it('has a real directory with the given prefix, which is deleted when it closes', async () => {
     const client = inProcessSandboxClient({ workdir: 'box-', onPrompt: () => 'done' })
     const sandbox = await created(client)
     await sandbox.files.write('a.txt', 'x')
@@ -59,7 +59,7 @@ describe('a sandbox whose agent is a function', () => {
     await expect(client.attach(sandbox.id)).rejects.toMatchObject({ code: 'sandbox_destroyed' })
   })
 
-  it('has the ids that it is given', async () => {
+  it('has the configured ids', async () => {
     const numbered = inProcessSandboxClient({ id: (sequence) => `box-${sequence}`, onPrompt: () => '' })
     const one = await created(numbered)
     const two = await created(numbered)
@@ -70,7 +70,7 @@ describe('a sandbox whose agent is a function', () => {
     await expect(named.create()).rejects.toMatchObject({ code: 'sandbox_exists' })
   })
 
-  it('is cancelled even if it does not listen, and what it throws is the turn’s error', async () => {
+  it('is cancelled even if it ignores its signal, and its exception is the turn’s error', async () => {
     const client = inProcessSandboxClient({
       onPrompt: async (prompt) => {
         if (prompt === 'fail') throw new Error('no such luck')
@@ -91,7 +91,7 @@ describe('a sandbox whose agent is a function', () => {
 })
 
 describe('a sandbox whose agent does one task', () => {
-  it('shows what it says as it comes, then its result, and takes it down', async () => {
+  it('shows its output as it comes, then its result, and tears it down', async () => {
     const down: string[] = []
     const client = inlineSandboxClient(() => ({
       async *execute(task: string) {

@@ -14,7 +14,7 @@ const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning']
 describe.each(['none', 'bubblewrap'] as const)(
   'a host that is killed in the middle of a turn, %s',
   (isolation) => {
-    it("leaves alone what another host's sandbox of the same name runs, and so does its successor", async () => {
+    it('does not touch the processes of another host’s sandbox with the same name, nor does its successor', async () => {
       const other = await open(dataFolder())
       const same = await other.create({ id: 'doomed', local: { isolation } })
       const mine = await same.spawn('sleep 31337')
@@ -36,7 +36,7 @@ describe.each(['none', 'bubblewrap'] as const)(
       expect(survivors('doomed')).toEqual([])
     })
 
-    it('leaves no process, and its successor closes what was open and goes on', async () => {
+    it('leaves no process, and its successor closes open work and resumes', async () => {
       const data = dataFolder()
       const host = spawn(process.execPath, [...flags, script, data, isolation], {
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { listAgents } from '../src/index.ts'
 import { dataFolder, open } from './fixtures/data.ts'
 
-it('lists what a host has while it runs', async () => {
+it('lists the agents of a running host', async () => {
   const data = dataFolder()
   writeFileSync(join(data, 'agents.json'), '{"mine":{"command":"a"}}')
   const host = await open(data)
@@ -13,13 +13,13 @@ it('lists what a host has while it runs', async () => {
   expect((await listAgents({ data, agents: [{ name: 'coded', command: 'b' }] }))[0]?.name).toBe('coded')
 })
 
-it('makes no data directory', async () => {
+it('creates no data directory', async () => {
   const data = join(dataFolder(), 'none')
   expect((await listAgents({ data })).length).toBeGreaterThan(0)
   expect(existsSync(data)).toBe(false)
 })
 
-it('brings Node into a sandbox, and not what lies beside it', () => {
+it('mounts Node into a sandbox, and not the files beside it', () => {
   const folder = dataFolder()
   const node = join(folder, 'bin', 'node')
   mkdirSync(dirname(node))

@@ -50,7 +50,7 @@ describe('an unknown key is refused with the nearest known one', () => {
     )
   })
 
-  it('by host.create, and nothing is left of that sandbox', async () => {
+  it('by host.create, which leaves nothing of that sandbox', async () => {
     const host = await open(dataFolder())
     await expect(host.create(untyped({ workspce: {} }))).rejects.toThrow(
       'create options: unknown key "workspce"; did you mean "workspace"?',
@@ -103,7 +103,7 @@ describe('a restriction that is not known', () => {
     )
   })
 
-  it('is not what process.env is: every call takes it as variables', async () => {
+  it('is not reported for process.env, which every call accepts as env', async () => {
     const host = await open(dataFolder())
     const sandbox = await host.create({ local: { isolation: 'none', env: untyped(process.env) } })
     const { stdout } = await sandbox.exec('printenv PATH', { env: untyped(process.env) })

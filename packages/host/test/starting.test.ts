@@ -53,11 +53,11 @@ describe('what an agent is given', () => {
     )
     const text = await everything(sandbox)
     expect(text).not.toContain('abc-123')
-    // What is no secret stays readable.
+    // Values that are no secrets stay readable.
     expect(text).toContain('application/json')
   })
 
-  it('is by name for an agent of one’s own: what it reads is not known', async () => {
+  it('is granted by name for a custom agent, because its variables are not known', async () => {
     const sandbox = await opened({ agents: [{ name: 'mine', command: 'cat' }] })
     await expect(sandbox.openSession({ agent: 'mine', credentials: 'env' })).rejects.toMatchObject({
       code: 'argument_invalid',
@@ -66,8 +66,8 @@ describe('what an agent is given', () => {
   })
 })
 
-describe('an agent of one’s own', () => {
-  it('may be a line of shell', async () => {
+describe('a custom agent', () => {
+  it('may be a shell command', async () => {
     const script = join(dataFolder(), 'agent.mjs')
     writeFileSync(script, agentSource)
     const command = `cd / && WORD=shell exec ${process.execPath} ${script}`
@@ -77,7 +77,7 @@ describe('an agent of one’s own', () => {
     expect(JSON.stringify(await session.transcript())).toContain('said from shell')
   })
 
-  it('starts under a policy that lets nothing else run', async () => {
+  it('starts under a policy that denies every other command', async () => {
     const script = join(dataFolder(), 'agent.mjs')
     writeFileSync(script, agentSource)
     const agents = [{ name: 'mine', command: [process.execPath, script] }]
@@ -89,7 +89,7 @@ describe('an agent of one’s own', () => {
 })
 
 describe('another model endpoint', () => {
-  it('must be an address, of an agent that can be pointed at it', async () => {
+  it('must be a URL, for an agent that supports another endpoint', async () => {
     const sandbox = await opened()
     const open = (agent: string, url: string) => sandbox.openSession({ agent, modelEndpoint: { url } })
     await expect(open('claude', 'ftp://model')).rejects.toMatchObject({ code: 'argument_invalid' })

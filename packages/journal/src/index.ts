@@ -33,13 +33,13 @@ export type { Store } from './store.ts'
 export type {
   BlobInfo,
   CommitBatch,
-  ConnectOptions,
   Hole,
   JournalHead,
   NewBlob,
   Removal,
   ScanRange,
   StoreConnection,
+  StoreConnectOptions,
   StoreDriver,
   WorkKey,
 } from './stores/contract.ts'

@@ -210,7 +210,7 @@ export class Journal implements JournalReader {
     run: () => T,
     options?: OperateOptions<T>,
   ): Promise<T> {
-    checkOptions('observe', journalOptions.operate, options)
+    checkOptions('operateAtOnce', journalOptions.operate, options)
     return operateAtOnce(this.#operationHost(), op, data, run, this.#traced(options))
   }
 

@@ -5,7 +5,7 @@ import { memoryStore, openStore, sqliteStore } from '../src/index.ts'
 const wrong = (value: unknown) => value as never
 
 test.each([undefined, 'data/journal.db', {}])(
-  'opening %j as a store says what a store is',
+  'opening %j as a store fails with an example of a store',
   async (driver) => {
     await expect(openStore(wrong(driver))).rejects.toMatchObject({
       code: 'argument_invalid',
@@ -14,17 +14,20 @@ test.each([undefined, 'data/journal.db', {}])(
   },
 )
 
-test('a SQLite store without options asks for its path', () => {
+test('a SQLite store without options fails with the missing path', () => {
   expect(() => sqliteStore(wrong(undefined))).toThrow('path: expected the path of a file, got nothing')
 })
 
-test.each([undefined, { type: 'log.message' }, 'x'])('appending %j asks for an array', async (events) => {
-  await using store = await openStore(memoryStore())
-  const journal = await store.journal('sbx_a')
-  await expect(journal.append(wrong(events))).rejects.toMatchObject({ code: 'argument_invalid' })
-})
+test.each([undefined, { type: 'log.message' }, 'x'])(
+  'appending %j fails and asks for an array',
+  async (events) => {
+    await using store = await openStore(memoryStore())
+    const journal = await store.journal('sbx_a')
+    await expect(journal.append(wrong(events))).rejects.toMatchObject({ code: 'argument_invalid' })
+  },
+)
 
-test('an operation without a function is refused before anything is written', async () => {
+test('an operation without a function is rejected before anything is written', async () => {
   await using store = await openStore(memoryStore())
   const journal = await store.journal('sbx_a')
   await expect(journal.operate('ls', {}, wrong(undefined))).rejects.toMatchObject({
@@ -39,10 +42,10 @@ test.each([undefined, {}, () => {}])('adding %j as a sink is refused', async (si
   expect(store.sinks).toEqual([])
 })
 
-test('a number given as text is shown as text', async () => {
+test('the error about a number given as text shows the text', async () => {
   await using store = await openStore(memoryStore())
   const journal = await store.journal('sbx_a')
   await expect(journal.read({ limit: wrong('10') })).rejects.toThrow(
-    'limit: expected a whole number from 1 to 10000, got "10", a string; give it as a number.',
+    'limit: expected a whole number from 1 to 10000, got "10", a text; give it as a number.',
   )
 })

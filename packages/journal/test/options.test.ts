@@ -42,24 +42,24 @@ it('checks by schemas that have the types of this package', () => {
   expect(same).toBeTypeOf('function')
 })
 
-describe('an unknown key is refused with the nearest known one', () => {
+describe('an unknown key is rejected with the nearest known one', () => {
   it.each<[string, () => unknown, string]>([
     ['sqliteStore', () => sqliteStore(untyped({ path: 'x', sync: 'full' })), '"synchronous"'],
     ['jsonlSink', () => jsonlSink(untyped({ path: 'x', maxByte: 1 })), '"maxBytes"'],
     ['httpSink', () => httpSink(untyped({ url: 'http://h', timeout: 1 })), '"timeoutMs"'],
-  ])('by %s', (name, call, meant) => {
+  ])('%s rejects it', (name, call, meant) => {
     expect(call).toThrow(`${name} options: unknown key`)
     expect(call).toThrow(`did you mean ${meant}?`)
   })
 
-  it('by openStore, before anything is opened', async () => {
+  it('openStore rejects it before anything is opened', async () => {
     const options = untyped({ retention: { byte: 1 } })
     await expect(openStore(memoryStore(), options)).rejects.toThrow(
       'retention: unknown key "byte"; did you mean "bytes"? Known keys: events, bytes, ageMs.',
     )
   })
 
-  it('by every way to read and to listen', async () => {
+  it('every method that reads or listens rejects it', async () => {
     await using store = await openStore(memoryStore())
     const journal = await store.journal('sbx_a')
     const type = untyped({ type: ['file.*'] })

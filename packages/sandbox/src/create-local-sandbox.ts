@@ -52,7 +52,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     const journal = await store.journal(id, { source: 'engine', backend: provider.name, sandbox: id })
     preparation = plan && (await Preparation.open({ plan, settings, store, journal, signal }))
     const { isolation, network, rootfs, egress, folders } = settings
-    const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, reach: egress }
+    const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, egress }
     // A sandbox that continues has its `sandbox.created` event already.
     if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)

@@ -5,12 +5,12 @@ import * as sandbox from '../src/index.ts'
 it('the index exports these values and no others', () => {
   expect(Object.keys(sandbox).sort()).toEqual([
     'commandPolicy',
-    'createSandbox',
-    'killOrphans',
+    'createLocalSandbox',
     'formatPtyUpdate',
     'judge',
+    'killOrphans',
     'local',
-    'ticksNow',
+    'processMark',
   ])
 })
 
@@ -27,10 +27,8 @@ it('the index exports these types and no others', async () => {
   expect(names.sort()).toEqual([
     'ArchiveLimits',
     'AskAboutCommand',
-    'ClockTicks',
     'CommandPolicy',
     'CommandPolicyOptions',
-    'CreateSandboxOptions',
     'Grant',
     'Isolation',
     'JudgedPart',
@@ -38,13 +36,15 @@ it('the index exports these types and no others', async () => {
     'LocalOptions',
     'LocalProvider',
     'LocalSandbox',
+    'LocalSandboxOptions',
+    'PipedProcess',
+    'ProcessMark',
     'PtyStart',
     'PtyUpdate',
     'PtyWrite',
     'Rule',
     'SandboxLimits',
     'SetupStep',
-    'PipedProcess',
     'Verdict',
     'WatchOptions',
     'WorkspaceManifest',

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { openDaemon, token } from './daemon.ts'
-import { dial, readAnswer } from './raw.ts'
+import { dial, readResponse } from './raw.ts'
 
 describe('a thousand half-open connections', () => {
-  it('do not keep others from being answered, and are all closed in the end', async () => {
+  it('do not block other clients, and are all closed in the end', async () => {
     await using daemon = await openDaemon({ listen: { headersMs: 1_500 } })
     const half = await Promise.all(
       Array.from({ length: 1_000 }, () => dial(daemon.port, 'GET /v1/health HTTP/1.1\r\nhost: local')),
     )
     try {
       for (let count = 0; count < 5; count += 1) expect((await daemon.fetch('/v1/health')).status).toBe(200)
-      const answers = (await Promise.all(half.map(({ ended }) => ended))).map(readAnswer)
-      for (const { status, headers } of answers) {
+      const responses = (await Promise.all(half.map(({ ended }) => ended))).map(readResponse)
+      for (const { status, headers } of responses) {
         expect(status).toBe(408)
         expect(headers.get('content-type')).toBe('application/problem+json')
       }
@@ -21,9 +21,9 @@ describe('a thousand half-open connections', () => {
     expect((await daemon.fetch('/v1/health')).status).toBe(200)
   })
 
-  it('are not taken beyond the limit', async () => {
+  it('are refused above the limit', async () => {
     await using daemon = await openDaemon({ listen: { maxConnections: 5, headersMs: 60_000 } })
-    // What the daemon was opened with is one of them, and is kept.
+    // The connection that opened the daemon counts too, and stays open.
     const some = await Promise.all(Array.from({ length: 20 }, () => dial(daemon.port, 'GET /')))
     const closed = new Set<number>()
     for (const [index, { ended }] of some.entries()) void ended.then(() => closed.add(index))
@@ -34,11 +34,11 @@ describe('a thousand half-open connections', () => {
 })
 
 describe('a connection', () => {
-  it('that sends its headers letter by letter is closed in time', async () => {
+  it('that sends its headers byte by byte is closed in time', async () => {
     await using daemon = await openDaemon({ listen: { headersMs: 500 } })
     using slow = await dial(daemon.port, 'GET /v1/health HTTP/1.1\r\n')
     const timer = setInterval(() => slow.socket.write('x'), 50)
-    const { status, body } = readAnswer(await slow.ended)
+    const { status, body } = readResponse(await slow.ended)
     clearInterval(timer)
     expect(status).toBe(408)
     expect(JSON.parse(body)).toMatchObject({ status: 408, code: 'timeout', hint: expect.any(String) })
@@ -63,17 +63,20 @@ describe('a connection', () => {
     ],
     ['a header with a NUL', Buffer.from('GET / HTTP/1.1\r\nhost: localhost\r\nx: a\0b\r\n\r\n')],
     ['a negative length', Buffer.from('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n')],
-  ])('that sends %s instead of HTTP is told so and closed, and the daemon goes on', async (_what, bytes) => {
-    await using daemon = await openDaemon()
-    using connection = await dial(daemon.port, bytes)
-    const { status, headers, body } = readAnswer(await connection.ended)
-    expect([400, 431]).toContain(status)
-    expect(headers.get('content-type')).toBe('application/problem+json')
-    expect(JSON.parse(body)).toMatchObject({ code: 'body_invalid', hint: expect.any(String) })
-    expect((await daemon.fetch('/v1/health')).status).toBe(200)
-  })
+  ])(
+    'that sends %s instead of HTTP gets an error and is closed, and the daemon keeps running',
+    async (_what, bytes) => {
+      await using daemon = await openDaemon()
+      using connection = await dial(daemon.port, bytes)
+      const { status, headers, body } = readResponse(await connection.ended)
+      expect([400, 431]).toContain(status)
+      expect(headers.get('content-type')).toBe('application/problem+json')
+      expect(JSON.parse(body)).toMatchObject({ code: 'body_invalid', hint: expect.any(String) })
+      expect((await daemon.fetch('/v1/health')).status).toBe(200)
+    },
+  )
 
-  it('with chunks that are none is closed, and nothing was run', async () => {
+  it('with malformed chunks is closed, and nothing is run', async () => {
     await using daemon = await openDaemon()
     using connection = await dial(
       daemon.port,

@@ -35,13 +35,13 @@ export interface TestDaemon extends AsyncDisposable {
   readonly data: string
   /** With the token of full access, unless `headers` say otherwise; it rejects what is not as the contract says. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** JSON there and back; an answer that is no success fails the test. */
-  call<T = Answer>(method: string, path: string, body?: unknown): Promise<T>
+  /** Sends and receives JSON; an unsuccessful response fails the test. */
+  call<T = ResponseJson>(method: string, path: string, body?: unknown): Promise<T>
   close(): Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what came over the wire is compared, not used.
-export type Answer = any
+// biome-ignore lint/suspicious/noExplicitAny: received JSON is compared, not used.
+export type ResponseJson = any
 
 /** A host, a server and a port, with one sandbox that is ready; nothing is left of one that could not be opened. */
 export async function openDaemon(options: DaemonOptions = {}): Promise<TestDaemon> {
@@ -111,7 +111,7 @@ export function bearer(token: string): Record<string, string> {
 }
 
 /** Every error is one: a status, a code, and what to do. */
-export async function problemOf(response: Response): Promise<Answer> {
+export async function problemOf(response: Response): Promise<ResponseJson> {
   expect(response.headers.get('content-type')).toBe('application/problem+json')
   expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   const problem = await response.json()
@@ -125,8 +125,8 @@ export async function problemOf(response: Response): Promise<Answer> {
 }
 
 /** The events of a page, all pages of it. */
-export async function allEvents(daemon: TestDaemon, query = ''): Promise<Answer[]> {
-  const events: Answer[] = []
+export async function allEvents(daemon: TestDaemon, query = ''): Promise<ResponseJson[]> {
+  const events: ResponseJson[] = []
   for (let after = ''; ; ) {
     const page = await daemon.call('GET', `/v1/events?limit=1000${query}${after && `&after=${after}`}`)
     events.push(...page.events)

@@ -1,13 +1,13 @@
-import type { Answer } from './daemon.ts'
+import type { ResponseJson } from './daemon.ts'
 
 /** A frame of server-sent events. */
 export interface Frame {
   readonly event: string
   readonly id?: string
-  readonly data: Answer
+  readonly data: ResponseJson
 }
 
-/** The frames of a stream, one by one, until it ends or whoever reads stops. */
+/** The frames of a stream, one by one, until it ends or the reader stops. */
 export async function* framesOf(response: Response): AsyncGenerator<Frame, undefined> {
   let text = ''
   for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
@@ -19,7 +19,7 @@ export async function* framesOf(response: Response): AsyncGenerator<Frame, undef
   return undefined
 }
 
-/** The first that fits; the rest of the stream is let go. */
+/** The first matching frame; then the stream is cancelled. */
 export async function frameWhere(response: Response, fits: (frame: Frame) => boolean): Promise<Frame> {
   for await (const frame of framesOf(response)) if (fits(frame)) return frame
   throw new Error('The stream ended before it came.')

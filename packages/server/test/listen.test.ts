@@ -1,19 +1,19 @@
 import { describe, expect, it, vi } from 'vitest'
 import { HttpResponse } from '../src/http/http-response.ts'
 import { type ListenOptions, listen, type Server } from '../src/index.ts'
-import { bearer, type Answer as Given, openDaemon, token } from './daemon.ts'
-import { dial, readAnswer } from './raw.ts'
+import { bearer, type ResponseJson as Given, openDaemon, token } from './daemon.ts'
+import { dial, readResponse } from './raw.ts'
 
-/** A port on which something else answers. */
-function serve(answer: Server['respond'], options: ListenOptions = {}) {
+/** Listens on a port with another handler. */
+function serve(response: Server['respond'], options: ListenOptions = {}) {
   const upgrade: Server['upgrade'] = (_request, socket) => void socket.destroy()
   const fetch = () => Promise.reject(new Error('It is not asked that way.'))
-  return listen({ respond: answer, fetch, upgrade, close: () => undefined }, options)
+  return listen({ respond: response, fetch, upgrade, close: () => undefined }, options)
 }
 
 const head = `host: localhost\r\nauthorization: Bearer ${token}`
 
-describe('an answer that fails half-way', () => {
+describe('a response that fails half-way', () => {
   it.each([
     ['at once', 0, 'soon'],
     ['after a chunk', 1, 'soon'],
@@ -22,7 +22,7 @@ describe('an answer that fails half-way', () => {
     ['with a chunk', 1, 'now'],
     ['with two chunks', 2, 'now'],
     ['with many', 50, 'now'],
-  ])('is cut, never ended as if it were whole: %s', async (_when, chunks, when) => {
+  ])('is cut and never looks complete: %s', async (_when, chunks, when) => {
     const logged = vi.spyOn(console, 'error').mockReturnValue()
     await using port = await serve(async () => {
       let given = 0
@@ -49,7 +49,7 @@ describe('an answer that fails half-way', () => {
 })
 
 describe('a caller', () => {
-  it('that pauses in the middle of a body is let go', async () => {
+  it('that pauses within a body is disconnected', async () => {
     await using daemon = await openDaemon({ listen: { bodyIdleMs: 200 } })
     using connection = await dial(
       daemon.port,
@@ -59,7 +59,7 @@ describe('a caller', () => {
     expect((await daemon.fetch('/v1/health')).status).toBe(200)
   })
 
-  it('that sends slowly, but goes on, is heard to its end', async () => {
+  it('that sends slowly without pausing is served', async () => {
     await using daemon = await openDaemon({ listen: { bodyIdleMs: 400 } })
     const body = '{"command":"echo slow"}'
     using connection = await dial(
@@ -70,10 +70,10 @@ describe('a caller', () => {
       await new Promise((resolve) => setTimeout(resolve, 50))
       connection.socket.write(letter)
     }
-    expect(readAnswer(await connection.ended).body).toContain('slow\\n')
+    expect(readResponse(await connection.ended).body).toContain('slow\\n')
   })
 
-  it('may wait for its answer longer than it may pause', async () => {
+  it('may wait for its response longer than it may pause', async () => {
     await using daemon = await openDaemon({ listen: { bodyIdleMs: 100 } })
     const page = await daemon.call('GET', '/v1/events?limit=10000')
     const after = encodeURIComponent(page.cursor)
@@ -83,7 +83,7 @@ describe('a caller', () => {
     })
   })
 
-  it('is not let go because a command takes its input late', async () => {
+  it('is not disconnected because a command reads its input late', async () => {
     await using daemon = await openDaemon({ listen: { bodyIdleMs: 100 } })
     const options = encodeURIComponent(JSON.stringify({ command: 'sleep 0.7; wc -c' }))
     const response = await daemon.fetch(`/v1/exec/input?options=${options}`, {
@@ -93,7 +93,7 @@ describe('a caller', () => {
     expect(((await response.json()) as Given).stdout.trim()).toBe(String(8 * 1024 * 1024))
   })
 
-  it('may use its connection again', async () => {
+  it('may reuse its connection', async () => {
     await using daemon = await openDaemon()
     using connection = await dial(daemon.port)
     for (let count = 1; count <= 3; count += 1) {
@@ -103,8 +103,8 @@ describe('a caller', () => {
   })
 })
 
-describe('an answer', () => {
-  it('that cannot be sent ends its own connection, and nothing else', async () => {
+describe('a response', () => {
+  it('that cannot be sent closes only its own connection', async () => {
     const bad = { 'x-own': 'one\r\nset-cookie: two' }
     await using port = await serve(
       async ({ path }) => new HttpResponse(200, path === '/bad' ? bad : {}, 'whole'),
@@ -114,33 +114,33 @@ describe('an answer', () => {
     expect(await (await fetch(port.url)).text()).toBe('whole')
   })
 
-  it('that comes when nobody is there any more is let go', async () => {
-    const [asked, left, letGo] = [0, 0, 0].map(() => Promise.withResolvers<void>())
+  it('that is ready after the client disconnected is discarded', async () => {
+    const [asked, left, release] = [0, 0, 0].map(() => Promise.withResolvers<void>())
     await using port = await serve(async ({ signal }) => {
       asked!.resolve()
       signal.addEventListener('abort', () => left!.resolve())
       await left!.promise
-      return new HttpResponse(200, {}, new ReadableStream({ cancel: () => letGo!.resolve() }))
+      return new HttpResponse(200, {}, new ReadableStream({ cancel: () => release!.resolve() }))
     })
     using connection = await dial(port.port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n')
     await asked!.promise
     connection.socket.destroy()
-    await letGo!.promise
+    await release!.promise
   })
 })
 
 describe('a port', () => {
-  it('that is taken is said to be', async () => {
+  it('that is in use is reported', async () => {
     await using daemon = await openDaemon()
     await expect(
       serve(async () => new HttpResponse(204, {}, null), { port: daemon.port }),
     ).rejects.toMatchObject({
       code: 'argument_invalid',
-      message: expect.stringContaining('something else listens there'),
+      message: expect.stringContaining('the port is in use'),
     })
   })
 
-  it('is closed once, with what is open on it', async () => {
+  it('is closed once, with all its connections', async () => {
     const daemon = await openDaemon()
     using half = await dial(daemon.port, 'GET /v1/hea')
     await Promise.all([daemon.listening.close(), daemon.listening.close()])

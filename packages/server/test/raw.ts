@@ -35,29 +35,29 @@ export async function dial(
   }
 }
 
-/** One request, said word for word; the answer when the connection is closed. */
-export async function say(port: number, head: string, body = ''): Promise<RawAnswer> {
+/** Sends one request verbatim; returns the response when the connection is closed. */
+export async function say(port: number, head: string, body = ''): Promise<RawResponse> {
   using connection = await dial(port, `${head}\r\nconnection: close\r\n\r\n${body}`)
-  const answer = readAnswer(await connection.ended)
-  checkRaw(head, answer)
-  return answer
+  const response = readResponse(await connection.ended)
+  checkRaw(head, response)
+  return response
 }
 
 /** JSON below `/v1` must be as its route says. */
-function checkRaw(head: string, { status, headers, body }: RawAnswer): void {
+function checkRaw(head: string, { status, headers, body }: RawResponse): void {
   const [method = '', target = ''] = head.split(' ', 2)
   const [path = ''] = target.split('?')
   const isJson = /^application\/(problem\+)?json$/.test(headers.get('content-type') ?? '')
   if (isJson && path.startsWith('/v1/')) checkJson({ method, path }, status, JSON.parse(body))
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: string
 }
 
-export function readAnswer(text: string): RawAnswer {
+export function readResponse(text: string): RawResponse {
   const at = text.indexOf('\r\n\r\n')
   const [first = '', ...lines] = text.slice(0, at).split('\r\n')
   const headers = new Headers(

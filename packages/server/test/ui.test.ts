@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 interface Opened {
   readonly page: Page
-  /** What the browser complained about: a broken policy, an error that nobody caught. */
+  /** Messages of the browser: a violated policy, an uncaught error. */
   readonly complaints: string[]
 }
 
@@ -30,7 +30,7 @@ async function open(hash = `#token=${token}`, width = 1280): Promise<Opened> {
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
-    // A connection that fails is said on the page.
+    // The page itself reports a failed connection.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load'))
       complaints.push(message.text())
   })
@@ -50,7 +50,7 @@ async function seqs(page: Page): Promise<number[]> {
   return (await page.locator('.row .seq').allTextContents()).map(Number)
 }
 
-it('takes the token from the fragment, hides it, and shows what was and what happens', async () => {
+it('takes the token from the fragment, hides it, and shows past and new events', async () => {
   await log('from before')
   const { page, complaints } = await open()
   await rowWith(page, 'from before').waitFor()
@@ -65,12 +65,12 @@ it('takes the token from the fragment, hides it, and shows what was and what hap
   expect(complaints).toEqual([])
 })
 
-it('asks for a token where there is none, and says when it is the wrong one', async () => {
+it('asks for a missing token, and reports a wrong one', async () => {
   const { page, complaints } = await open('')
   const field = page.getByLabel('Token', { exact: true })
   await field.fill('not-the-token')
   await page.getByRole('button', { name: 'Look inside' }).click()
-  await page.getByRole('alert').filter({ hasText: 'not one of this daemon' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'not known to this daemon' }).waitFor()
   await field.fill(token)
   await field.press('Enter')
   await rowWith(page, 'sandbox.ready').waitFor()
@@ -96,7 +96,7 @@ it('shows an event as JSON by keyboard and by click', async () => {
   await page.locator('#json', { hasText: '"message": "the other"' }).waitFor()
 })
 
-it('filters by the beginning of a type and by text, what was and what comes', async () => {
+it('filters past and new events by type prefix and by text', async () => {
   await log('apples', 'pears')
   const { page } = await open()
   await rowWith(page, 'pears').waitFor()
@@ -113,7 +113,7 @@ it('filters by the beginning of a type and by text, what was and what comes', as
   await page.getByText('Nothing matches the filter.').waitFor()
 })
 
-it('makes nothing but text of what events say', async () => {
+it('renders the contents of events as text only', async () => {
   const { page, complaints } = await open()
   await log('<img src=x onerror="document.title=1"> \u202eevil\u202c \u001b[31m \u200b')
   const row = rowWith(page, '<img src=x')
@@ -129,7 +129,7 @@ it('makes nothing but text of what events say', async () => {
   expect(complaints).toEqual([])
 })
 
-it('shows the whole host, and any one sandbox of it', async () => {
+it('shows the whole host, and any single sandbox', async () => {
   const { id } = await daemon.call('POST', '/v1/sandboxes', { id: 'second', local: { isolation: 'none' } })
   const { page } = await open()
   await rowWith(page, 'sandbox.ready').waitFor()
@@ -142,7 +142,7 @@ it('shows the whole host, and any one sandbox of it', async () => {
   expect((await seqs(page))[0]).toBe(1)
 })
 
-it('keeps 2,000 rows, follows the newest, and stays where somebody reads', async () => {
+it('keeps 2,000 rows, follows the newest, and does not scroll while the user reads', async () => {
   const { page } = await open()
   await rowWith(page, 'sandbox.ready').waitFor()
   for (let part = 0; part < 5; part++)
@@ -162,7 +162,7 @@ it('keeps 2,000 rows, follows the newest, and stays where somebody reads', async
   expect(await rowWith(page, 'while away').isVisible()).toBe(true)
 })
 
-it('reads further back when asked to', async () => {
+it('loads older events on request', async () => {
   await log(...Array.from({ length: 700 }, (_, index) => `old ${index}.`))
   const { page } = await open()
   await rowWith(page, 'old 699.').waitFor()
@@ -173,7 +173,7 @@ it('reads further back when asked to', async () => {
   expect(seen).toEqual(seen.map((_, index) => index + 1))
 })
 
-it('goes on where it was when the daemon comes back, with nothing lost and nothing twice', async () => {
+it('resumes when the daemon restarts, with no event lost or repeated', async () => {
   const data = mkdtempSync('/var/tmp/vitrine-ui-')
   chmodSync(data, 0o711)
   onTestFinished(async () => {
@@ -196,7 +196,7 @@ it('goes on where it was when the daemon comes back, with nothing lost and nothi
   expect(complaints).toEqual([])
 })
 
-it('shows a gap for what it cannot have, and a type that it does not know', async () => {
+it('shows a gap for trimmed events, and events of unknown types', async () => {
   const gap = {
     journal: 'default',
     type: 'journal.gap',

@@ -6,13 +6,12 @@ export {
   changedFilesView,
   listChangedFiles,
 } from './files/changed-files.ts'
-export { escapeForTerminal } from './lines/escape-for-terminal.ts'
 export { eventLine } from './lines/event-line.ts'
 export { type EventLineOptions, type EventParts, eventParts } from './lines/event-parts.ts'
 export type { Tone } from './lines/summary/event-summary.ts'
 export type { Moment } from './moment.ts'
 export {
-  type Operation,
+  type OperationNode,
   type OperationTree,
   type OperationTreeOptions,
   operationTreeView,
@@ -25,6 +24,7 @@ export {
   type ProcessListOptions,
   processListView,
 } from './process-list.ts'
+export { escapeForTerminal } from './text/escape-for-terminal.ts'
 export { type Timeline, type TimelineBucket, type TimelineOptions, timelineView } from './timeline.ts'
 export type { Attachment } from './transcript/content.ts'
 export { listTranscript, transcriptEntry } from './transcript/entries.ts'

@@ -31,7 +31,7 @@ function history(steps: readonly Step[]): JournalEvent[] {
   const operations: string[] = []
   const processes: { readonly id: string; offset: number }[] = []
   const files: string[] = []
-  const tell = (type: string, data: JsonObject, context?: EventContext) =>
+  const record = (type: string, data: JsonObject, context?: EventContext) =>
     events.push(event(events.length + 1, type, data, context))
   const pick = <T>(from: readonly T[], which: number): T | undefined => from[which % (from.length || 1)]
   const take = <T>(from: T[], which: number): T | undefined => from.splice(which % (from.length || 1), 1)[0]
@@ -43,33 +43,33 @@ function history(steps: readonly Step[]): JournalEvent[] {
     const file = pick(files, which)
     if (does === 'start' || (does === 'nest' && open !== undefined)) {
       const parent = does === 'nest' ? { parent: open } : {}
-      tell('operation.started', { op: 'exec', command: 'make', ...parent }, { operation: `op_${index}` })
+      record('operation.started', { op: 'exec', command: 'make', ...parent }, { operation: `op_${index}` })
       operations.push(`op_${index}`)
     } else if (does === 'finish' && open !== undefined) {
       take(operations, which)
-      tell('operation.finished', { op: 'exec', outcome, ok, durationMs: which }, { operation: open })
+      record('operation.finished', { op: 'exec', outcome, ok, durationMs: which }, { operation: open })
     } else if (does === 'spawn') {
-      tell('process.started', { process: `proc_${index}`, argv: ['make'], pid: index })
+      record('process.started', { process: `proc_${index}`, argv: ['make'], pid: index })
       processes.push({ id: `proc_${index}`, offset: 0 })
     } else if (does === 'write' && running !== undefined) {
       const { id, offset } = running
-      tell('process.output', { process: id, stream: 'stdout', offset, data: 'é\n', encoding: 'utf8' })
+      record('process.output', { process: id, stream: 'stdout', offset, data: 'é\n', encoding: 'utf8' })
       running.offset += 3
     } else if (does === 'exit' && running !== undefined) {
       take(processes, which)
-      tell('process.exited', { process: running.id, outcome, exitCode: ok ? 0 : 1, signal: null })
+      record('process.exited', { process: running.id, outcome, exitCode: ok ? 0 : 1, signal: null })
     } else if (does === 'create') {
-      tell('file.created', { path: `src/${index}`, kind: 'file', size: which })
+      record('file.created', { path: `src/${index}`, kind: 'file', size: which })
       files.push(`src/${index}`)
     } else if (does === 'change' && file !== undefined) {
-      tell('file.changed', { path: file, kind: 'file', size: which })
+      record('file.changed', { path: file, kind: 'file', size: which })
     } else if (does === 'move' && file !== undefined) {
       take(files, which)
-      tell('file.moved', { path: `lib/${index}`, previousPath: file, kind: 'file' })
+      record('file.moved', { path: `lib/${index}`, previousPath: file, kind: 'file' })
       files.push(`lib/${index}`)
     } else if (does === 'delete' && file !== undefined) {
       take(files, which)
-      tell('file.deleted', { path: file, kind: 'file' })
+      record('file.deleted', { path: file, kind: 'file' })
     }
   }
   return events

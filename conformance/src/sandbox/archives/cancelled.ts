@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
-import { eventually, within } from '../../waiting/within.ts'
+import { eventually, withTimeLimit } from '../../waiting/within.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
 import { someBytes } from '../files/content.ts'
 import { type MakeSandbox, newSandbox } from '../kit.ts'
@@ -46,7 +46,7 @@ export function cancelledCases(make: MakeSandbox): void {
           const sending = background(send(sandbox, half.stream, { signal: caller.signal }))
           await eventually('it to wait for more', half.isWaitingForMore)
           caller.abort()
-          await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
+          await expect(withTimeLimit('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
           await eventually('the source to be cancelled', half.isCancelled)
           await expect(send(sandbox, tar, { signal: AbortSignal.abort() })).rejects.toMatchObject({
             code: 'cancelled',
@@ -67,7 +67,7 @@ export function cancelledCases(make: MakeSandbox): void {
         const sending = background(send(sandbox, half.stream))
         await eventually('it to wait for more', half.isWaitingForMore)
         await sandbox.lifecycle.shutdown()
-        await expect(within('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
+        await expect(withTimeLimit('the end', sending)).rejects.toMatchObject({ code: 'cancelled' })
         await sandbox.lifecycle.start()
       })
       const operations = operationsOf(await allEvents(journal), op)

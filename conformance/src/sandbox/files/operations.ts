@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
-import { eventually, within } from '../../waiting/within.ts'
+import { eventually, withTimeLimit } from '../../waiting/within.ts'
 import { largeBytes, readCut } from '../cut-streams.ts'
 import { allEvents, operationsOf, typesOf } from '../events.ts'
 import { type MakeSandbox, newSandbox, type SandboxKitOptions } from '../kit.ts'
@@ -133,7 +133,7 @@ export function fileOperationCases(make: MakeSandbox, kit: SandboxKitOptions): v
           // The stream was cancelled, as expected.
         }
       }
-      const ends = await within('their ends', Promise.allSettled(writing))
+      const ends = await withTimeLimit('their ends', Promise.allSettled(writing))
       expect(ends.map(({ status }) => status)).toEqual(Array(8).fill('rejected'))
       for (const end of ends)
         expect(end).toMatchObject({ reason: { code: 'cancelled', hint: expect.any(String) } })

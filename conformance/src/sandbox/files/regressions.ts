@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { within } from '../../waiting/within.ts'
+import { withTimeLimit } from '../../waiting/within.ts'
 import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
 import { outputOf, readText } from './content.ts'
 
@@ -44,8 +44,10 @@ export function fileRegressionCases(make: MakeSandbox): void {
         sandbox.files.search('.', { content: 'x' }),
       ])
       const settled = Promise.allSettled(reads)
-      expect(await within('another read', readText(sandbox, 'file'))).toBe('on\n')
-      const refused = (await within('their results', settled)).filter(({ status }) => status === 'rejected')
+      expect(await withTimeLimit('another read', readText(sandbox, 'file'))).toBe('on\n')
+      const refused = (await withTimeLimit('their results', settled)).filter(
+        ({ status }) => status === 'rejected',
+      )
       expect(refused).toHaveLength(16)
     })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { within } from '../../waiting/within.ts'
+import { withTimeLimit } from '../../waiting/within.ts'
 import { type MakeSandbox, sharedSandbox } from '../kit.ts'
 import { outputOf } from './content.ts'
 
@@ -24,9 +24,9 @@ export function specialFileCases(make: MakeSandbox): void {
         ['write by a link', files.write('link', 'x')],
       ]
       for (const [what, call] of refused)
-        await expect(within(what, call), what).rejects.toMatchObject({ code: 'file_not_regular' })
+        await expect(withTimeLimit(what, call), what).rejects.toMatchObject({ code: 'file_not_regular' })
       await expect(files.list('special')).rejects.toMatchObject({ code: 'file_not_directory' })
-      expect(await within('the search', files.search('.', { content: 'x' }))).toEqual({
+      expect(await withTimeLimit('the search', files.search('.', { content: 'x' }))).toEqual({
         hits: [],
         truncated: false,
       })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
-import { eventually, within } from '../../waiting/within.ts'
+import { eventually, withTimeLimit } from '../../waiting/within.ts'
 import { tarOf } from '../archives/tar-bytes.ts'
 import { bytesOf } from '../archives/unpack-calls.ts'
 import { manifestOf } from '../archives/workspace.ts'
@@ -62,7 +62,7 @@ export function hydratingCases(make: MakeSandbox): void {
         'while [ ! -e new ]; do sleep 0.02; done; cat new; ls; echo back > answer',
       )
       await sandbox.hydrate(tarOf({ name: './', type: '5', mode: 0o755 }, { name: 'new', content: 'seen\n' }))
-      expect(await within('the process', standing.exit)).toMatchObject({ outcome: 'ok' })
+      expect(await withTimeLimit('the process', standing.exit)).toMatchObject({ outcome: 'ok' })
       expect(await readText(sandbox, 'answer')).toBe('back\n')
       expect(await outputOf(sandbox, 'stat -c %i .; ls')).toBe(`${inode}\nanswer\nnew`)
     })

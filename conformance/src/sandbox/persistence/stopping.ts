@@ -1,7 +1,7 @@
 import type { JournalReader } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
-import { eventually, within } from '../../waiting/within.ts'
+import { eventually, withTimeLimit } from '../../waiting/within.ts'
 import { allEvents, operationsOf } from '../events.ts'
 import { outputOf, readText } from '../files/content.ts'
 import { StopHooks } from '../hooks.ts'
@@ -115,7 +115,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       const code = options.remote ? 'before_stop_failed' : 'cancelled'
       await expect(sandbox.lifecycle.stop()).rejects.toMatchObject({ code })
       expect(await hooks.ran()).toEqual(['cancelled', 'other'])
-      expect((await within('its end', process.exit)).outcome).toMatch(/cancelled|interrupted/)
+      expect((await withTimeLimit('its end', process.exit)).outcome).toMatch(/cancelled|interrupted/)
       expect(await stepsOf(journal)).toEqual(withoutPersisting)
     })
 
@@ -151,8 +151,8 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
       expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
       if (options.remote) await sandbox.exec('touch go')
       else hook.reject(new Error('half state'))
-      await expect(within('the first', first)).rejects.toThrow('half state')
-      await within('the second', Promise.allSettled([second]))
+      await expect(withTimeLimit('the first', first)).rejects.toThrow('half state')
+      await withTimeLimit('the second', Promise.allSettled([second]))
       expect((await stepsOf(journal)).filter((step) => step.includes('persist'))).toEqual([])
       expect((await stepsOf(journal)).filter((step) => step === 'sandbox.stopped')).toHaveLength(1)
     })
@@ -168,7 +168,7 @@ export function stoppingCases(make: MakeSandbox, options: SandboxKitOptions): vo
         },
         run: 'sleep 0.1; echo x > by-hook',
       })
-      await within('all', Promise.all([1, 2, 3].map(() => sandbox.lifecycle.stop())))
+      await withTimeLimit('all', Promise.all([1, 2, 3].map(() => sandbox.lifecycle.stop())))
       expect(await hooks.ran()).toEqual(['slow'])
       const steps = await stepsOf(journal)
       expect(steps.filter((step) => step === 'sandbox.stopped')).toHaveLength(1)

@@ -1,6 +1,6 @@
 import type { JournalEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { within } from '../../waiting/within.ts'
+import { withTimeLimit } from '../../waiting/within.ts'
 import type { MakeSandbox } from '../kit.ts'
 import { changeLines, changesOf, recordedChanges, watchedSandbox } from './changes.ts'
 
@@ -14,7 +14,9 @@ export function viewerCases(make: MakeSandbox): void {
       const viewers = [sandbox.files.watch(), sandbox.files.watch()]
       await sandbox.exec('mkdir d; : > d/a; mv d e; rm -r e')
       await sandbox.files.write('last', '')
-      const seen = await Promise.all(viewers.map((viewer) => within('the last', until(viewer, 'last'))))
+      const seen = await Promise.all(
+        viewers.map((viewer) => withTimeLimit('the last', until(viewer, 'last'))),
+      )
       const recorded = (await recordedChanges(under)).filter(({ data }) => data.path !== 'before')
       // Changes found in the same scan may follow the last one.
       for (const events of seen) expect(events).toEqual(recorded.slice(0, events.length))
@@ -25,7 +27,7 @@ export function viewerCases(make: MakeSandbox): void {
       const { sandbox } = under
       const viewer = sandbox.files.watch({ ignore: ['*.log', 'cache'] })
       await sandbox.exec('mkdir cache; : > cache/x; : > a.log; : > a.txt; mv a.log b.txt; : > z')
-      const seen = changeLines(await within('the last', until(viewer, 'z')))
+      const seen = changeLines(await withTimeLimit('the last', until(viewer, 'z')))
       expect(seen.every((line) => line === 'moved a.log → b.txt' || !/cache|\.log/.test(line))).toBe(true)
       expect(seen).toContain('created z')
       expect(changeLines(await changesOf(under))).toContain('created cache/x')
@@ -37,11 +39,11 @@ export function viewerCases(make: MakeSandbox): void {
       const viewer = sandbox.files.watch({ signal: caller.signal })
       const next = viewer.next().catch(() => ({ done: true }))
       caller.abort()
-      expect(await within('the end', next)).toMatchObject({ done: true })
+      expect(await withTimeLimit('the end', next)).toMatchObject({ done: true })
       const other = sandbox.files.watch()
       await sandbox.files.write('a', '')
-      await within('a change', other.next())
-      await within('the end', Promise.resolve(other.return?.(undefined)))
+      await withTimeLimit('a change', other.next())
+      await withTimeLimit('the end', Promise.resolve(other.return?.(undefined)))
     })
   })
 }

@@ -11,7 +11,7 @@ import {
   invalidRequest,
   methodNotFound,
 } from './envelope.ts'
-import { type Garbage, LineCutter, type OutputPiece } from './lines.ts'
+import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
 import { readPieces } from './pieces.ts'
 import { formatExcerpt } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
@@ -209,7 +209,7 @@ export class Bridge {
   }
 
   /** Commits what the agent wrote, then delivers it to the clients. */
-  #take(pieces: readonly OutputPiece[]): void {
+  #take(pieces: readonly LinePiece[]): void {
     // The agent is being ended for its output; ignore the rest, which has no bound.
     if (this.#fault !== undefined) return
     const events: EventInput[] = []

@@ -1,5 +1,5 @@
 /** A piece of the agent's output: a line of text, or bytes that could not be read as one. */
-export type OutputPiece = { readonly kind: 'line'; readonly text: string; readonly bytes: number } | Garbage
+export type LinePiece = { readonly kind: 'line'; readonly text: string; readonly bytes: number } | Garbage
 
 export interface Garbage {
   readonly kind: 'garbage'
@@ -24,8 +24,8 @@ export class LineCutter {
     this.#maxBytes = maxBytes
   }
 
-  take(bytes: Buffer): OutputPiece[] {
-    const pieces: OutputPiece[] = []
+  take(bytes: Buffer): LinePiece[] {
+    const pieces: LinePiece[] = []
     let from = 0
     for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, from)) {
       this.#buffer(bytes.subarray(from, at), pieces)
@@ -37,14 +37,14 @@ export class LineCutter {
   }
 
   /** Returns the unfinished last line, when no more bytes follow. */
-  end(): OutputPiece[] {
+  end(): LinePiece[] {
     const rest = Buffer.concat(this.#parts)
     this.#parts = []
     this.#size = 0
     return rest.length === 0 ? [] : [{ kind: 'garbage', bytes: rest, reason: 'cut off before its end' }]
   }
 
-  #buffer(bytes: Buffer, pieces: OutputPiece[]): void {
+  #buffer(bytes: Buffer, pieces: LinePiece[]): void {
     if (bytes.length === 0 || this.#skipping) return
     const free = this.#maxBytes - this.#size
     this.#parts.push(bytes.subarray(0, free))
@@ -57,7 +57,7 @@ export class LineCutter {
     this.#skipping = true
   }
 
-  #endLine(pieces: OutputPiece[]): void {
+  #endLine(pieces: LinePiece[]): void {
     const [first = Buffer.alloc(0)] = this.#parts
     const line = this.#parts.length > 1 ? Buffer.concat(this.#parts) : first
     this.#parts = []

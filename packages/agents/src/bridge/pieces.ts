@@ -1,11 +1,11 @@
 import { type Envelope, readEnvelope } from './envelope.ts'
-import type { Garbage, OutputPiece } from './lines.ts'
+import type { Garbage, LinePiece } from './lines.ts'
 
 /** A parsed piece of the agent's output: a message, or bytes that are none. */
 type Parsed = { readonly kind: 'message'; readonly envelope: Envelope; readonly bytes: number } | Garbage
 
 /** Parses each piece. Consecutive lines that are not messages become one piece: a banner, or the output of another program. */
-export function readPieces(pieces: readonly OutputPiece[]): Parsed[] {
+export function readPieces(pieces: readonly LinePiece[]): Parsed[] {
   const parsed: Parsed[] = []
   let row: { readonly reason: string; readonly lines: string[] } | undefined
   const endRow = () => {

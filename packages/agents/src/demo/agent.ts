@@ -12,10 +12,10 @@ import { runPrompt } from './run-prompt.ts'
 import type { DemoSession } from './session.ts'
 import { DemoSessions } from './sessions.ts'
 import type { DemoSettings } from './settings.ts'
-import type { Wire } from './wire.ts'
+import type { DemoConnection } from './wire.ts'
 
 /** Handles the methods of the Agent Client Protocol. */
-export function demoAgent(settings: DemoSettings, wire: Wire): AgentApp {
+export function demoAgent(settings: DemoSettings, wire: DemoConnection): AgentApp {
   const sessions = new DemoSessions(settings.home)
   let clientCapabilities: ClientCapabilities = {}
 

@@ -22,11 +22,14 @@ export async function permit(
   kind: ToolKind,
 ): Promise<PermissionVerdict> {
   if (turn.session.mode === 'auto') return 'allow'
-  return turn.session.rememberedAnswers.get(kind) ?? (await ask(turn, toolCall, kind, turn.session.id))
+  return (
+    turn.session.rememberedAnswers.get(kind) ??
+    (await requestPermission(turn, toolCall, kind, turn.session.id))
+  )
 }
 
 /** Requests a permission in any mode, under any session id. */
-export async function ask(
+export async function requestPermission(
   turn: Turn,
   toolCall: ToolCallUpdate,
   kind: ToolKind,

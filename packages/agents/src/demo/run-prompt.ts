@@ -14,13 +14,13 @@ import type { DemoSettings } from './settings.ts'
 import { failOpenTools } from './tool-call.ts'
 import { Turn } from './turn.ts'
 import { simulatedUsage } from './usage.ts'
-import type { Wire } from './wire.ts'
+import type { DemoConnection } from './wire.ts'
 
 export interface PromptEnvironment {
   readonly session: DemoSession
   readonly clientCapabilities: ClientCapabilities
   readonly settings: DemoSettings
-  readonly wire: Wire
+  readonly wire: DemoConnection
   /** Writes the session to disk. */
   readonly save: () => void
 }

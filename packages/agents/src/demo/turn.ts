@@ -15,14 +15,14 @@ import { addToHistory } from './history.ts'
 import { pause } from './pause.ts'
 import type { DemoSession } from './session.ts'
 import type { DemoSettings } from './settings.ts'
-import type { Wire } from './wire.ts'
+import type { DemoConnection } from './wire.ts'
 
 export interface TurnParts {
   readonly session: DemoSession
   readonly client: AgentContext
   readonly clientCapabilities: ClientCapabilities
   readonly settings: DemoSettings
-  readonly wire: Wire
+  readonly wire: DemoConnection
   readonly requestId: JsonRpcId
   readonly prompt: readonly ContentBlock[]
   readonly stopping: AbortController
@@ -35,7 +35,7 @@ export class Turn {
   readonly client: AgentContext
   readonly clientCapabilities: ClientCapabilities
   readonly settings: DemoSettings
-  readonly wire: Wire
+  readonly wire: DemoConnection
   readonly requestId: JsonRpcId
   readonly prompt: readonly ContentBlock[]
   readonly signal: AbortSignal

@@ -2,13 +2,13 @@ import { Readable, type Writable } from 'node:stream'
 import { ndJsonStream, type Stream } from '@agentclientprotocol/sdk/unstable'
 
 /** stdin and stdout of the agent. Commands that violate the protocol bypass the SDK with `write`, in the same order. */
-export interface Wire {
+export interface DemoConnection {
   readonly stream: Stream
   /** Resolves when the pipe has accepted the bytes. */
   write(bytes: string | Uint8Array): Promise<void>
 }
 
-export function openWire(input: Readable, output: Writable): Wire {
+export function openWire(input: Readable, output: Writable): DemoConnection {
   const write = (bytes: string | Uint8Array) =>
     new Promise<void>((resolve, reject) => {
       output.write(bytes, (error) => (error ? reject(error) : resolve()))

@@ -24,11 +24,11 @@ describe('readEnvelope', () => {
     ['an object of another kind', '{"level":"info","message":"started"}', { kind: 'garbage' }],
     ['an id that is none', '{"id":{},"method":"m"}', { kind: 'garbage' }],
     ['an answer without a result', '{"id":1}', { kind: 'garbage' }],
-  ])('reads %s', (_what, line, expected) => {
+  ])('readEnvelope reads %s', (_what, line, expected) => {
     expect(readEnvelope(line)).toMatchObject(expected)
   })
 
-  it('never throws, whatever comes', () => {
+  it('readEnvelope never throws', () => {
     const reads = (line: string) => {
       expect(readEnvelope(line).kind).toBeTypeOf('string')
     }
@@ -42,11 +42,11 @@ describe('readEnvelope', () => {
   })
 })
 
-it('keeps ids of different types apart', () => {
+it('distinguishes ids of different types', () => {
   expect(new Set([1, '1', null, 'null', 'n1', 's1'].map(idKey)).size).toBe(6)
 })
 
-it('makes errors of the protocol', () => {
+it('builds JSON-RPC error responses', () => {
   expect(errorResponse('a', -32_601, 'no')).toEqual({
     jsonrpc: '2.0',
     id: 'a',
@@ -57,7 +57,7 @@ it('makes errors of the protocol', () => {
 describe('readPieces', () => {
   const line = (text: string) => ({ kind: 'line', text, bytes: Buffer.byteLength(text) }) as const
 
-  it('puts lines in a row that say nothing together, and nothing else', () => {
+  it('readPieces joins consecutive lines that are not messages', () => {
     const broken = { kind: 'garbage', bytes: Buffer.from([0xff]), reason: 'not UTF-8' } as const
     const pieces = ['Welcome', 'to it', '{"method":"m"}', 'y', '{"half":', 'y'].map(line)
     const parsed = readPieces([...pieces, broken, line('z')])

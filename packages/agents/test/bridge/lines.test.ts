@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { LineCutter, type OutputPiece } from '../../src/bridge/lines.ts'
+import { LineCutter, type LinePiece } from '../../src/bridge/lines.ts'
 
 const max = 40
 
-/** All pieces of these bytes, cut into chunks at these places. */
-function cut(bytes: Buffer, places: readonly number[], limit = max): OutputPiece[] {
+/** All pieces of the bytes, split into chunks at the given offsets. */
+function cut(bytes: Buffer, places: readonly number[], limit = max): LinePiece[] {
   const cutter = new LineCutter(limit)
   const ends = [...new Set(places.map((place) => place % (bytes.length + 1))), bytes.length].sort(
     (a, b) => a - b,
   )
-  const pieces: OutputPiece[] = []
+  const pieces: LinePiece[] = []
   let from = 0
   for (const end of ends) {
     pieces.push(...cutter.take(bytes.subarray(from, end)))
@@ -21,7 +21,7 @@ function cut(bytes: Buffer, places: readonly number[], limit = max): OutputPiece
 
 const places = fc.array(fc.nat(), { maxLength: 20 })
 
-it('cuts the same lines whatever the chunks are, also in the middle of a letter', () => {
+it('returns the same lines for any chunking, even within a character', () => {
   const line = fc.string({ unit: 'grapheme', maxLength: 10 }).filter((text) => !text.includes('\n'))
   fc.assert(
     fc.property(fc.array(line, { maxLength: 10 }), places, (lines, at) => {
@@ -33,7 +33,7 @@ it('cuts the same lines whatever the chunks are, also in the middle of a letter'
   )
 })
 
-it('gives the same pieces of any bytes whatever the chunks are', () => {
+it('returns the same pieces of arbitrary bytes for any chunking', () => {
   const bytes = fc
     .array(fc.oneof(fc.constant(0x0a), fc.constant(0x61), fc.nat(255)), { maxLength: 200 })
     .map((numbers) => Buffer.from(numbers))
@@ -44,7 +44,7 @@ it('gives the same pieces of any bytes whatever the chunks are', () => {
   )
 })
 
-it('loses no byte of a line within the limit, whether it is UTF-8 or not', () => {
+it('loses no byte of a line within the limit, UTF-8 or not', () => {
   const line = fc
     .array(
       fc.nat(255).filter((byte) => byte !== 0x0a),
@@ -61,7 +61,7 @@ it('loses no byte of a line within the limit, whether it is UTF-8 or not', () =>
   )
 })
 
-it('keeps the beginning of a line that is too long, once, and goes on with the next', () => {
+it('returns the beginning of a line that is too long, once, and continues with the next line', () => {
   const long = 'x'.repeat(max * 3)
   for (const at of [[], [1], [max], [max + 1], [max, max + 1, 2 * max]]) {
     expect(cut(Buffer.from(`a\n${long}\nb\n`), at)).toEqual([
@@ -72,19 +72,19 @@ it('keeps the beginning of a line that is too long, once, and goes on with the n
   }
 })
 
-it('takes a line of exactly the limit', () => {
+it('accepts a line of exactly the limit', () => {
   const just = 'x'.repeat(max)
   expect(cut(Buffer.from(`${just}\n`), [7])).toEqual([{ kind: 'line', text: just, bytes: max }])
 })
 
-it('never holds more than the limit', () => {
+it('never buffers more than the limit', () => {
   const cutter = new LineCutter(max)
   const pieces = Array.from({ length: 100 }, () => cutter.take(Buffer.alloc(max, 'x'))).flat()
   expect(pieces).toHaveLength(1)
   expect(cutter.end()).toEqual([])
 })
 
-it('keeps what was cut off as the bytes it is', () => {
+it('returns a truncated last line as bytes', () => {
   expect(cut(Buffer.from('{"jsonrpc":"2.'), [])).toEqual([
     { kind: 'garbage', bytes: Buffer.from('{"jsonrpc":"2.'), reason: 'cut off before its end' },
   ])
@@ -92,7 +92,7 @@ it('keeps what was cut off as the bytes it is', () => {
   expect(cut(half, [])).toMatchObject([{ kind: 'garbage', bytes: half }])
 })
 
-it('passes over empty lines, and takes those that end with a carriage return', () => {
+it('skips empty lines, and accepts lines that end with a carriage return', () => {
   const pieces = cut(Buffer.from('\n \r\n{}\r\n\n'), [])
   expect(pieces).toMatchObject([{ kind: 'line', text: '{}\r' }])
 })

@@ -7,7 +7,7 @@ import { StderrLines } from '../../src/bridge/stderr-lines.ts'
 
 const exit: ProcessExit = { outcome: 'ok', exitCode: 0, signal: null }
 
-/** A process that is this test. */
+/** A process that the test controls. */
 function fake() {
   const observed = Promise.withResolvers<ProcessExit>()
   const calls: string[] = []
@@ -34,7 +34,7 @@ function fake() {
   return { process, calls, observed }
 }
 
-it('hands over everything that was written before the end', async () => {
+it('passes on everything that was written before the exit', async () => {
   const { process, observed } = fake()
   const transport = processTransport(process, new StderrLines())
   const heard: Buffer[] = []
@@ -46,7 +46,7 @@ it('hands over everything that was written before the end', async () => {
   expect(Buffer.concat(heard).toString()).toBe('onetwo')
 })
 
-it('does not lose the last words of an agent while its pipe is held', async () => {
+it('does not lose the last output of an agent while its pipe is paused', async () => {
   const { process, observed } = fake()
   const transport = processTransport(process, new StderrLines())
   const heard: Buffer[] = []
@@ -58,7 +58,7 @@ it('does not lose the last words of an agent while its pipe is held', async () =
   void transport.ended.then(() => {
     over = true
   })
-  // Longer than it would wait for a pipe that says nothing.
+  // Longer than the transport waits for a silent pipe.
   await new Promise((resolve) => setTimeout(resolve, 250))
   expect(over).toBe(false)
   transport.resume()
@@ -66,7 +66,7 @@ it('does not lose the last words of an agent while its pipe is held', async () =
   expect(Buffer.concat(heard).toString()).toBe('the last words')
 })
 
-it('does not wait for whoever else holds the pipe', async () => {
+it('does not wait for another process that holds the pipe open', async () => {
   const { process, observed, calls } = fake()
   const transport = processTransport(process, new StderrLines())
   transport.start(() => undefined)
@@ -76,7 +76,7 @@ it('does not wait for whoever else holds the pipe', async () => {
   expect(process.stdout.destroyed).toBe(true)
 })
 
-it('asks politely first, and then does not ask', async () => {
+it('closes stdin first, and kills the agent after the grace period', async () => {
   const { process, calls } = fake()
   const transport = processTransport(process, new StderrLines())
   transport.start(() => undefined)

@@ -25,12 +25,12 @@ function thrown(run: () => unknown): VitrineError {
   throw new Error('Nothing was thrown.')
 }
 
-test('nothing is granted by `none`, whatever is there', () => {
+test('grants nothing for `none`', () => {
   const granted = grantCredentials(claude, 'none', places({ ANTHROPIC_API_KEY: 'sk-ant-1234' }))
   expect(granted).toEqual({ env: {}, files: [], names: [], secrets: [] })
 })
 
-test('`env` passes the agent’s own variables and no other', () => {
+test('passes only the agent’s own variables for `env`', () => {
   const env = { ANTHROPIC_API_KEY: 'sk-ant-1234', OPENAI_API_KEY: 'sk-oai', AWS_SECRET_ACCESS_KEY: 'aws' }
   expect(grantCredentials(claude, 'env', places(env, { '.claude/.credentials.json': login }))).toEqual({
     env: { ANTHROPIC_API_KEY: 'sk-ant-1234' },
@@ -40,7 +40,7 @@ test('`env` passes the agent’s own variables and no other', () => {
   })
 })
 
-test('what goes along is passed too, and is no secret unless a login is in it', () => {
+test('passes accompanying variables, which are secret only with a login in them', () => {
   const env = { ANTHROPIC_API_KEY: 'sk-ant-1234', ANTHROPIC_BASE_URL: 'https://gateway.example' }
   const open = grantCredentials(claude, 'env', places(env))
   expect(open.env).toEqual(env)
@@ -51,7 +51,7 @@ test('what goes along is passed too, and is no secret unless a login is in it', 
   )
 })
 
-test('`host` passes login files as well, for their owner’s eyes only', () => {
+test('passes login files, readable only for their owner, for `host`', () => {
   const files = { '.claude/.credentials.json': login, '.claude.json': '{"primaryApiKey":"sk-ant-primary"}' }
   const granted = grantCredentials(claude, 'host', places({}, files))
   expect(granted.files).toEqual([
@@ -62,16 +62,16 @@ test('`host` passes login files as well, for their owner’s eyes only', () => {
   expect(granted.secrets).toEqual([login, login.trim(), 'sk-ant-oat-12345', 'sk-ant-primary'])
 })
 
-test('given values are passed as they are', () => {
+test('passes explicit values unchanged', () => {
   const granted = grantCredentials(claude, { ANTHROPIC_API_KEY: 'mine-1234', OTHER: 'abc' }, places())
   expect(granted.env).toEqual({ ANTHROPIC_API_KEY: 'mine-1234', OTHER: 'abc' })
   expect(granted.names).toEqual(['ANTHROPIC_API_KEY', 'OTHER'])
-  // What the redactor would refuse is not given to it.
+  // Values that the redactor would reject are left out.
   expect(granted.secrets).toEqual(['mine-1234'])
 })
 
 test.each([{ ANTHROPIC_API_KEY: '' }, { 'A=B': 'value' }, { '': 'value' }])(
-  'a given value that is none is refused: %o',
+  'rejects an invalid explicit value: %o',
   (grant) => {
     const error = thrown(() => grantCredentials(claude, grant, places()))
     expect(error.code).toBe('environment_invalid')
@@ -79,8 +79,8 @@ test.each([{ ANTHROPIC_API_KEY: '' }, { 'A=B': 'value' }, { '': 'value' }])(
   },
 )
 
-describe('a grant that finds nothing', () => {
-  test('names the variables and how to set them', () => {
+describe('missing credentials', () => {
+  test('names the missing variables and how to set them', () => {
     const error = thrown(() => grantCredentials(claude, 'env', places({ ANTHROPIC_API_KEY: ' ' })))
     expect(error.code).toBe('credentials_missing')
     expect(error.message).toContain('The agent claude')
@@ -90,22 +90,22 @@ describe('a grant that finds nothing', () => {
     )
   })
 
-  test('names the files it looked for as well', () => {
+  test('names the missing login files for `host`', () => {
     const error = thrown(() => grantCredentials(findAgent('codex'), 'host', places()))
     expect(error.message).toContain('OPENAI_API_KEY, CODEX_API_KEY, ~/.codex/auth.json')
   })
 
-  test('is not satisfied by what only goes along', () => {
+  test('reports missing credentials when only accompanying variables are set', () => {
     const found = places({ ANTHROPIC_MODEL: 'opus' }, { '.claude.json': '{"numStartups":1}' })
     expect(thrown(() => grantCredentials(claude, 'host', found)).code).toBe('credentials_missing')
   })
 
-  test('is no error for an agent that needs nothing', () => {
+  test('reports nothing missing for an agent that needs no credentials', () => {
     expect(grantCredentials(findAgent('demo'), 'env', places()).names).toEqual([])
   })
 })
 
-describe('a login file', () => {
+describe('login files', () => {
   let home: string
   let elsewhere: string
   beforeEach(() => {
@@ -120,13 +120,13 @@ describe('a login file', () => {
     writeFileSync(path, content)
   }
 
-  test('is read from HOME', () => {
+  test('reads a login file from HOME', () => {
     write(join(home, '.codex/auth.json'), '{}')
     expect(readLoginFile(home, '.codex/auth.json')).toBe('{}')
     expect(readLoginFile(home, '.codex/other.json')).toBeUndefined()
   })
 
-  test('may be a link within HOME, and none that leads out of it', () => {
+  test('follows a link to a login file within HOME, but not out of it', () => {
     write(join(home, 'dotfiles/auth.json'), 'inside')
     write(join(elsewhere, 'shadow'), 'outside')
     mkdirSync(join(home, '.codex'))
@@ -138,7 +138,7 @@ describe('a login file', () => {
     expect(readLoginFile(home, '.claude/shadow')).toBeUndefined()
   })
 
-  test('is small, and a file', () => {
+  test('reads no login file that is large or not a regular file', () => {
     write(join(home, 'large'), 'x'.repeat(maxLoginBytes + 1))
     mkdirSync(join(home, 'folder'))
     execFileSync('mkfifo', [join(home, 'fifo')])

@@ -23,7 +23,7 @@ test.each([
   ['accessibility', false],
   ['/home/me/key', false],
   ['https://mcp.example/token', false],
-])('%s tells of a secret: %s', (name, expected) => {
+])('decides whether %s is the name of a secret: %s', (name, expected) => {
   expect(isSecretName(name)).toBe(expected)
 })
 
@@ -48,6 +48,6 @@ test.each([
   ['a file of variables', 'export GEMINI_API_KEY="AIza-12345"\nREGION=europe-west\n', ['AIza-12345']],
   ['TOML', 'api_key = "sk-12345678"\nmodel = "gpt-5.5-large"\n', ['sk-12345678']],
   ['something else', 'not a login file at all', []],
-])('the secrets of %s are found, and nothing else', (_, content, secrets) => {
+])('finds exactly the secrets of %s', (_, content, secrets) => {
   expect(secretsIn(content)).toEqual(secrets)
 })

@@ -5,25 +5,25 @@ import { join } from 'node:path'
 import type { ContentBlock, McpServer } from '@agentclientprotocol/sdk/unstable'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { commands } from '../../src/demo/commands/table.ts'
-import { Stage, type Started } from './start.ts'
+import { type DemoProcess, DemoProcesses } from './start.ts'
 
-const stage = new Stage()
+const stage = new DemoProcesses()
 afterEach(() => stage.clear())
 
-/** Serves all tests that need nothing of their own, each in a new session. */
-let demo: Started
-const house = new Stage()
+/** One agent for all tests without special needs, each in a new session. */
+let demo: DemoProcess
+const sharedProcesses = new DemoProcesses()
 beforeAll(async () => {
-  demo = await house.start()
+  demo = await sharedProcesses.start()
 })
 beforeEach(() => {
   demo.permissions.length = 0
 })
-afterAll(() => house.clear())
+afterAll(() => sharedProcesses.clear())
 
-/** A prompt in a session of its own. */
+/** Sends a prompt in a new session. */
 async function given(
-  demo: Started,
+  demo: DemoProcess,
   prompt: string | ContentBlock[],
   cwd = stage.folder(),
   mcp: McpServer[] = [],
@@ -33,8 +33,8 @@ async function given(
   return { id, cwd, answer, text: demo.text(id) }
 }
 
-/** The messages on stdout; what is none is its line. */
-const messages = (demo: Started) =>
+/** The messages on stdout; a line that is not a message is returned as text. */
+const messages = (demo: DemoProcess) =>
   demo.raw
     .toString()
     .split('\n')
@@ -46,8 +46,8 @@ const messages = (demo: Started) =>
       }
     })
 
-describe('speaking', () => {
-  it('says, thinks, plans, titles and counts, in order', async () => {
+describe('message commands', () => {
+  it('runs /say, /think, /plan, /title and /usage in order', async () => {
     const { id } = await given(
       demo,
       '/say one\n/think two\n/plan\n/usage\n/title Three\n/silence\n/wait 1\n/say four',
@@ -69,7 +69,7 @@ describe('speaking', () => {
     expect(demo.of(id, 'usage_update')[0]).toMatchObject({ size: 200_000, cost: { currency: 'USD' } })
   })
 
-  it('shows the whole table', async () => {
+  it('lists all commands for /help', async () => {
     const { id, text } = await given(demo, '/help')
     for (const { name, what } of commands) {
       expect(text).toContain(`/${name}`)
@@ -79,14 +79,14 @@ describe('speaking', () => {
     expect(demo.of(id, 'available_commands_update')[0]?.availableCommands).toHaveLength(commands.length)
   })
 
-  it('says what it does not know or cannot do, and goes on', async () => {
+  it('reports unknown and failing commands and continues', async () => {
     const { text } = await given(demo, '/dance\n/stream many\n/say on')
-    expect(text).toContain('I do not know /dance')
+    expect(text).toContain('Unknown command /dance')
     expect(text).toContain('got many')
     expect(text).toMatch(/on$/)
   })
 
-  it('streams numbered chunks of one message', async () => {
+  it('streams numbered chunks of one message for /stream', async () => {
     const { id } = await given(demo, '/stream 5 20')
     const chunks = demo.of(id, 'agent_message_chunk')
     expect(chunks.map(({ content }) => content.type === 'text' && content.text.length)).toEqual([
@@ -95,7 +95,7 @@ describe('speaking', () => {
     expect(new Set(chunks.map(({ messageId }) => messageId)).size).toBe(1)
   })
 
-  it('floods without a hole, however slow the reader is', async () => {
+  it('loses no update of /flood, however slow the reader is', async () => {
     const id = await demo.session(stage.folder())
     const answering = demo.prompt(id, '/flood 5000 200')
     demo.child.stdout.pause()
@@ -108,7 +108,7 @@ describe('speaking', () => {
     expect(numbers).toEqual(Array.from({ length: 5000 }, (_, n) => n))
   })
 
-  it('sends one big message', async () => {
+  it('sends one large message for /big', async () => {
     expect((await given(demo, '/big 3000000')).text).toHaveLength(3_000_000)
   })
 
@@ -117,13 +117,13 @@ describe('speaking', () => {
     ['/max-tokens', 'max_tokens'],
     ['/silence', 'end_turn'],
     ['/model-error', 'end_turn'],
-  ])('ends %s with %s', async (prompt, stopReason) => {
+  ])('ends %s with the stop reason %s', async (prompt, stopReason) => {
     const { answer, text } = await given(demo, prompt)
     expect(answer.stopReason).toBe(stopReason)
     expect(text).toMatch(prompt === '/model-error' ? /^API Error: 400 / : /^$/)
   })
 
-  it('answers with an error', async () => {
+  it('responds with an error for /error', async () => {
     await expect(given(demo, '/error out of luck')).rejects.toMatchObject({
       code: -32603,
       message: 'out of luck',
@@ -132,7 +132,7 @@ describe('speaking', () => {
   })
 })
 
-describe('working', () => {
+describe('workspace commands', () => {
   it('writes, reads and runs, and asks before it changes something', async () => {
     const { id, cwd, text } = await given(
       demo,
@@ -145,13 +145,13 @@ describe('working', () => {
     expect(ran).toMatchObject({ status: 'failed', rawOutput: { exitCode: 3, output: 'one\ntwo' } })
   })
 
-  it('says that a file is not there', async () => {
+  it('reports a file that does not exist', async () => {
     const { id, text } = await given(demo, '/read nothing.txt')
     expect(text).toBe('Could not read nothing.txt.')
     expect(demo.of(id, 'tool_call_update').at(-1)?.status).toBe('failed')
   })
 
-  it('shows a difference to the file that is there', async () => {
+  it('shows a diff to the existing file', async () => {
     const cwd = stage.folder()
     writeFileSync(join(cwd, 'a.txt'), 'old')
     await given(demo, '/write a.txt new', cwd)
@@ -160,28 +160,28 @@ describe('working', () => {
     ])
   })
 
-  it('does not wait for what a command leaves running', async () => {
+  it('does not wait for background processes of a command', async () => {
     const { cwd, text } = await given(demo, '/run sleep 600 & echo $! > pid')
     process.kill(Number(readFileSync(join(cwd, 'pid'), 'utf8')), 'SIGKILL')
     expect(text).toBe('Ended with 0.')
   })
 
-  it('leaves a process that outlives the agent', async () => {
+  it('starts a process that outlives the agent for /leave', async () => {
     const demo = await stage.start()
     const { text } = await given(demo, '/leave sleep 600')
     const pid = Number(/process (\d+)/.exec(text)?.[1])
     demo.child.stdin.end()
-    await demo.ended()
+    await demo.exit()
     expect(process.kill(pid, 0)).toBe(true)
     process.kill(-pid, 'SIGKILL')
   })
 })
 
-describe('asking', () => {
+describe('permission commands', () => {
   it.each([
     ['allow', 'Allowed.'],
     ['reject', 'Rejected.'],
-  ] as const)('takes %s', async (permission, said) => {
+  ] as const)('handles the answer %s to a permission request', async (permission, said) => {
     const demo = await stage.start({ permission })
     expect((await given(demo, '/ask edit')).text).toBe(said)
     expect((await given(demo, '/permission-first')).text).toBe(said)
@@ -191,19 +191,19 @@ describe('asking', () => {
   it.each([
     ['allow-always', 'Allowed.Allowed.'],
     ['reject-always', 'Rejected.Rejected.'],
-  ] as const)('asks once after %s', async (permission, said) => {
+  ] as const)('asks only once after %s', async (permission, said) => {
     const demo = await stage.start({ permission })
     expect((await given(demo, '/ask fetch\n/ask fetch')).text).toBe(said)
     expect(demo.permissions).toHaveLength(1)
   })
 
-  it('asks for a tool call that nobody heard of', async () => {
+  it('asks permission for an unannounced tool call', async () => {
     const { id } = await given(demo, '/permission-first')
     expect(demo.of(id, 'tool_call')).toHaveLength(0)
     expect(demo.of(id, 'tool_call_update')[0]?.toolCallId).toBe(demo.permissions[0]?.toolCall.toolCallId)
   })
 
-  it('asks under a child session', async () => {
+  it('asks permission under a child session id', async () => {
     const demo = await stage.start({ capabilities: { subagents: {} } })
     const { id, text } = await given(demo, '/subagent')
     expect(demo.permissions[0]?.sessionId).toBe(`${id}.child`)
@@ -211,7 +211,7 @@ describe('asking', () => {
     expect(demo.of(id, 'subagent_update').map(({ state }) => state?.state)).toEqual(['running', 'idle'])
   })
 
-  it('asks questions with a form, of those who can be asked', async () => {
+  it('asks questions with a form if the client supports forms', async () => {
     const asked: unknown[] = []
     const offering = await stage.start({
       capabilities: { elicitation: { form: {} } },
@@ -230,7 +230,7 @@ describe('asking', () => {
     expect((await given(demo, '/question')).text).toBe('This client cannot be asked questions.')
   })
 
-  it('changes its own mode', async () => {
+  it('changes its own mode for /mode-change', async () => {
     const { id } = await given(demo, '/mode-change\n/mode-change plan\n/mode-change nap')
     expect(demo.of(id, 'current_mode_update').map(({ currentModeId }) => currentModeId)).toEqual([
       'auto',
@@ -240,8 +240,8 @@ describe('asking', () => {
   })
 })
 
-describe('looking', () => {
-  it('tells what it got', async () => {
+describe('inspection commands', () => {
+  it('describes the content blocks of the prompt for /echo', async () => {
     const data = Buffer.from('12345').toString('base64')
     const { text } = await given(demo, [
       { type: 'text', text: '/echo' },
@@ -261,7 +261,7 @@ describe('looking', () => {
     ])
   })
 
-  it('tells whether a variable is set, and its value only when asked for that', async () => {
+  it('reports whether a variable is set, and its value only for /env-value', async () => {
     const demo = await stage.start({ env: { SECRET_THING: 'hush' } })
     expect((await given(demo, '/env SECRET_THING')).text).toBe('SECRET_THING is set, 4 characters.')
     expect((await given(demo, '/env OTHER_THING')).text).toBe('OTHER_THING is not set.')
@@ -312,8 +312,8 @@ describe('looking', () => {
   )
 })
 
-describe('oddities', () => {
-  it('writes what is not JSON, and bytes that are not UTF-8', async () => {
+describe('protocol violations', () => {
+  it('writes lines that are not JSON and bytes that are not UTF-8', async () => {
     const demo = await stage.start()
     const { text } = await given(demo, '/banner Hi there\n/badutf8\n/say still here')
     expect(messages(demo)).toContain('Hi there')
@@ -322,15 +322,15 @@ describe('oddities', () => {
     expect(text).toContain('still here')
   })
 
-  it('writes lines to stderr', async () => {
+  it('writes lines to stderr for /stderr', async () => {
     const demo = await stage.start()
     await given(demo, '/stderr 100')
     demo.child.stdin.end()
-    await demo.ended()
+    await demo.exit()
     expect(demo.stderr.match(/^demo agent: line \d+ of 100$/gm)).toHaveLength(100)
   })
 
-  it('answers the same request twice, and what nobody asked', async () => {
+  it('responds twice to a request, and to an unknown request id', async () => {
     const demo = await stage.start()
     const { text } = await given(demo, '/dup\n/unknown-response\n/say all')
     await given(demo, '/say more')
@@ -341,14 +341,14 @@ describe('oddities', () => {
     expect(messages(demo).filter(({ id }) => String(id).startsWith('nobody-asked'))).toHaveLength(1)
   })
 
-  it('sends requests and notifications nobody knows', async () => {
+  it('sends requests and notifications with unknown methods', async () => {
     const demo = await stage.start()
     const { text } = await given(demo, '/unknown-request craft/drain\n/unknown-notification _auth/hm')
     expect(text).toBe('craft/drain answered error -32601.')
     expect(messages(demo).filter(({ method }) => method === '_auth/hm')).toHaveLength(1)
   })
 
-  it('leaves a tool call open, and announces one late', async () => {
+  it('leaves a tool call open, and announces one after its update', async () => {
     const demo = await stage.start()
     const open = await given(demo, '/tool-open')
     expect(demo.of(open.id, 'tool_call')[0]?.status).toBe('in_progress')

@@ -4,7 +4,7 @@ import { addToHistory, replayable } from '../../src/demo/history.ts'
 
 const text = (text: string) => ({ type: 'text' as const, text })
 
-it('keeps chunks as messages, a tool call as its last state and a plan as its last form', () => {
+it('stores chunks as messages, and tool calls and plans in their last state', () => {
   const history: SessionUpdate[] = []
   const updates: SessionUpdate[] = [
     { sessionUpdate: 'user_message_chunk', content: text('go') },
@@ -27,7 +27,7 @@ it('keeps chunks as messages, a tool call as its last state and a plan as its la
   ])
 })
 
-it('keeps no long text, no large block and no more than 500 updates', () => {
+it('stores no long text, no large block and at most 500 updates', () => {
   const history: SessionUpdate[] = []
   addToHistory(history, { sessionUpdate: 'user_message_chunk', content: text('x'.repeat(1_000_000)) })
   const data = 'A'.repeat(100_000)
@@ -42,7 +42,7 @@ it('keeps no long text, no large block and no more than 500 updates', () => {
   expect(history).toHaveLength(500)
 })
 
-it('tells a terminal again as the text it showed', () => {
+it('replays a terminal as the text of its output', () => {
   const update: SessionUpdate = {
     sessionUpdate: 'tool_call',
     toolCallId: 't',

@@ -42,7 +42,7 @@ it('splits off the first word', () => {
   expect(firstWord('')).toEqual(['', ''])
 })
 
-it('reads numbers, says which word is none', () => {
+it('reads numbers and names a word that is none', () => {
   expect(readNumbers('5', [1, 2])).toEqual([5, 2])
   expect(() => readNumbers('many', [1])).toThrow('Expected a number of 0 or more, got many.')
   expect(() => readNumbers('-1', [1])).toThrow()

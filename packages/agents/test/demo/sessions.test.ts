@@ -1,15 +1,15 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { Stage, type Started } from './start.ts'
+import { type DemoProcess, DemoProcesses } from './start.ts'
 
-const stage = new Stage()
+const stage = new DemoProcesses()
 afterEach(() => stage.clear())
 
-const load = (demo: Started, sessionId: string, cwd: string) =>
+const load = (demo: DemoProcess, sessionId: string, cwd: string) =>
   demo.agent.request('session/load', { sessionId, cwd, mcpServers: [] })
 
-it('says what it can do', async () => {
+it('reports its capabilities', async () => {
   const { initialized } = await stage.start()
   expect(initialized).toMatchObject({
     protocolVersion: 1,
@@ -23,7 +23,7 @@ it('says what it can do', async () => {
   })
 })
 
-it('tells a session again in a new process, and goes on with it', async () => {
+it('loads a session in a new process with its history, and continues it', async () => {
   const home = stage.folder()
   const cwd = stage.folder()
   const first = await stage.start({ home })
@@ -31,7 +31,7 @@ it('tells a session again in a new process, and goes on with it', async () => {
   await first.agent.request('session/set_mode', { sessionId: id, modeId: 'auto' })
   await first.prompt(id, 'Hello')
   first.child.kill('SIGKILL')
-  await first.ended()
+  await first.exit()
 
   const second = await stage.start({ home })
   const state = await load(second, id, cwd)
@@ -57,7 +57,7 @@ it('tells a session again in a new process, and goes on with it', async () => {
   expect((await second.prompt(id, '/say on')).stopReason).toBe('end_turn')
 })
 
-it('keeps the prompt of a turn that it did not survive', async () => {
+it('stores the prompt of a turn in which it crashed', async () => {
   const home = stage.folder()
   const cwd = stage.folder()
   const first = await stage.start({ home })
@@ -68,7 +68,7 @@ it('keeps the prompt of a turn that it did not survive', async () => {
   expect(second.of(id, 'user_message_chunk')[0]?.content).toEqual({ type: 'text', text: '/crash' })
 })
 
-it('resumes without telling again', async () => {
+it('resumes a session without a replay', async () => {
   const home = stage.folder()
   const cwd = stage.folder()
   const first = await stage.start({ home })
@@ -80,7 +80,7 @@ it('resumes without telling again', async () => {
   expect(second.text(id)).toBe('on')
 })
 
-it('forks: the copy knows what was, and goes its own way', async () => {
+it('forks a session into an independent copy with the same history', async () => {
   const demo = await stage.start()
   const cwd = stage.folder()
   const id = await demo.session(cwd)
@@ -94,7 +94,7 @@ it('forks: the copy knows what was, and goes its own way', async () => {
   expect(demo.text(id)).toBe('shared')
 })
 
-it('lists sessions of this and earlier processes, the latest first, page by page', async () => {
+it('lists sessions of this and earlier processes, newest first, in pages', async () => {
   const home = stage.folder()
   const cwd = stage.folder()
   const first = await stage.start({ home })
@@ -111,7 +111,7 @@ it('lists sessions of this and earlier processes, the latest first, page by page
   await expect(demo.agent.request('session/list', { cursor: 'x' })).rejects.toMatchObject({ code: -32602 })
 })
 
-it('closes a session: its turn is cancelled and it takes no more prompts', async () => {
+it('closes a session by cancelling its turn and rejecting further prompts', async () => {
   const demo = await stage.start()
   const id = await demo.session(stage.folder())
   const answering = demo.prompt(id, '/say here\n/stall')
@@ -131,7 +131,7 @@ it('runs 200 sessions at once', async () => {
   })
 })
 
-it('does not know sessions that were never there, nor those outside its folder', async () => {
+it('rejects unknown sessions and ids that lead out of its folder', async () => {
   const home = stage.folder()
   const demo = await stage.start({ home })
   const cwd = stage.folder()
@@ -148,7 +148,7 @@ it('does not know sessions that were never there, nor those outside its folder',
   ).rejects.toMatchObject({ code: -32602 })
 })
 
-it('leaves no draft behind', async () => {
+it('leaves no temporary file behind', async () => {
   const home = stage.folder()
   const demo = await stage.start({ home })
   const id = await demo.session(stage.folder())
@@ -156,7 +156,7 @@ it('leaves no draft behind', async () => {
   expect(readdirSync(join(home, '.vitrine-demo/sessions'))).toEqual([`${id}.json`])
 })
 
-it.each([undefined, '', '/proc/nowhere'])('works without a home to write in (%s)', async (home) => {
+it.each([undefined, '', '/proc/nowhere'])('works without a writable HOME (%s)', async (home) => {
   const demo = await stage.start({ env: { HOME: home } })
   const cwd = stage.folder()
   const id = await demo.session(cwd)
@@ -165,7 +165,7 @@ it.each([undefined, '', '/proc/nowhere'])('works without a home to write in (%s)
   expect(demo.text(id)).toBe('hellohello')
 })
 
-it('can neither load nor resume when told so', async () => {
+it('offers neither load nor resume when VITRINE_DEMO_NO_LOAD is set', async () => {
   const demo = await stage.start({ env: { VITRINE_DEMO_NO_LOAD: '1' } })
   const cwd = stage.folder()
   const id = await demo.session(cwd)
@@ -177,7 +177,7 @@ it('can neither load nor resume when told so', async () => {
   })
 })
 
-it('wants a key when told so', async () => {
+it('requires a key when VITRINE_DEMO_REQUIRE_KEY is set', async () => {
   const without = await stage.start({ env: { VITRINE_DEMO_REQUIRE_KEY: '1', DEMO_API_KEY: undefined } })
   expect(without.initialized.authMethods).toMatchObject([{ id: 'key' }])
   await expect(without.session(stage.folder())).rejects.toMatchObject({ code: -32000 })

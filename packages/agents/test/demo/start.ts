@@ -33,8 +33,8 @@ export interface StartOptions {
   readonly permission?: 'allow' | 'allow-always' | 'reject' | 'reject-always' | 'cancelled' | 'hang'
 }
 
-/** The demo agent as a process, and a client that remembers all it hears. */
-export class Started {
+/** The demo agent as a process, and a client that stores all messages of the agent. */
+export class DemoProcess {
   readonly child: ChildProcessWithoutNullStreams
   readonly connection: ClientConnection
   readonly initialized: InitializeResponse
@@ -44,7 +44,7 @@ export class Started {
   readonly #errors: string[]
 
   constructor(
-    parts: Pick<Started, 'child' | 'connection' | 'initialized' | 'notifications' | 'permissions'> & {
+    parts: Pick<DemoProcess, 'child' | 'connection' | 'initialized' | 'notifications' | 'permissions'> & {
       raw: Buffer[]
       errors: string[]
     },
@@ -62,7 +62,7 @@ export class Started {
     return this.connection.agent
   }
 
-  /** What came over stdout, as it came. */
+  /** The raw bytes of stdout. */
   get raw(): Buffer {
     return Buffer.concat(this.#raw)
   }
@@ -90,27 +90,27 @@ export class Started {
     )
   }
 
-  /** What the agent has said. */
+  /** All message text of the agent in a session. */
   text(sessionId: string): string {
     return this.of(sessionId, 'agent_message_chunk')
       .map(({ content }) => (content.type === 'text' ? content.text : ''))
       .join('')
   }
 
-  /** Resolves when an update of the session is so. */
+  /** Resolves when the session has an update that matches. */
   async until(sessionId: string, is: (update: SessionUpdate) => boolean): Promise<void> {
     while (!this.updates(sessionId).some(is)) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 
-  async ended(): Promise<{ code: number | null; signal: string | null }> {
+  async exit(): Promise<{ code: number | null; signal: string | null }> {
     const { child } = this
     if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
     return { code: child.exitCode, signal: child.signalCode }
   }
 }
 
-/** Starts, and at the end of the test stops, demo agents in folders of their own. */
-export class Stage {
+/** Starts demo agents in temporary folders, and stops them in `clear`. */
+export class DemoProcesses {
   readonly #folders: string[] = []
   readonly #children: ChildProcessWithoutNullStreams[] = []
 
@@ -130,7 +130,7 @@ export class Stage {
     return child
   }
 
-  async start(options: StartOptions = {}): Promise<Started> {
+  async start(options: StartOptions = {}): Promise<DemoProcess> {
     const child = this.spawn(options)
     const raw: Buffer[] = []
     const errors: string[] = []
@@ -160,7 +160,7 @@ export class Stage {
       protocolVersion: 1,
       clientCapabilities: options.capabilities ?? {},
     })
-    return new Started({ child, connection, initialized, notifications, permissions, raw, errors })
+    return new DemoProcess({ child, connection, initialized, notifications, permissions, raw, errors })
   }
 
   async clear(): Promise<void> {

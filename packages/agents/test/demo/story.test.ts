@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { Stage } from './start.ts'
+import { DemoProcesses } from './start.ts'
 
-const stage = new Stage()
+const stage = new DemoProcesses()
 afterEach(() => stage.clear())
 
-it('tells a whole story to a plain prompt', async () => {
+it('runs a whole story for a plain prompt', async () => {
   const demo = await stage.start()
   const cwd = stage.folder()
   const id = await demo.session(cwd)
@@ -39,7 +39,7 @@ it('tells a whole story to a plain prompt', async () => {
   expect(JSON.stringify(ran?.content)).toContain('<h1>My bakery</h1>')
 })
 
-it('goes on with the file of an earlier story', async () => {
+it('continues the file of an earlier story', async () => {
   const demo = await stage.start()
   const cwd = stage.folder()
   const id = await demo.session(cwd)
@@ -53,7 +53,7 @@ it('goes on with the file of an earlier story', async () => {
   })
 })
 
-it('leaves a file of the user alone', async () => {
+it('does not change a file of the user', async () => {
   const demo = await stage.start()
   const cwd = stage.folder()
   writeFileSync(join(cwd, 'hello.md'), 'mine')
@@ -103,7 +103,7 @@ it('uses the files and terminals of a client that offers them', async () => {
   expect(retold).not.toContain('"terminal"')
 })
 
-it('takes no for an answer', async () => {
+it('changes nothing when the permission is rejected', async () => {
   const demo = await stage.start({ permission: 'reject' })
   const cwd = stage.folder()
   const id = await demo.session(cwd)
@@ -112,7 +112,7 @@ it('takes no for an answer', async () => {
   expect(demo.text(id)).toContain('I leave hello.md alone')
 })
 
-it('ends the turn as cancelled when the permission is', async () => {
+it('ends the turn as cancelled when the permission is cancelled', async () => {
   const demo = await stage.start({ permission: 'cancelled' })
   const id = await demo.session(stage.folder())
   expect((await demo.prompt(id, 'Hello')).stopReason).toBe('cancelled')
@@ -134,7 +134,7 @@ it('asks nothing in mode auto and writes nothing in mode plan', async () => {
   expect(demo.permissions).toHaveLength(0)
 })
 
-it('thinks and speaks as its options say', async () => {
+it('sends thoughts and text according to its options', async () => {
   const demo = await stage.start()
   const id = await demo.session(stage.folder())
   const set = (configId: string, value: string) =>

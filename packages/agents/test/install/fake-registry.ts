@@ -14,31 +14,31 @@ export interface FakePackage {
   readonly scripts?: Readonly<Record<string, string>>
 }
 
-interface Packed {
+interface PackedPackage {
   readonly manifest: Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string }
   readonly tarball: Buffer
 }
 
-/** A registry on the loopback with real packages in it, made by `npm pack`. */
+/** An npm registry on the loopback with real packages, made by `npm pack`. */
 export async function fakeRegistry(
   folder: string,
   packagesAt: (url: string) => readonly FakePackage[] = () => [],
 ) {
-  let packed: readonly Packed[] = []
+  let packed: readonly PackedPackage[] = []
   const requests: string[] = []
-  /** While it is set, files are not answered. */
-  let held: Promise<void> | undefined
+  /** While it is set, downloads wait for it. */
+  let paused: Promise<void> | undefined
   const url = () => {
     const at = server.address()
     return `http://127.0.0.1:${typeof at === 'object' ? at?.port : ''}`
   }
-  const server = createServer(async ({ url: asked = '/', headers }, response) => {
-    // Who takes it for a proxy asks for whole addresses, and finds here what was meant to be elsewhere.
-    const path = decodeURIComponent(new URL(asked, url()).pathname)
+  const server = createServer(async ({ url: requestUrl = '/', headers }, response) => {
+    // A client that uses this server as a proxy requests absolute URLs; they are served from here too.
+    const path = decodeURIComponent(new URL(requestUrl, url()).pathname)
     requests.push(path)
     const file = packed.find(({ manifest }) => path === filePath(manifest))
     if (file !== undefined) {
-      await held
+      await paused
       response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file.tarball)
       return
     }
@@ -56,12 +56,12 @@ export async function fakeRegistry(
   return {
     url: url(),
     requests,
-    /** From now on nobody gets a file, until what comes back is called. */
-    hold() {
+    /** Delays all downloads until the returned function is called. */
+    pauseDownloads() {
       const { promise, resolve } = Promise.withResolvers<void>()
-      held = promise
+      paused = promise
       return () => {
-        held = undefined
+        paused = undefined
         resolve()
       }
     },
@@ -75,7 +75,7 @@ export async function fakeRegistry(
 
 export type FakeRegistry = Awaited<ReturnType<typeof fakeRegistry>>
 
-function pack(folder: string, packages: readonly FakePackage[]): Packed[] {
+function pack(folder: string, packages: readonly FakePackage[]): PackedPackage[] {
   if (packages.length === 0) return []
   const written = packages.map((one, index) => ({
     source: join(folder, String(index)),
@@ -92,7 +92,10 @@ function pack(folder: string, packages: readonly FakePackage[]): Packed[] {
   }))
 }
 
-function write(folder: string, { name, version, files, bin, scripts }: FakePackage): Packed['manifest'] {
+function write(
+  folder: string,
+  { name, version, files, bin, scripts }: FakePackage,
+): PackedPackage['manifest'] {
   mkdirSync(folder, { recursive: true })
   const manifest = {
     name,
@@ -101,17 +104,17 @@ function write(folder: string, { name, version, files, bin, scripts }: FakePacka
     ...(scripts && { scripts }),
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  // For their owner alone: whoever unpacks them carelessly makes something that nobody else can read.
+  // Readable only for their owner, so that the installer must fix the modes after unpacking.
   for (const [path, content] of Object.entries(files))
     writeFileSync(join(folder, path), content, { mode: 0o600 })
   return manifest
 }
 
-function filePath({ name, version }: Packed['manifest']): string {
+function filePath({ name, version }: PackedPackage['manifest']): string {
   return `/${name}/-/${name}-${version}.tgz`
 }
 
-function packument(name: string, versions: readonly Packed[], url: string) {
+function packument(name: string, versions: readonly PackedPackage[], url: string) {
   return {
     name,
     'dist-tags': { latest: versions.at(-1)?.manifest.version },

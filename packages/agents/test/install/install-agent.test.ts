@@ -33,7 +33,7 @@ const needsItsScript = `#!/usr/bin/env node
 const { readFileSync } = require('node:fs')
 if (readFileSync(__dirname + '/ready', 'utf8') === 'yes') require('./agent.js')
 `
-/** Says whether it could reach the registry, and sets a trap. */
+/** A script that records whether it can reach the registry, and replaces the marker file with a link. */
 const prepares = (url: string, victim: string) => `
 const { symlinkSync, writeFileSync } = require('node:fs')
 symlinkSync(${JSON.stringify(victim)}, __dirname + '/../../vitrine-agent.json')
@@ -98,7 +98,7 @@ beforeEach(() => {
 
 afterEach(() => {
   const staging = join(cache, '.staging')
-  // However it ended.
+  // Also after a failure.
   expect(existsSync(staging) ? readdirSync(staging) : []).toEqual([])
 })
 
@@ -137,7 +137,7 @@ function everythingIn(folder: string): string[] {
 }
 
 describe.each(['bubblewrap', 'none'] as const)('with isolation %s', (isolation) => {
-  test('an agent is downloaded, tried, and put in its place', async () => {
+  test('downloads an agent, verifies it and moves it to its folder', async () => {
     const told: InstallProgress[] = []
     const done = await installAgent(fake, { cache, isolation, onProgress: (one) => told.push(one) })
     expect(done).toMatchObject({
@@ -152,13 +152,13 @@ describe.each(['bubblewrap', 'none'] as const)('with isolation %s', (isolation) 
     expect(told.at(-1)?.bytes).toBeGreaterThan(0)
   })
 
-  test('no script of any package runs by itself', async () => {
+  test('runs no script of a package by itself', async () => {
     const { path } = await installAgent(fake, { cache, isolation })
     expect(existsSync(join(path, 'node_modules/fake-agent/agent.js'))).toBe(true)
     expect(everythingIn(path).filter((name) => name.endsWith('/ran'))).toEqual([])
   })
 
-  test('everybody may read an installation, and only its owner write it', async () => {
+  test('makes an installation readable for all and writable only for its owner', async () => {
     const { path } = await installAgent(fake, { cache, isolation })
     for (const name of everythingIn(path)) {
       const stat = lstatSync(name)
@@ -170,7 +170,7 @@ describe.each(['bubblewrap', 'none'] as const)('with isolation %s', (isolation) 
     }
   })
 
-  test('a script that must run does, without a network where there is a wall', async () => {
+  test('runs the required script of an agent, without a network if isolated', async () => {
     const prepared = entry('prepared', {
       packages: [{ name: 'fake-prepared', version: '1.0.0' }],
       postinstall: 'node_modules/fake-prepared/postinstall.js',
@@ -191,8 +191,8 @@ describe.each(['bubblewrap', 'none'] as const)('with isolation %s', (isolation) 
     )
   })
 
-  test('called off midway, nothing is left', async () => {
-    const release = registry.hold()
+  test('leaves nothing behind when it is cancelled midway', async () => {
+    const release = registry.pauseDownloads()
     try {
       const off = new AbortController()
       const work = installAgent(fake, { cache, isolation, signal: off.signal })
@@ -207,7 +207,7 @@ describe.each(['bubblewrap', 'none'] as const)('with isolation %s', (isolation) 
   })
 })
 
-test('two who ask at once share the work', async () => {
+test('shares one installation between concurrent calls', async () => {
   const told: string[] = []
   const both = await Promise.all([
     installAgent(fake, { cache }),
@@ -218,14 +218,14 @@ test('two who ask at once share the work', async () => {
   expect(told.at(-1)).toBe('done')
 })
 
-test('what is installed is not downloaded again', async () => {
+test('does not download an installed agent again', async () => {
   const first = await installAgent(fake, { cache })
   registry.requests.length = 0
   expect(await installAgent(fake, { cache })).toEqual(first)
   expect(registry.requests).toEqual([])
 })
 
-test('the version that was asked for last is the one that counts', async () => {
+test('uses the version that was requested last', async () => {
   await installAgent(fake, { cache })
   await installAgent(fake, { cache, version: '1.1.0' })
   expect((await installed(cache, 'fake'))?.version).toBe('1.1.0')
@@ -233,7 +233,7 @@ test('the version that was asked for last is the one that counts', async () => {
   expect((await installed(cache, 'fake'))?.version).toBe('1.0.0')
 })
 
-test('another version is another version of the first package only', async () => {
+test('applies a version to the first package only', async () => {
   const packages = [
     { name: 'fake-agent', version: '1.0.0' },
     { name: 'fake-companion', version: '0.1.0' },
@@ -248,12 +248,12 @@ test('another version is another version of the first package only', async () =>
   expect([version('fake-agent'), version('fake-companion')]).toEqual(['1.1.0', '0.1.0'])
 })
 
-describe('an installation fails, and leaves nothing, when', () => {
+describe('a failed installation leaves nothing behind', () => {
   afterEach(async () => {
     expect(await installed(cache, 'fake')).toBeUndefined()
   })
 
-  test('the program is no agent', async () => {
+  test('fails when the program is not an agent', async () => {
     const error = await failure(installAgent(fake, { cache, version: '2.0.0' }))
     expect(error.code).toBe('agent_install_failed')
     expect(error.message).toMatch(/^Installing fake 2\.0\.0 failed: the program ended \(exit code 7\)/)
@@ -261,17 +261,17 @@ describe('an installation fails, and leaves nothing, when', () => {
     expect(error.message).toContain('garbage')
   })
 
-  test('the program says nothing', async () => {
+  test('fails when the program does not respond', async () => {
     const error = await failure(installAgent(fake, { cache, version: '2.1.0', verifyMs: 1_000 }))
     expect(error.message).toContain('did not answer `initialize` in 1 s')
   })
 
-  test('the program speaks another version of the protocol', async () => {
+  test('fails when the program speaks another version of the protocol', async () => {
     const error = await failure(installAgent(fake, { cache, version: '2.2.0' }))
     expect(error.message).toContain('something else than protocol version 1')
   })
 
-  test('there is no such version', async () => {
+  test('fails when the version does not exist', async () => {
     const error = await failure(installAgent(fake, { cache, version: '9.9.9' }))
     expect(error.code).toBe('agent_install_failed')
     expect(error.message).toContain('there is no such version')
@@ -279,52 +279,52 @@ describe('an installation fails, and leaves nothing, when', () => {
     expect(error.details).toMatchObject({ agent: 'fake', version: '9.9.9' })
   })
 
-  test('there is no such package', async () => {
+  test('fails when the package does not exist', async () => {
     const none = entry('fake', { packages: [{ name: 'fake-nothing', version: '1.0.0' }] })
     expect((await failure(installAgent(none, { cache }))).message).toContain(
       'the registry has no such package',
     )
   })
 
-  test('the registry is down', async () => {
+  test('fails when the registry is down', async () => {
     const down = await fakeRegistry(join(place, 'down'))
     await down.close()
     vi.stubEnv('npm_config_registry', down.url)
     try {
       const error = await failure(installAgent(fake, { cache, retryMs: 10 }))
       expect(error.code).toBe('agent_install_failed')
-      expect(error.message).toContain('there is no way to the registry')
+      expect(error.message).toContain('the registry cannot be reached')
       expect(error.message).toContain('`npm config get registry`')
     } finally {
       vi.stubEnv('npm_config_registry', registry.url)
     }
   })
 
-  test('there is no network', async () => {
+  test('fails when there is no network', async () => {
     vi.stubEnv('npm_config_registry', 'https://packages.invalid/')
     try {
       const error = await failure(installAgent(fake, { cache, retryMs: 10 }))
-      expect(error.message).toContain('there is no way to the registry')
+      expect(error.message).toContain('the registry cannot be reached')
     } finally {
       vi.stubEnv('npm_config_registry', registry.url)
     }
   })
 
-  test('something else is in its place', async () => {
+  test('fails when its folder exists and is not an installation', async () => {
     mkdirSync(join(cache, 'fake', '1.0.0', 'of-somebody'), { recursive: true })
     const error = await failure(installAgent(fake, { cache }))
-    expect(error.message).toContain('is in the way and is no installation')
+    expect(error.message).toContain('exists but is not an installation')
     expect(existsSync(join(cache, 'fake', '1.0.0', 'of-somebody'))).toBe(true)
   })
 
-  test('it was called off before it began', async () => {
+  test('fails when it was cancelled before it started', async () => {
     const error = await failure(installAgent(fake, { cache, signal: AbortSignal.abort() }))
     expect(error.code).toBe('cancelled')
     expect(registry.requests).toEqual([])
   })
 })
 
-test('where this machine needs a proxy, the sandbox goes through it too', async () => {
+test('uses the proxy of this machine from the sandbox', async () => {
   vi.stubEnv('npm_config_registry', 'http://packages.invalid/')
   vi.stubEnv('npm_config_proxy', registry.url.replace('//', '//me:a-login@'))
   try {
@@ -336,7 +336,7 @@ test('where this machine needs a proxy, the sandbox goes through it too', async 
   }
 })
 
-test('when another process was quicker, its installation is used', async () => {
+test('uses the installation of a process that finished first', async () => {
   const target = join(cache, 'fake', '1.0.0')
   const theirs = { name: 'fake', version: '1.0.0', packages: [], installedAt: 'earlier' }
   const done = await installAgent(fake, {
@@ -356,7 +356,7 @@ test.each([
   ['klaude', {}, 'agent_unknown', 'klaude'],
   ['claude', { version: 'latest' }, 'argument_invalid', 'expected an exact one'],
   ['claude', { version: '../../1.0.0' }, 'argument_invalid', 'expected an exact one'],
-])('%s with %o cannot be installed', async (name, options, code, words) => {
+])('refuses to install %s with %o', async (name, options, code, words) => {
   const error = await failure(installAgent(name, { cache, ...options }))
   expect(error.code).toBe(code)
   expect(error.message).toContain(words)

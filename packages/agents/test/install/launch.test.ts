@@ -8,7 +8,7 @@ import { findAgent } from '../../src/registry/known-agents.ts'
 const places = { node: '/opt/node/bin/node', home: '/home/sandbox', path: '/usr/bin' }
 const there = { path: '/cache/agent/1.0.0' }
 
-test('a script runs on the given Node, with its own programs and that Node on PATH', () => {
+test('runs a script with the given Node, and puts its programs and that Node on PATH', () => {
   expect(launchOf(findAgent('pi'), there, places)).toEqual({
     argv: ['/opt/node/bin/node', '/cache/agent/1.0.0/node_modules/.bin/pi-acp'],
     env: {
@@ -20,23 +20,23 @@ test('a script runs on the given Node, with its own programs and that Node on PA
   })
 })
 
-test('a program runs by itself', () => {
+test('runs a program without Node', () => {
   const { argv } = launchOf(findAgent('opencode'), there, places)
   expect(argv).toEqual(['/cache/agent/1.0.0/node_modules/.bin/opencode', 'acp'])
 })
 
-test('the agent of this package needs no installation', () => {
+test('needs no installation for a built-in agent', () => {
   const { argv } = launchOf(findAgent('demo'), undefined, places)
   expect(argv[0]).toBe('/opt/node/bin/node')
   expect(argv.at(-1)).toMatch(/demo\/main\.ts$/)
 })
 
-test('what is not installed says how to get it', () => {
+test('says how to install an agent that is not installed', () => {
   expect(() => launchOf(findAgent('claude'), undefined, places)).toThrow(/installAgent\('claude'\)/)
   expect(() => launchOf(findAgent('amp'), undefined, { ...places, commands: '/nowhere' })).toThrow(/amp-acp/)
 })
 
-test('a command is found on PATH', () => {
+test('finds a command on PATH', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vitrine-path-'))
   try {
     writeFileSync(join(folder, 'cursor-agent'), '#!/bin/sh\n')

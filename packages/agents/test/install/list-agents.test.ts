@@ -30,7 +30,7 @@ function installedOnce(name: string, version: string) {
   return folder
 }
 
-test('with nothing installed there is only what needs no installation', async () => {
+test('shows only agents that need no installation as installed in an empty cache', async () => {
   const all = await list()
   expect(all.filter(({ installed }) => installed).map(({ name }) => name)).toEqual(['demo'])
   expect(one(all, 'claude')).toMatchObject({ from: 'npm', installed: false, pinned: '0.99.1' })
@@ -45,7 +45,7 @@ test('with nothing installed there is only what needs no installation', async ()
   })
 })
 
-test('an installed agent has its version and its folder', async () => {
+test('shows the version and the folder of an installed agent', async () => {
   const path = installedOnce('gemini', '0.60.0')
   expect(one(await list(), 'gemini')).toMatchObject({
     installed: true,
@@ -55,7 +55,7 @@ test('an installed agent has its version and its folder', async () => {
   })
 })
 
-test('a folder without a marker, or with a broken one, is no installation', async () => {
+test('ignores a folder without a valid marker', async () => {
   mkdirSync(join(place, 'cache', 'pi', '0.0.34'), { recursive: true })
   mkdirSync(join(place, 'cache', 'qwen', '0.24.4'), { recursive: true })
   writeFileSync(join(place, 'cache', 'qwen', '0.24.4', 'vitrine-agent.json'), '{"name":')
@@ -64,7 +64,7 @@ test('a folder without a marker, or with a broken one, is no installation', asyn
   expect(one(all, 'qwen').installed).toBe(false)
 })
 
-test('an agent that is a command is there when its command is', async () => {
+test('shows a command agent as installed when its command is on PATH', async () => {
   const before = one(await list({ env: { PATH: place } }), 'cursor')
   expect(before).toMatchObject({ from: 'command', installed: false })
   expect(before.howToGet).toContain('cursor-agent')
@@ -74,7 +74,7 @@ test('an agent that is a command is there when its command is', async () => {
   expect(after).toMatchObject({ installed: true, path: join(place, 'cursor-agent') })
 })
 
-test('a list names credentials and has no value of them', async () => {
+test('names credentials without their values', async () => {
   mkdirSync(join(place, '.codex'))
   writeFileSync(join(place, '.codex', 'auth.json'), '{"OPENAI_API_KEY":"sk-file-value"}')
   const all = await list({ env: { OPENAI_API_KEY: 'sk-variable-value', GEMINI_API_KEY: ' ' } })
@@ -83,7 +83,7 @@ test('a list names credentials and has no value of them', async () => {
   expect(JSON.stringify(all)).not.toMatch(/sk-(file|variable)-value/)
 })
 
-test('agents of one’s own come first and replace known ones, as entries or as they are', async () => {
+test('lists custom agents first, in place of known ones with the same name', async () => {
   const { capabilities } = findAgent('demo')
   const mine: AgentInfo = {
     name: 'mine',

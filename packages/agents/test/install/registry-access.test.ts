@@ -3,7 +3,7 @@ import { registryAccess } from '../../src/install/registry-access.ts'
 
 const registry = 'https://packages.example/npm/'
 
-test('only what npm’s settings name is in reach', () => {
+test('allows egress only to the registries in npm’s settings', () => {
   const settings = { registry, '@mine:registry': 'http://mine.example:4873/', 'user-agent': 'npm' }
   expect(registryAccess(settings, {})).toEqual({
     args: [`--registry=${registry}`, '--@mine:registry=http://mine.example:4873/'],
@@ -17,11 +17,11 @@ test.each([
   [{ ca: 'PEM' }, { certificates: ['PEM'] }],
   [{ ca: ['A', 'B'] }, { certificates: ['A', 'B'] }],
   [{ ca: null, cafile: null }, { certificates: [] }],
-])('certificates come from the settings: %o', (settings, expected) => {
+])('takes certificates from the settings: %o', (settings, expected) => {
   expect(registryAccess({ registry, ...settings }, {})).toMatchObject(expected)
 })
 
-test('a registry that is not checked is passed on as one', () => {
+test('passes on strict-ssl=false', () => {
   expect(registryAccess({ registry, 'strict-ssl': false }, {}).args).toContain('--strict-ssl=false')
 })
 
@@ -37,19 +37,19 @@ test.each([
     { HTTPS_PROXY: 'http://p.test:1', NO_PROXY: 'x, packages.example' },
     undefined,
   ],
-])('the proxy is %s', (_, settings, env, expected) => {
+])('uses the proxy %s', (_, settings, env, expected) => {
   expect(registryAccess({ registry, ...settings }, env).proxy?.href).toBe(expected)
 })
 
-test('the own loopback is reached without a proxy', () => {
+test('uses no proxy for a registry on the loopback', () => {
   const settings = { registry: 'http://127.0.0.1:4873/', proxy: 'http://proxy.example/' }
   expect(registryAccess(settings, {}).proxy).toBeUndefined()
 })
 
 test.each([
   [{}, /npm has no registry/],
-  [{ registry: 'nonsense' }, /npm's setting registry is no address/],
-  [{ registry, proxy: 'socks5://proxy.example' }, /must be an http:\/\/ address/],
-])('what cannot be used is refused: %o', (settings, message) => {
+  [{ registry: 'nonsense' }, /npm's setting registry is not an http or https URL/],
+  [{ registry, proxy: 'socks5://proxy.example' }, /must be an http:\/\/ URL/],
+])('rejects unusable settings: %o', (settings, message) => {
   expect(() => registryAccess(settings, {})).toThrow(message)
 })

@@ -7,11 +7,11 @@ function caller(signal?: AbortSignal) {
     heard,
     onProgress: (progress: string) => void heard.push(progress),
     signal,
-    cancelled: () => new Error('called off'),
+    cancelled: () => new Error('cancelled'),
   }
 }
 
-/** Work that ends when the test says so, and that takes its time to be taken back. */
+/** Work that ends when the test ends it, and that needs time to clean up after a cancel. */
 function work() {
   const begun: { signal: AbortSignal; report: (progress: string) => void; done: () => void }[] = []
   const begin = ({ signal, report }: { signal: AbortSignal; report: (progress: string) => void }) =>
@@ -22,7 +22,7 @@ function work() {
   return { begun, begin }
 }
 
-test('who asks for the same shares it, and hears how it goes', async () => {
+test('shares the work and its progress between callers with the same key', async () => {
   const shared = new SharedWork<string, string>()
   const { begun, begin } = work()
   const [one, two, other] = [caller(), caller(), caller()]
@@ -34,20 +34,20 @@ test('who asks for the same shares it, and hears how it goes', async () => {
   expect([one.heard, two.heard, other.heard]).toEqual([['half'], ['half'], []])
 })
 
-test('one who leaves does not end it for the others', async () => {
+test('continues for the other callers when one aborts', async () => {
   const shared = new SharedWork<string, string>()
   const { begun, begin } = work()
   const leaving = new AbortController()
   const left = shared.join('a', begin, caller(leaving.signal))
   const stays = shared.join('a', begin, caller())
   leaving.abort()
-  await expect(left).rejects.toThrow('called off')
+  await expect(left).rejects.toThrow('cancelled')
   expect(begun[0]?.signal.aborted).toBe(false)
   begun[0]?.done()
   expect(await stays).toBe('result')
 })
 
-test('it is called off with the last one, who waits until it is taken back', async () => {
+test('cancels the work with its last caller, who waits for the clean-up', async () => {
   const shared = new SharedWork<string, string>()
   const { begun, begin } = work()
   const leaving = new AbortController()
@@ -56,7 +56,7 @@ test('it is called off with the last one, who waits until it is taken back', asy
   const next = shared.join('a', begin, caller())
   expect(begun).toHaveLength(1)
   await expect(left).rejects.toThrow('taken back')
-  // What is asked for meanwhile begins anew after that.
+  // A call during the clean-up starts new work afterwards.
   await expect.poll(() => begun.length).toBe(2)
   begun[1]?.done()
   expect(await next).toBe('result')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { post } from './asking.ts'
+import { post } from './post.ts'
 import { type ModelServer, startModelServer } from './server.ts'
 
 let server: ModelServer
@@ -15,7 +15,7 @@ const tools = [
   },
 ]
 const user = (content: unknown) => ({ role: 'user', content })
-const ask = (messages: unknown[], rest: object = {}) =>
+const request = (messages: unknown[], rest: object = {}) =>
   post(`${server.url}/v1/messages?beta=true`, {
     model: 'm',
     max_tokens: 9,
@@ -25,8 +25,8 @@ const ask = (messages: unknown[], rest: object = {}) =>
     ...rest,
   })
 
-test('text is streamed as one block of pieces between a start and a stop', async () => {
-  const { status, events } = await ask([user([{ type: 'text', text: 'say:banana' }])])
+test('streams text as one block between a start and a stop event', async () => {
+  const { status, events } = await request([user([{ type: 'text', text: 'say:banana' }])])
   expect(status).toBe(200)
   expect(events.every(({ event, data }) => event === data.type)).toBe(true)
   expect(events.map(({ data }) => data)).toEqual([
@@ -62,8 +62,8 @@ test('text is streamed as one block of pieces between a start and a stop', async
   ])
 })
 
-test('a thought is a block before the text, and signed', async () => {
-  const { events } = await ask([user('think:apples')])
+test('streams a thought as a signed block before the text', async () => {
+  const { events } = await request([user('think:apples')])
   const starts = events.filter(({ event }) => event === 'content_block_start').map(({ data }) => data)
   expect(starts).toEqual([
     {
@@ -78,8 +78,8 @@ test('a thought is a block before the text, and signed', async () => {
   expect(deltas.at(-1)).toEqual({ type: 'signature_delta', signature: expect.any(String) })
 })
 
-test('a call of a tool is a block whose input comes as JSON', async () => {
-  const { events } = await ask([user('run:ls -l')])
+test('streams a tool call as a block with its input as JSON', async () => {
+  const { events } = await request([user('run:ls -l')])
   expect(events.slice(1, -2).map(({ data }) => data)).toEqual([
     {
       type: 'content_block_start',
@@ -96,8 +96,8 @@ test('a call of a tool is a block whose input comes as JSON', async () => {
   expect(events.at(-2)?.data.delta).toEqual({ stop_reason: 'tool_use', stop_sequence: null })
 })
 
-test('after the result of a tool it is done', async () => {
-  const { json } = await ask(
+test('responds with "done" after a tool result', async () => {
+  const { json } = await request(
     [
       user('run:ls'),
       { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'Bash', input: {} }] },
@@ -115,8 +115,8 @@ test('after the result of a tool it is done', async () => {
   })
 })
 
-test('what the user says beside the result of a cancelled tool is the next message', async () => {
-  const { json } = await ask(
+test('reads user text next to the result of a cancelled tool as the next prompt', async () => {
+  const { json } = await request(
     [
       user('run:ls'),
       user([
@@ -130,10 +130,10 @@ test('what the user says beside the result of a cancelled tool is the next messa
   expect(json.content).toEqual([{ type: 'text', text: 'I say banana.' }])
 })
 
-test('whole answers hold thoughts and calls as well', async () => {
-  const thinking = await ask([user('think:')], { stream: false })
+test('includes thoughts and tool calls in a response that is not streamed', async () => {
+  const thinking = await request([user('think:')], { stream: false })
   expect(thinking.json.content.map(({ type }: { type: string }) => type)).toEqual(['thinking', 'text'])
-  const calling = await ask([user('run:ls')], { stream: false })
+  const calling = await request([user('run:ls')], { stream: false })
   expect(calling.json).toMatchObject({
     content: [{ type: 'tool_use', name: 'Bash', input: { command: 'ls' } }],
     stop_reason: 'tool_use',
@@ -144,8 +144,8 @@ test.each([
   [400, 'invalid_request_error'],
   [429, 'rate_limit_error'],
   [500, 'api_error'],
-])('error:%i is %s', async (code, type) => {
-  const { status, json } = await ask([user(`error:${code}`)])
+])('responds to the mark error:%i with an error of type %s', async (code, type) => {
+  const { status, json } = await request([user(`error:${code}`)])
   expect(status).toBe(code)
   expect(json).toEqual({
     type: 'error',
@@ -153,19 +153,19 @@ test.each([
   })
 })
 
-test('tokens are counted', async () => {
+test('counts tokens', async () => {
   const { json } = await post(`${server.url}/v1/messages/count_tokens`, { messages: [user('hello')] })
   expect(json).toEqual({ input_tokens: expect.any(Number) })
 })
 
-test('without tools all is a title', async () => {
-  const { json } = await ask([user('error:500')], { stream: false, tools: [] })
+test('responds with a title to a request without tools', async () => {
+  const { json } = await request([user('error:500')], { stream: false, tools: [] })
   expect(json.content).toEqual([{ type: 'text', text: 'A short title' }])
 })
 
-test('an answer that must have a shape has it', async () => {
+test('responds with JSON of the requested schema', async () => {
   const schema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
   const rest = { stream: false, output_config: { format: { type: 'json_schema', schema } } }
-  const { json } = await ask([user('error:500')], rest)
+  const { json } = await request([user('error:500')], rest)
   expect(json.content).toEqual([{ type: 'text', text: '{"title":"A short title"}' }])
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { post } from './asking.ts'
+import { post } from './post.ts'
 import { type ModelServer, startModelServer } from './server.ts'
 
 let server: ModelServer
@@ -18,7 +18,7 @@ const tools = [
   },
 ]
 const user = (content: unknown) => ({ role: 'user', content })
-const ask = (messages: unknown[], rest: object = {}) =>
+const request = (messages: unknown[], rest: object = {}) =>
   post(`${server.url}/v1/chat/completions`, { model: 'm', stream: true, tools, messages, ...rest })
 
 const chunk = (delta: object, finish_reason: string | null = null) => ({
@@ -29,8 +29,8 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason }],
 })
 
-test('text is streamed in chunks, then the reason, the usage and [DONE]', async () => {
-  const { status, events } = await ask([{ role: 'system', content: 'run:ls' }, user('say:banana')])
+test('streams text in chunks, then the finish reason, the usage and [DONE]', async () => {
+  const { status, events } = await request([{ role: 'system', content: 'run:ls' }, user('say:banana')])
   expect(status).toBe(200)
   expect(events.map(({ data }) => data)).toEqual([
     chunk({ role: 'assistant', content: '' }),
@@ -47,8 +47,8 @@ test('text is streamed in chunks, then the reason, the usage and [DONE]', async 
   ])
 })
 
-test('a thought is reasoning before the text', async () => {
-  const { events } = await ask([user([{ type: 'text', text: 'think:apples' }])])
+test('streams a thought as reasoning before the text', async () => {
+  const { events } = await request([user([{ type: 'text', text: 'think:apples' }])])
   const deltas = events.slice(0, -2).map(({ data }) => Object.keys(data.choices[0].delta).join())
   expect(deltas).toEqual([
     'role,content',
@@ -58,8 +58,8 @@ test('a thought is reasoning before the text', async () => {
   ])
 })
 
-test('a call of a tool has its arguments as JSON', async () => {
-  const { events } = await ask([user('run:ls -l')])
+test('streams a tool call with its arguments as JSON', async () => {
+  const { events } = await request([user('run:ls -l')])
   expect(events.slice(1, 3).map(({ data }) => data)).toEqual([
     chunk({
       tool_calls: [
@@ -75,8 +75,8 @@ test('a call of a tool has its arguments as JSON', async () => {
   ])
 })
 
-test('after the result of a tool it is done', async () => {
-  const { json } = await ask(
+test('responds with "done" after a tool result', async () => {
+  const { json } = await request(
     [
       user('run:ls'),
       { role: 'assistant', content: null },
@@ -91,14 +91,14 @@ test('after the result of a tool it is done', async () => {
   })
 })
 
-test('whole answers hold thoughts and calls as well', async () => {
-  const thinking = await ask([user('think:apples')], { stream: false })
+test('includes thoughts and tool calls in a response that is not streamed', async () => {
+  const thinking = await request([user('think:apples')], { stream: false })
   expect(thinking.json.choices[0].message).toEqual({
     role: 'assistant',
     content: 'I thought about apples.',
     reasoning_content: 'Let me think about apples.',
   })
-  const calling = await ask([user('run:ls')], { stream: false })
+  const calling = await request([user('run:ls')], { stream: false })
   expect(calling.json.choices[0]).toMatchObject({
     message: { content: null, tool_calls: [{ type: 'function', function: { name: 'bash' } }] },
     finish_reason: 'tool_calls',
@@ -109,22 +109,22 @@ test.each([
   [400, 'invalid_request_error'],
   [429, 'rate_limit_error'],
   [500, 'server_error'],
-])('error:%i is %s', async (code, type) => {
-  const { status, json } = await ask([user(`error:${code}`)])
+])('responds to the mark error:%i with an error of type %s', async (code, type) => {
+  const { status, json } = await request([user(`error:${code}`)])
   expect(status).toBe(code)
   expect(json).toEqual({
     error: { message: `The fake model was told to fail with ${code}.`, type, param: null, code: null },
   })
 })
 
-test('without tools all is a title', async () => {
-  const { json } = await ask([user('error:500')], { stream: false, tools: undefined })
+test('responds with a title to a request without tools', async () => {
+  const { json } = await request([user('error:500')], { stream: false, tools: undefined })
   expect(json.choices[0].message.content).toBe('A short title')
 })
 
-test('an answer that must have a shape has it', async () => {
+test('responds with JSON of the requested schema', async () => {
   const schema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
   const rest = { stream: false, response_format: { type: 'json_schema', json_schema: { schema } } }
-  const { json } = await ask([user('error:500')], rest)
+  const { json } = await request([user('error:500')], rest)
   expect(json.choices[0].message.content).toBe('{"title":"A short title"}')
 })

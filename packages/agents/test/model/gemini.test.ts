@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { post } from './asking.ts'
+import { post } from './post.ts'
 import { type ModelServer, startModelServer } from './server.ts'
 
 let server: ModelServer
@@ -39,7 +39,7 @@ const response = (part: object, finish: object = {}) => ({
   responseId: expect.any(String),
 })
 
-test('text is streamed in candidates, and the last one says STOP', async () => {
+test('streams text as candidates and ends with finishReason STOP', async () => {
   const { status, events } = await stream([user('say:banana')])
   expect(status).toBe(200)
   expect(events.map(({ data }) => data)).toEqual([
@@ -49,7 +49,7 @@ test('text is streamed in candidates, and the last one says STOP', async () => {
   ])
 })
 
-test('a thought is one part with a heading before the text', async () => {
+test('streams a thought as one part with a heading before the text', async () => {
   const { events } = await stream([user('think:apples')])
   const parts = events.map(({ data }) => data.candidates[0].content.parts[0])
   expect(parts).toEqual([
@@ -61,7 +61,7 @@ test('a thought is one part with a heading before the text', async () => {
   ])
 })
 
-test('a call of a tool has its arguments as an object', async () => {
+test('streams a tool call with its arguments as an object', async () => {
   const { events } = await stream([user('run:ls -l')])
   expect(events.map(({ data }) => data)).toEqual([
     response(
@@ -71,7 +71,7 @@ test('a call of a tool has its arguments as an object', async () => {
   ])
 })
 
-test('after the result of a tool it is done', async () => {
+test('responds with "done" after a tool result', async () => {
   const { json } = await whole([
     user('run:ls'),
     { role: 'model', parts: [{ functionCall: { name: 'run_shell_command', args: {} } }] },
@@ -91,7 +91,7 @@ test.each([
   [400, 'INVALID_ARGUMENT'],
   [429, 'RESOURCE_EXHAUSTED'],
   [500, 'INTERNAL'],
-])('error:%i is %s', async (code, status) => {
+])('responds to the mark error:%i with an error of type %s', async (code, status) => {
   const answer = await stream([user(`error:${code}`)])
   expect(answer.status).toBe(code)
   expect(answer.json).toEqual({
@@ -99,19 +99,19 @@ test.each([
   })
 })
 
-test('tokens are counted', async () => {
+test('counts tokens', async () => {
   const { json } = await post(`${model()}:countTokens`, { contents: [user('hello')] })
   expect(json).toEqual({ totalTokens: expect.any(Number) })
 })
 
-test('without tools all is a title', async () => {
+test('responds with a title to a request without tools', async () => {
   const { json } = await whole([user('error:500')], { tools: [] })
   expect(json.candidates[0].content.parts.map(({ text }: { text: string }) => text).join('')).toBe(
     'A short title',
   )
 })
 
-test.each(['responseJsonSchema', 'responseSchema'])('an answer has the shape of its %s', async (key) => {
+test.each(['responseJsonSchema', 'responseSchema'])('responds with JSON of the schema in %s', async (key) => {
   const schema = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
   const { json } = await whole([user('error:500')], { generationConfig: { [key]: schema } })
   const parts = json.candidates[0].content.parts.map(({ text }: { text: string }) => text)

@@ -1,5 +1,5 @@
 // The model as a program: `node main.ts --port 18080` prints {"url":"http://127.0.0.1:18080"} and runs until it is ended.
-// What was asked of it is at /requests.
+// GET /requests returns the recorded requests.
 import { parseArgs } from 'node:util'
 import { startModelServer } from './server.ts'
 

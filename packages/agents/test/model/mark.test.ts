@@ -13,18 +13,18 @@ test.each([
   ['run:echo say:hi; exit 3', { kind: 'run', command: 'echo say:hi; exit 3' }],
   ['run-escalated:id', { kind: 'run-escalated', command: 'id' }],
   ['error:429', { kind: 'error', status: 429 }],
-])('%j is a mark', (text, mark) => {
+])('finds the mark in %j', (text, mark) => {
   expect(findMark(text)).toEqual(mark)
 })
 
 test.each(['hello', 'error: no such file', 'I run: nothing', 'overwrite:a:b', 'write:a', 'dry-run:ls'])(
-  '%j has no mark',
+  'finds no mark in %j',
   (text) => {
     expect(findMark(text)).toBeUndefined()
   },
 )
 
-test('what an agent wraps around the words of the user does not hide the mark', () => {
+test('finds a mark inside the text that an agent wraps around the prompt', () => {
   expect(findMark('<context>\nrun:ls\n</context>\n<user_input mode="act">say:banana</user_input>\n')).toEqual(
     {
       kind: 'say',

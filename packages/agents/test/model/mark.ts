@@ -1,4 +1,4 @@
-/** What the last message of the user tells the model to do. */
+/** An instruction to the model in the last message of the user. */
 export type Mark =
   | { readonly kind: 'say'; readonly word: string }
   | { readonly kind: 'think'; readonly about: string }
@@ -21,8 +21,8 @@ const shapes: readonly [RegExp, (first: string, second: string) => Mark][] = [
 const start = /(?<![\w-])(?:say|think|slow|write|run|run-escalated|error):/g
 
 /**
- * The first mark of the last line that has one: agents put their own lines before the user's, and a command may look
- * like a mark itself (`run:echo say:hi`).
+ * Finds the first mark of the last line that has one: agents add their own lines before the user's, and a command may
+ * contain a mark itself (`run:echo say:hi`).
  *
  * @example findMark('<task>say:banana</task>') // → { kind: 'say', word: 'banana' }
  */
@@ -44,7 +44,7 @@ function markIn(line: string): Mark | undefined {
   return undefined
 }
 
-/** Agents wrap what the user says: `<user_input>run:ls</user_input>`. */
+/** Agents wrap the prompt in tags: `<user_input>run:ls</user_input>`. */
 function withoutClosingTags(line: string): string {
   return line.replace(/(?:<\/[\w-]+>\s*)+$/, '').trimEnd()
 }

@@ -1,21 +1,21 @@
-import type { DialectName } from './ask.ts'
+import type { DialectName } from './completion-request.ts'
 import type { Mark } from './mark.ts'
 
-/** What was asked of the model, once. */
+/** A recorded request to the model. */
 export interface ModelRequest {
   readonly dialect: DialectName | 'other'
   readonly method: string
   readonly path: string
-  /** What the agent showed as its key. */
+  /** The API key that the agent sent. */
   readonly key?: string
   readonly stream: boolean
-  /** Names of the tools that were sent; none in requests for a title or the like. */
+  /** Names of the offered tools; empty in requests for a title and similar ones. */
   readonly tools: readonly string[]
-  /** What the user said before the prompt, as far as the agent sent it. */
+  /** Earlier messages of the user that the agent sent. */
   readonly earlier: string
   readonly prompt: string
   readonly mark?: Mark
-  /** How many results of tools came after the prompt. */
+  /** Number of tool results after the prompt. */
   readonly results: number
 }
 

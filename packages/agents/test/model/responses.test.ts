@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { post } from './asking.ts'
+import { post } from './post.ts'
 import { type ModelServer, startModelServer } from './server.ts'
 
 let server: ModelServer
@@ -18,11 +18,11 @@ const tools = [
   { type: 'web_search' },
 ]
 const user = (text: string) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
-const ask = (input: unknown, rest: object = {}) =>
+const request = (input: unknown, rest: object = {}) =>
   post(`${server.url}/v1/responses`, { model: 'm', stream: true, tools, input, ...rest })
 
-test('text is streamed as one message, and the whole response comes last', async () => {
-  const { status, events } = await ask([user('<environment_context/>'), user('say:banana')])
+test('streams text as one message and ends with the whole response', async () => {
+  const { status, events } = await request([user('<environment_context/>'), user('say:banana')])
   expect(status).toBe(200)
   expect(events.every(({ event, data }) => event === data.type)).toBe(true)
   expect(events.map(({ data }) => data.sequence_number)).toEqual(events.map((_, index) => index))
@@ -66,8 +66,8 @@ test('text is streamed as one message, and the whole response comes last', async
   })
 })
 
-test('a thought is a summary of reasoning before the message', async () => {
-  const { events } = await ask([user('think:apples')])
+test('streams a thought as a reasoning summary before the message', async () => {
+  const { events } = await request([user('think:apples')])
   const items = events.filter(({ event }) => event === 'response.output_item.done')
   expect(items.map(({ data }) => [data.output_index, data.item.type])).toEqual([
     [0, 'reasoning'],
@@ -77,8 +77,8 @@ test('a thought is a summary of reasoning before the message', async () => {
   expect(events.filter(({ event }) => event === 'response.reasoning_summary_text.delta')).toHaveLength(5)
 })
 
-test('a function is called with JSON', async () => {
-  const { events } = await ask([user('run:ls -l')])
+test('streams a function call with JSON arguments', async () => {
+  const { events } = await request([user('run:ls -l')])
   const call = {
     id: expect.stringMatching(/^fc_/),
     type: 'function_call',
@@ -112,8 +112,8 @@ test('a function is called with JSON', async () => {
   ])
 })
 
-test('a tool that takes plain text gets plain text', async () => {
-  const { events } = await ask([user('write:a.txt:hello')])
+test('streams plain text to a tool with plain text input', async () => {
+  const { events } = await request([user('write:a.txt:hello')])
   expect(events.slice(2, -1).map(({ event }) => event)).toEqual([
     'response.output_item.added',
     'response.custom_tool_call_input.delta',
@@ -127,8 +127,8 @@ test('a tool that takes plain text gets plain text', async () => {
   })
 })
 
-test('a command leaves the sandbox when told so', async () => {
-  const { json } = await ask('run-escalated:id', { stream: false })
+test('requests to run a command outside of the sandbox for the mark run-escalated', async () => {
+  const { json } = await request('run-escalated:id', { stream: false })
   expect(json.status).toBe('completed')
   expect(JSON.parse(json.output[0].arguments)).toMatchObject({
     cmd: 'id',
@@ -137,34 +137,42 @@ test('a command leaves the sandbox when told so', async () => {
   })
 })
 
-test.each(['function_call_output', 'custom_tool_call_output'])('after a %s it is done', async (type) => {
-  const { json } = await ask([user('run:ls'), { type, call_id: 'c', output: 'a.txt' }], { stream: false })
-  expect(json.output[0].content[0].text).toBe('done: a.txt')
-})
+test.each(['function_call_output', 'custom_tool_call_output'])(
+  'responds with "done" after a %s',
+  async (type) => {
+    const { json } = await request([user('run:ls'), { type, call_id: 'c', output: 'a.txt' }], {
+      stream: false,
+    })
+    expect(json.output[0].content[0].text).toBe('done: a.txt')
+  },
+)
 
 test.each([
   [400, 'invalid_request_error'],
   [429, 'rate_limit_error'],
   [500, 'server_error'],
-])('error:%i is %s', async (code, type) => {
-  const { status, json } = await ask([user(`error:${code}`)])
+])('responds to the mark error:%i with an error of type %s', async (code, type) => {
+  const { status, json } = await request([user(`error:${code}`)])
   expect(status).toBe(code)
   expect(json).toEqual({
     error: { message: `The fake model was told to fail with ${code}.`, type, param: null, code: null },
   })
 })
 
-test('without tools all is a title', async () => {
-  const { json } = await ask('error:500', { stream: false, tools: [{ type: 'web_search' }] })
+test('responds with a title to a request without tools', async () => {
+  const { json } = await request('error:500', { stream: false, tools: [{ type: 'web_search' }] })
   expect(json.output[0].content[0].text).toBe('A short title')
 })
 
-test('an answer that must have a shape has it, and a review allows', async () => {
+test('responds with JSON of the requested schema, and approves a review', async () => {
   const schema = {
     type: 'object',
     properties: { outcome: { type: 'string', enum: ['deny', 'allow'] }, rationale: { type: 'string' } },
     required: ['outcome'],
   }
-  const { json } = await ask('run:ls', { stream: false, text: { format: { type: 'json_schema', schema } } })
+  const { json } = await request('run:ls', {
+    stream: false,
+    text: { format: { type: 'json_schema', schema } },
+  })
   expect(json.output[0].content[0].text).toBe('{"outcome":"allow"}')
 })

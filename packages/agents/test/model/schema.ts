@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** As much of JSON Schema as agents use. Gemini writes types in capitals. */
+/** The part of JSON Schema that agents use. Gemini writes types in capitals. */
 const Property = z.looseObject({
   type: z.optional(z.union([z.string(), z.array(z.string())])),
   enum: z.optional(z.array(z.unknown())),
 })
 
-/** An object: what a tool takes, or what an agent wants an answer to look like. */
+/** The schema of an object: the input of a tool, or the form of a reply. */
 export const Schema = z.object({
   properties: z.optional(z.record(z.string(), Property)),
   required: z.optional(z.array(z.string())),
@@ -15,15 +15,15 @@ export const Schema = z.object({
 export type Property = z.infer<typeof Property>
 export type Schema = z.infer<typeof Schema>
 
-/** What a string is where nothing else is known. */
+/** The value of a string without other constraints. */
 export const filler = 'A short title'
 
-/** An object of this shape, with what is required and no more. */
+/** An example object of the schema with only its required properties. */
 export function exampleOf({ properties = {}, required = [] }: Schema): Record<string, unknown> {
   return Object.fromEntries(required.map((name) => [name, example(properties[name])]))
 }
 
-/** Some value that fits; of several, the one that lets things go on. */
+/** An example value; of several, the one that approves or continues. */
 export function example(property: Property | undefined): unknown {
   if (property?.enum) return property.enum.find(isWelcome) ?? property.enum[0]
   switch (types(property)[0]) {

@@ -2,15 +2,20 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { post } from './asking.ts'
+import { post } from './post.ts'
 import { startModelServer } from './server.ts'
 
 const tools = [{ type: 'function', function: { name: 'bash', parameters: {} } }]
-const ask = (content: string) => ({ model: 'm', stream: true, tools, messages: [{ role: 'user', content }] })
+const request = (content: string) => ({
+  model: 'm',
+  stream: true,
+  tools,
+  messages: [{ role: 'user', content }],
+})
 
-test('what was asked is remembered', async () => {
+test('records its requests', async () => {
   await using server = await startModelServer()
-  await post(`${server.url}/v1/chat/completions`, ask('say:banana'))
+  await post(`${server.url}/v1/chat/completions`, request('say:banana'))
   await fetch(`${server.url}/v1/models`)
   expect(server.requests).toEqual([
     {
@@ -39,21 +44,21 @@ test('what was asked is remembered', async () => {
   expect(await (await fetch(`${server.url}/requests`)).json()).toEqual(server.requests)
 })
 
-test('without a mark the answer repeats the last word', async () => {
+test('repeats the last word of a prompt without a mark', async () => {
   await using server = await startModelServer()
   const { json } = await post(`${server.url}/v1/chat/completions`, {
-    ...ask('<user_input>Hello, dear kumquat!</user_input>'),
+    ...request('<user_input>Hello, dear kumquat!</user_input>'),
     stream: false,
   })
   expect(json.choices[0].message.content).toBe('You said kumquat.')
 })
 
-test('a slow answer goes on until the client goes away', async () => {
+test('streams a slow response until the client disconnects', async () => {
   await using server = await startModelServer()
   const controller = new AbortController()
   const response = await fetch(`${server.url}/v1/chat/completions`, {
     method: 'POST',
-    body: JSON.stringify(ask('slow:tick')),
+    body: JSON.stringify(request('slow:tick')),
     signal: controller.signal,
   })
   let text = ''
@@ -64,11 +69,11 @@ test('a slow answer goes on until the client goes away', async () => {
     }
   }).rejects.toThrow('aborted')
   expect(text).toContain('tick 300')
-  // What was left of the answer when the client went away never came: it was not written all at once.
+  // The rest of the response was not written at once, so it was never sent after the client disconnected.
   expect(text).not.toMatch(/tick 1\b/)
 })
 
-test('what is not of the dialect is refused in the dialect', async () => {
+test('rejects an invalid body in the error format of the dialect', async () => {
   await using server = await startModelServer()
   const { status, json } = await post(`${server.url}/v1/messages`, { messages: 'none' })
   expect(status).toBe(400)
@@ -80,14 +85,14 @@ test.each([
   ['/v1beta/models', { models: [{ name: 'models/fake-model' }] }],
   ['/api/v1/users/me', { success: true, data: { email: 'nobody@example.com' } }],
   ['/anything/else', {}],
-])('%s is answered politely', async (path, body) => {
+])('responds to %s, which agents request besides completions', async (path, body) => {
   await using server = await startModelServer()
   const response = await fetch(server.url + path)
   expect(response.status).toBe(200)
   expect(await response.json()).toMatchObject(body)
 })
 
-test('it runs as a program until it is ended', async () => {
+test('runs as a program until it is killed', async () => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('main.ts', import.meta.url)), '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

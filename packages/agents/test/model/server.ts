@@ -4,19 +4,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { courtesy } from './courtesy.ts'
-import type { Context, Dialect } from './dialects/dialect.ts'
+import type { Dialect, ReplyContext } from './dialects/dialect.ts'
 import { dialects } from './dialects/dialects.ts'
 import { findMark } from './mark.ts'
-import { type Reply, replyTo } from './reply.ts'
+import { metadata } from './metadata.ts'
+import { type ModelReply, replyTo } from './reply.ts'
 import { type ModelRequest, requestLog } from './request-log.ts'
 import { tokens, usageOf } from './usage.ts'
 
 export interface ModelServer {
-  /** Such as `http://127.0.0.1:18080`: what comes after it is the dialect's. */
+  /** Base URL such as `http://127.0.0.1:18080`, without the path of a dialect. */
   readonly url: string
   readonly port: number
-  /** What was asked, oldest first; the last thousand. */
+  /** The last thousand requests, oldest first. */
   readonly requests: readonly ModelRequest[]
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -25,8 +25,8 @@ export interface ModelServer {
 type AddRequest = (request: ModelRequest) => void
 
 /**
- * A model for tests of real agents: it speaks the APIs of four providers, and marks in the last message of the user
- * say what it does (see `mark.ts`). Why it is our own: `docs/decisions/003-model-server-of-tests.md`.
+ * A model server for tests of real agents. It implements the APIs of four providers; marks in the last message of the
+ * user control its replies (see `mark.ts`). Why it is not a library: `docs/decisions/003-model-server-of-tests.md`.
  *
  * @example
  * await using model = await startModelServer()
@@ -40,7 +40,7 @@ export async function startModelServer({ port = 0, host = '127.0.0.1' } = {}): P
   })
   server.listen(port, host)
   await once(server, 'listening')
-  // It listens on TCP, so the address has a port.
+  // A TCP server's address has a port.
   const { port: bound } = server.address() as AddressInfo
   const close = async () => {
     if (!server.listening) return
@@ -59,11 +59,11 @@ export async function startModelServer({ port = 0, host = '127.0.0.1' } = {}): P
 
 async function handle(request: IncomingMessage, response: ServerResponse, add: AddRequest) {
   const url = new URL(request.url ?? '/', 'http://model')
-  const asked = await text(request)
+  const body = await text(request)
   const method = request.method ?? 'GET'
   const dialect = method === 'POST' ? dialects.find((each) => each.purpose(url)) : undefined
   const about = { method, path: url.pathname + url.search, ...keyOf(request, url) }
-  if (dialect?.purpose(url) === 'answer') return answer(dialect, { url, asked, about, response, add })
+  if (dialect?.purpose(url) === 'answer') return respond(dialect, { url, body, about, response, add })
   add({
     dialect: dialect?.name ?? 'other',
     ...about,
@@ -73,19 +73,19 @@ async function handle(request: IncomingMessage, response: ServerResponse, add: A
     prompt: '',
     results: 0,
   })
-  send(response, 200, dialect ? dialect.count(tokens(asked)) : courtesy(url))
+  send(response, 200, dialect ? dialect.count(tokens(body)) : metadata(url))
 }
 
-interface Question {
+interface ModelCall {
   readonly url: URL
-  readonly asked: string
+  readonly body: string
   readonly about: Pick<ModelRequest, 'method' | 'path' | 'key'>
   readonly response: ServerResponse
   readonly add: AddRequest
 }
 
-async function answer(dialect: Dialect, { url, asked, about, response, add }: Question) {
-  const ask = understand(dialect, asked, url)
+async function respond(dialect: Dialect, { url, body, about, response, add }: ModelCall) {
+  const ask = parse(dialect, body, url)
   if (ask instanceof Error) return send(response, 400, dialect.refuse({ status: 400, message: ask.message }))
   const mark = findMark(ask.prompt)
   add({
@@ -100,20 +100,20 @@ async function answer(dialect: Dialect, { url, asked, about, response, add }: Qu
   })
   const reply = replyTo(ask, mark)
   if ('status' in reply) return send(response, reply.status, dialect.refuse(reply))
-  const context = { ask, usage: usageOf(asked, reply), id: randomUUID().replaceAll('-', '') }
+  const context = { ask, usage: usageOf(body, reply), id: randomUUID().replaceAll('-', '') }
   if (!ask.stream) return send(response, 200, dialect.whole(reply, context))
   await stream(dialect, reply, context, response)
 }
 
-function understand(dialect: Dialect, asked: string, url: URL) {
+function parse(dialect: Dialect, body: string, url: URL) {
   try {
-    return dialect.read(JSON.parse(asked), url)
+    return dialect.read(JSON.parse(body), url)
   } catch (error) {
     return error as Error
   }
 }
 
-async function stream(dialect: Dialect, reply: Reply, context: Context, response: ServerResponse) {
+async function stream(dialect: Dialect, reply: ModelReply, context: ReplyContext, response: ServerResponse) {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   for (const piece of dialect.stream(reply, context)) {
     if (response.destroyed) return

@@ -1,4 +1,4 @@
-/** All text in a content, be it a string, a list of blocks or an object such as Gemini's `{ output }`. */
+/** All text of a content: a string, a list of blocks, or an object such as Gemini's `{ output }`. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (typeof content !== 'object' || content === null) return ''

@@ -21,7 +21,7 @@ test.each([
   ['cline 2', 'write_to_file', { path: 'string', content: 'string' }, { path: '/a', content: 'x' }],
   ['cline 3', 'editor', { path: 'string', new_text: 'string' }, { path: '/a', new_text: 'x' }],
   ['copilot', 'create', { path: 'string', file_text: 'string' }, { path: '/a', file_text: 'x' }],
-])('%s writes with its %s', (_, name, types, input) => {
+])('makes %s write a file with its tool %s', (_, name, types, input) => {
   expect(callToWrite([reader, tool(name, types)], '/a', 'x')).toEqual({ kind: 'function', name, input })
 })
 
@@ -37,16 +37,16 @@ test.each([
     { command: 'ls', requires_approval: true },
   ],
   ['cline 3', 'run_commands', { commands: 'array' }, { commands: ['ls'] }],
-])('%s runs with its %s', (_, name, types, input) => {
+])('makes %s run a command with its tool %s', (_, name, types, input) => {
   expect(callToRun([reader, tool(name, types)], 'ls')).toEqual({ kind: 'function', name, input })
 })
 
-test('what a tool does not require is left out', () => {
+test('leaves out optional arguments of a tool', () => {
   const bash = tool('bash', { command: 'string', timeout: 'number' }, ['command'])
   expect(callToRun([bash], 'ls')?.input).toEqual({ command: 'ls' })
 })
 
-test('a tool that takes plain text gets a patch', () => {
+test('passes a patch to a tool with plain text input', () => {
   expect(callToWrite([{ kind: 'text', name: 'apply_patch' }], 'a.txt', 'one\ntwo')).toEqual({
     kind: 'text',
     name: 'apply_patch',
@@ -54,13 +54,13 @@ test('a tool that takes plain text gets a patch', () => {
   })
 })
 
-test('without a tool that writes, the shell does', () => {
+test('writes with the shell when there is no tool that writes', () => {
   expect(callToWrite([tool('exec_command', { cmd: 'string' })], 'a.txt', "it's")?.input).toEqual({
     cmd: "printf '%s' 'it'\\''s' > 'a.txt'",
   })
 })
 
-test('leaving the sandbox of Codex needs a reason', () => {
+test('gives a reason when a command leaves the sandbox of Codex', () => {
   expect(callToRunEscalated([tool('exec_command', { cmd: 'string' })], 'id')?.input).toEqual({
     cmd: 'id',
     sandbox_permissions: 'require_escalated',
@@ -68,7 +68,7 @@ test('leaving the sandbox of Codex needs a reason', () => {
   })
 })
 
-test('without any fitting tool there is no call', () => {
+test('makes no call when no tool fits', () => {
   expect(callToRun([reader], 'ls')).toBeUndefined()
   expect(callToWrite([reader], 'a', 'b')).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import { example, isList, type Property, type Schema } from './schema.ts'
 
-/** A tool that the agent offers: one with named arguments, or one that takes plain text. */
+/** A tool of the agent: with named arguments, or with plain text input. */
 export type Tool =
   | { readonly kind: 'function'; readonly name: string; readonly parameters: Schema }
   | { readonly kind: 'text'; readonly name: string }
@@ -15,7 +15,7 @@ const paths = ['file_path', 'filePath', 'path', 'absolute_path', 'absolutePath',
 const contents = ['content', 'contents', 'file_text', 'new_text', 'text']
 const commands = ['command', 'cmd', 'commands', 'fullCommand', 'script']
 
-/** A call that writes a file: by a tool made for it, else by a patch, else by the shell. */
+/** A call that writes a file: with a tool for that, else with a patch, else with the shell. */
 export function callToWrite(tools: readonly Tool[], path: string, content: string): Call | undefined {
   const writer = best(tools, [/^write/i, /^create/i, /write|create|edit/i], [paths, contents])
   if (writer) return fill(writer, [paths, path], [contents, content])
@@ -35,7 +35,7 @@ export function callToRun(tools: readonly Tool[], command: string): Call | undef
   return shell && fill(shell, [commands, command])
 }
 
-/** The same, asking to leave the agent's own sandbox, in the words of Codex. */
+/** A call that runs a command outside of the agent's own sandbox, with the arguments of Codex. */
 export function callToRunEscalated(tools: readonly Tool[], command: string): Call | undefined {
   const call = callToRun(tools, command)
   if (call?.kind !== 'function') return call
@@ -46,7 +46,7 @@ export function callToRunEscalated(tools: readonly Tool[], command: string): Cal
   return { ...call, input: { ...call.input, ...escalation } }
 }
 
-/** The first tool by name, in the order of the names, that has an argument of each sort. */
+/** The first tool, in the order of the names, that has an argument of each kind. */
 function best(
   tools: readonly Tool[],
   names: readonly RegExp[],
@@ -66,7 +66,7 @@ function argument({ parameters }: FunctionTool, sort: readonly string[]): string
   return sort.find((name) => parameters.properties?.[name])
 }
 
-/** Gives the named arguments their values and every other required one something harmless. */
+/** Sets the named arguments, and a harmless value for every other required one. */
 function fill(tool: FunctionTool, ...values: (readonly [sort: readonly string[], value: string])[]): Call {
   const { properties = {}, required = [] } = tool.parameters
   const given = values.map(([sort, value]) => {

@@ -1,12 +1,12 @@
-import type { Reply } from './reply.ts'
+import type { ModelReply } from './reply.ts'
 
 export interface Usage {
   readonly input: number
   readonly output: number
 }
 
-/** Four characters a token, as a rule of thumb. */
-export function usageOf(asked: string, { thought, text, call }: Reply): Usage {
+/** Estimates the tokens of a text as four characters each. */
+export function usageOf(asked: string, { thought, text, call }: ModelReply): Usage {
   const answered = [...thought, ...text, call ? JSON.stringify(call.input) : ''].join('')
   return { input: tokens(asked), output: tokens(answered) }
 }

@@ -8,6 +8,6 @@ test.each([
   ['{model}', {}, '{model}'],
   ['{"a":{"b":1}}', { url: 'u' }, '{"a":{"b":1}}'],
   ['{url}', { url: '{key}', key: 'k' }, '{key}'],
-])('%s', (template, values, filled) => {
+])('fills the template %s', (template, values, filled) => {
   expect(fill(template, values)).toBe(filled)
 })

@@ -9,14 +9,14 @@ const variable = /^[A-Z][A-Z0-9_]*$/
 const fromHome = /^\.[A-Za-z0-9._/-]+$/
 const placeholders = new Set(['{url}', '{key}', '{model}', '{home}'])
 
-describe('every known agent', () => {
-  test('has names that nobody else has', () => {
+describe('known agents', () => {
+  test('have unique names and aliases', () => {
     const names = knownAgents.flatMap(({ name, aliases = [] }) => [name, ...aliases])
     expect(new Set(names).size).toBe(names.length)
     for (const name of names) expect(name).toMatch(/^[a-z][a-z0-9-]*$/)
   })
 
-  test.each(named)('%s is pinned to exact versions', (_, { source }) => {
+  test.each(named)('pins %s to exact versions', (_, { source }) => {
     if (source.kind !== 'npm') return
     expect(source.packages.length).toBeGreaterThan(0)
     for (const { name, version } of source.packages) {
@@ -27,7 +27,7 @@ describe('every known agent', () => {
       expect(path).toMatch(/^node_modules\/(?!.*\.\.)/)
   })
 
-  test.each(named)('%s names hosts with ports, variables and files as they are used', (_, entry) => {
+  test.each(named)('lists valid endpoints, variables and files of %s', (_, entry) => {
     const { variables, files, alongside } = entry.credentials
     for (const one of entry.endpoints) expect(one).toMatch(endpoint)
     for (const one of [...variables, ...(alongside?.variables ?? [])]) expect(one).toMatch(variable)
@@ -38,7 +38,7 @@ describe('every known agent', () => {
     expect(new Set(entry.endpoints).size).toBe(entry.endpoints.length)
   })
 
-  test.each(named)('%s is pointed at another model by templates that can be filled', (_, entry) => {
+  test.each(named)('fills all model endpoint templates of %s', (_, entry) => {
     const { modelEndpoint } = entry
     if (modelEndpoint === undefined) return
     const { env, files, path, defaultModel } = modelEndpoint
@@ -48,7 +48,7 @@ describe('every known agent', () => {
     expect(path).toMatch(/^(\/v1)?$/)
     for (const template of templates)
       for (const [found] of template.matchAll(/\{[a-z]+\}/g)) expect(placeholders).toContain(found)
-    // Left out where there is no model; in a file it cannot be.
+    // A variable without a value is left out; a file cannot leave one out.
     if (Object.values(files).some((file) => file.includes('{model}'))) expect(defaultModel).toBeDefined()
     for (const [name, file] of Object.entries(files)) {
       expect(name).toMatch(fromHome)
@@ -56,44 +56,47 @@ describe('every known agent', () => {
     }
   })
 
-  test.each(named)('%s has options whose current value can be chosen', (_, { options, capabilities }) => {
-    const categories = options.map(({ category }) => category)
-    expect(new Set(categories).size).toBe(categories.length)
-    for (const { current, choices } of options) expect(choices.map(({ value }) => value)).toContain(current)
-    if (categories.includes('mode')) expect(capabilities.modes).toBe(true)
-    if (categories.includes('model')) expect(capabilities.models).toBe(true)
-    if (categories.includes('thought_level')) expect(capabilities.thoughtLevels).toBe(true)
-  })
+  test.each(named)(
+    'lists the current value of each option of %s among its choices',
+    (_, { options, capabilities }) => {
+      const categories = options.map(({ category }) => category)
+      expect(new Set(categories).size).toBe(categories.length)
+      for (const { current, choices } of options) expect(choices.map(({ value }) => value)).toContain(current)
+      if (categories.includes('mode')) expect(capabilities.modes).toBe(true)
+      if (categories.includes('model')) expect(capabilities.models).toBe(true)
+      if (categories.includes('thought_level')) expect(capabilities.thoughtLevels).toBe(true)
+    },
+  )
 
-  test.each(named)('%s has signs of errors that are regular expressions', (_, { quirks }) => {
+  test.each(named)('has a valid error pattern for %s', (_, { quirks }) => {
     if (quirks.errorMessage !== undefined) expect(() => new RegExp(quirks.errorMessage ?? '')).not.toThrow()
     expect(quirks.notes.length).toBeGreaterThan(0)
   })
 })
 
-test('an agent is found by its name and by its other names', () => {
+test('finds an agent by its name and its aliases', () => {
   expect(findAgent('claude').title).toBe('Claude Code')
   expect(findAgent('mock').name).toBe('demo')
   expect(findAgent('kilocode').name).toBe('kilo')
 })
 
-test('an agent of one’s own comes before a known one of the same name', () => {
+test('prefers a custom agent to a known one of the same name', () => {
   const own = { ...findAgent('claude'), title: 'Mine' }
   expect(findAgent('claude', [own]).title).toBe('Mine')
   expect(findAgent('claude-code', [own]).title).toBe('Mine')
 })
 
-test('an agent that nobody knows is refused with the names there are', () => {
-  expect(() => findAgent('klaude')).toThrow(/no agent "klaude"; there are claude, codex, opencode/)
+test('rejects an unknown agent and lists the known names', () => {
+  expect(() => findAgent('klaude')).toThrow(/Unknown agent "klaude"; known agents: claude, codex, opencode/)
 })
 
-test('an agent of this package is a script beside it, in the source as in the build', () => {
+test('finds the script of a built-in agent in the source and in the build', () => {
   const { source } = findAgent('demo')
   if (source.kind !== 'builtin') throw new Error('The demo agent is part of the package.')
   expect(builtinScript(source)).toMatch(/packages\/agents\/src\/demo\/main\.ts$/)
 })
 
-test('no registry of packages is named anywhere: npm’s own settings say where they come from', () => {
+test('names no package registry, because npm’s settings do', () => {
   const source = new URL('../../src/', import.meta.url)
   const files = ['registry', 'install', 'credentials'].flatMap((folder) =>
     readdirSync(new URL(folder, source), { recursive: true, withFileTypes: true })

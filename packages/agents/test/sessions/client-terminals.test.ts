@@ -5,7 +5,7 @@ import { ClientTerminals } from '../../src/sessions/client-terminals.ts'
 const exit: ProcessExit = { outcome: 'ok', exitCode: 0, signal: null }
 const asked = { sessionId: 's', command: 'talk', args: ['much'] }
 
-/** A sandbox whose processes say so many MiB. */
+/** A sandbox whose processes write the given number of MiB. */
 function talking(mebibytes: number, started: Promise<void> = Promise.resolve()) {
   let count = 0
   const sandbox = {
@@ -20,14 +20,14 @@ function talking(mebibytes: number, started: Promise<void> = Promise.resolve()) 
         },
         kill: async () => exit,
       }
-      // Only what terminals use of it.
+      // Only the members that terminals use.
       return process as unknown as Process
     },
   }
   return sandbox as unknown as SandboxCore
 }
 
-it('keeps no more of the output than there is room for, whatever is asked for', async () => {
+it('limits the stored output, whatever the agent requests', async () => {
   const terminals = new ClientTerminals()
   const id = await terminals.create(talking(10), 'agent', { ...asked, outputByteLimit: 1e12 })
   await terminals.waitForExit(id)
@@ -35,7 +35,7 @@ it('keeps no more of the output than there is room for, whatever is asked for', 
   expect([output.length, truncated]).toEqual([4 * 1024 * 1024, true])
 })
 
-it('counts those that are being started', async () => {
+it('counts terminals that are being started', async () => {
   const terminals = new ClientTerminals()
   const started = Promise.withResolvers<void>()
   const sandbox = talking(0, started.promise)
@@ -45,7 +45,7 @@ it('counts those that are being started', async () => {
   expect(await Promise.all(all)).toHaveLength(64)
 })
 
-it('ends those that began since a moment, also those that have not begun yet', async () => {
+it('kills terminals created after a count, also those still being started', async () => {
   const terminals = new ClientTerminals()
   const before = await terminals.create(talking(0), 'agent', asked)
   const { createdCount } = terminals

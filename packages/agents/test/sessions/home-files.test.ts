@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { putInHome } from '../../src/sessions/start/home-files.ts'
 
 it.each(['none', 'bubblewrap'] as const)(
-  'puts files into HOME that only its user reads, %s',
+  'writes files into HOME that only their owner can read, with isolation %s',
   async (isolation) => {
     const data = mkdtempSync('/var/tmp/vitrine-home-')
     const sandbox = await createLocalSandbox({ provider: local({ data, isolation }) })
@@ -15,7 +15,7 @@ it.each(['none', 'bubblewrap'] as const)(
     const path = '.config/login.json'
     const show = async () =>
       (await sandbox.exec(`cd "$HOME" && stat -c %a ${path} && cat ${path}; ls -A .config`)).stdout
-    // A link that a workspace may have left there is replaced, not followed.
+    // An existing link is replaced, not followed.
     await sandbox.exec(`mkdir -p "$HOME/.config" && ln -s "$PWD/caught" "$HOME/${path}"`)
     const takeFirst = await putInHome(sandbox, { [path]: 'first' })
     expect(await show()).toBe('600\nfirstlogin.json\n')

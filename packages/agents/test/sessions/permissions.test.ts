@@ -22,7 +22,7 @@ describe('chooseOption', () => {
     ['any refusal', [option('reject_always')], 'reject_once', 'reject_always'],
     ['a call-off where no refusal is offered', [option('allow_once')], 'reject_once', undefined],
     ['a call-off', all, 'cancelled', undefined],
-  ])('chooses %s', (_how, options, answer, id) => {
+  ])('chooseOption chooses %s', (_how, options, answer, id) => {
     expect(chooseOption(options, answer)?.id).toBe(id)
   })
 
@@ -32,21 +32,21 @@ describe('chooseOption', () => {
     [all, { option: 'elsewhere' }],
     [all, 'constructor' as PermissionKind],
     [[], 'allow_once'],
-  ])('refuses what is not offered: %j %j', (options, answer) => {
+  ])('chooseOption rejects an answer that is not offered: %j %j', (options, answer) => {
     expect(() => chooseOption(options, answer)).toThrow(/is not an option of this permission request/)
   })
 })
 
-describe('rules', () => {
+describe('permission rules', () => {
   it.each([
     ['ask', 'ask'],
     ['allow', 'allow_once'],
     ['deny', 'reject_once'],
-  ] as const)('%s is about everything', (rules, answer) => {
+  ] as const)('applies the rule %s to every kind', (rules, answer) => {
     expect(ruleFor(completeRules(rules), 'edit')).toBe(answer)
   })
 
-  it('a refusal counts more than a grant', () => {
+  it('prefers deny to allow', () => {
     const rules = completeRules({
       default: 'allow',
       allow: ['edit'],
@@ -60,7 +60,7 @@ describe('rules', () => {
     ])
   })
 
-  it('nothing said is to ask, for an hour', () => {
+  it('asks for up to an hour by default', () => {
     expect(completeRules()).toMatchObject({ default: 'ask', timeoutMs: 3_600_000, onTimeout: 'reject_once' })
   })
 })

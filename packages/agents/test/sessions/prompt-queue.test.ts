@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { PromptQueue } from '../../src/sessions/prompt-queue.ts'
 
-/** A turn that ends when it is told to. */
+/** A turn that ends when the test ends it. */
 function turn(log: string[], id: string) {
   const over = Promise.withResolvers<void>()
   const run = async (): Promise<PromptResult> => {
@@ -15,7 +15,7 @@ function turn(log: string[], id: string) {
   return { run, end: () => over.resolve(), fail: (error: unknown) => over.reject(error) }
 }
 
-it('runs one at a time, in order, also after one that failed', async () => {
+it('runs one turn at a time, in order, also after a failed one', async () => {
   const queue = new PromptQueue(5)
   const log: string[] = []
   const turns = ['a', 'b', 'c'].map((id) => ({ id, ...turn(log, id) }))
@@ -33,7 +33,7 @@ it('runs one at a time, in order, also after one that failed', async () => {
   await expect.poll(() => queue.busy).toBe(false)
 })
 
-it('answers everyone, whatever is dropped, called off or run', async () => {
+it('gives every prompt a result, whether it is dropped, cancelled or run', async () => {
   const steps = fc.array(fc.constantFrom('add', 'drop', 'cancel', 'close', 'end'), { maxLength: 30 })
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {

@@ -4,7 +4,7 @@ import { SessionOwners } from '../../src/sessions/session-owners.ts'
 const owner = (name: string, busy = false) => ({ name, info: { busy } })
 type Owner = ReturnType<typeof owner>
 
-it('knows who a session belongs to, and whose a child is', () => {
+it('finds the owner of a session and of a child session', () => {
   const owners = new SessionOwners<Owner>()
   const [idle, busy] = [owner('idle'), owner('busy', true)]
   owners.set('a', idle)
@@ -14,7 +14,7 @@ it('knows who a session belongs to, and whose a child is', () => {
   expect(owners.of(undefined, 'request', undefined)).toBeUndefined()
 })
 
-it('takes nobody for the owner of what is over, nor of its children', () => {
+it('finds no owner for closed sessions and their children', () => {
   const owners = new SessionOwners<Owner>()
   const [first, second] = [owner('first', true), owner('second')]
   owners.set('a', first)
@@ -28,7 +28,7 @@ it('takes nobody for the owner of what is over, nor of its children', () => {
   expect(owners.of('a', 'request', undefined)).toBe(second)
 })
 
-it('takes a request for that of the one who works, not of the one who is being opened', () => {
+it('assigns a request with an unknown id to the session with a running turn, not to the one being opened', () => {
   const owners = new SessionOwners<Owner>()
   const [busy, opening] = [owner('busy', true), owner('opening')]
   owners.set('a', busy)

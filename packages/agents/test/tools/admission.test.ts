@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { echo, said, send, sendRaw, served } from './fixture.ts'
+import { callText, echo, send, sendRaw, serve } from './fixture.ts'
 
 const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
 
@@ -16,46 +16,46 @@ it.each([
   ['the origin of a file', 403, { origin: 'null' }],
   ['another type', 415, { 'content-type': 'text/plain' }],
   ['compression', 415, { 'content-encoding': 'gzip' }],
-] as const)('refuses a request with %s', async (_what, status, headers) => {
-  const to = await served([echo])
+] as const)('rejects a request with %s', async (_what, status, headers) => {
+  const to = await serve([echo])
   const heard = await send(to, { body: ping, headers })
   expect(heard.status).toBe(status)
   expect(JSON.parse(heard.text)).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32000 } })
   expect(heard.text).not.toContain(to.token)
 })
 
-it('answers by either name of the loopback', async () => {
-  const to = await served([echo])
+it('accepts both names of the loopback as host', async () => {
+  const to = await serve([echo])
   const { port } = new URL(to.url)
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LocalHost:${port}`])
     expect((await send(to, { body: ping, headers: { host } })).status).toBe(200)
 })
 
-it('answers at one path and to POST only', async () => {
-  const to = await served([echo])
+it('serves only one path and only POST', async () => {
+  const to = await serve([echo])
   expect((await send(to, { body: ping, path: '/' })).status).toBe(404)
   expect((await send(to, { body: ping, path: '/mcp/../x' })).status).toBe(404)
   for (const method of ['GET', 'DELETE', 'PUT', 'OPTIONS'])
     expect(await send(to, { method })).toMatchObject({ status: 405, headers: { allow: 'POST' } })
 })
 
-it('refuses a body that is too large, whether it says so first or not', async () => {
-  const to = await served([echo], { limits: { bodyBytes: 1_000 } })
+it('rejects a body that is too large, with or without a content-length', async () => {
+  const to = await serve([echo], { limits: { bodyBytes: 1_000 } })
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'x'.repeat(100_000) } })
   expect((await send(to, { body })).status).toBe(413)
   expect((await send(to, { body, headers: { 'transfer-encoding': 'chunked' } })).status).toBe(413)
-  expect(await said(to, 'echo', { text: 'still here' })).toBe('still here')
+  expect(await callText(to, 'echo', { text: 'still here' })).toBe('still here')
 })
 
-it('refuses bodies that are too much together', async () => {
-  const to = await served([echo], { limits: { heldBytes: 1_000 } })
+it('rejects bodies that are too large together', async () => {
+  const to = await serve([echo], { limits: { heldBytes: 1_000 } })
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'x'.repeat(2_000) } })
   expect((await send(to, { body })).status).toBe(503)
-  expect(await said(to, 'echo', { text: 'all was given back' })).toBe('all was given back')
+  expect(await callText(to, 'echo', { text: 'all was given back' })).toBe('all was given back')
 })
 
-it('asks for the body of a request only when it is let in', async () => {
-  const to = await served([echo])
+it('sends 100-continue only for an accepted request', async () => {
+  const to = await serve([echo])
   const { host } = new URL(to.url)
   const head = (token: string) =>
     `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n` +
@@ -65,15 +65,15 @@ it('asks for the body of a request only when it is let in', async () => {
   expect(await sendRaw(to, head(to.token) + ping)).toMatch(/^HTTP\/1\.1 100 Continue[\s\S]*HTTP\/1\.1 200 OK/)
 })
 
-it('survives what is not HTTP', async () => {
-  const to = await served([echo])
+it('survives input that is not HTTP', async () => {
+  const to = await serve([echo])
   expect(await sendRaw(to, '\u0000\u0001 not at all\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /)
   expect(await sendRaw(to, 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n')).toBe('')
-  expect(await said(to, 'echo', { text: 'still here' })).toBe('still here')
+  expect(await callText(to, 'echo', { text: 'still here' })).toBe('still here')
 })
 
-it('closes with connections open that say nothing, or half of something', async () => {
-  const to = await served([echo])
+it('closes while connections are idle or have sent half a request', async () => {
+  const to = await serve([echo])
   const { host, port } = new URL(to.url)
   const sockets = [0, 1].map(() => connect(Number(port), '127.0.0.1'))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
@@ -90,8 +90,8 @@ it('closes with connections open that say nothing, or half of something', async 
   await Promise.all(ended)
 })
 
-it('takes so many connections and drops the next', async () => {
-  const to = await served([echo], { limits: { connections: 1 } })
+it('drops connections above the limit', async () => {
+  const to = await serve([echo], { limits: { connections: 1 } })
   const { port } = new URL(to.url)
   const first = connect(Number(port), '127.0.0.1')
   await once(first, 'connect')

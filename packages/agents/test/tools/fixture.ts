@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import type { HostTool } from '../../src/tools/host-tool.ts'
 import { type ServedTools, type ServeToolsOptions, serveTools } from '../../src/tools/serve-tools.ts'
 
-/** A port of this machine's own loopback, as a sandbox without isolation has it. */
+/** Listens on the loopback of this machine, like a sandbox without isolation. */
 export async function listen(port: number): Promise<Server> {
   const server = createServer()
   server.listen(port, '127.0.0.1')
@@ -21,28 +21,28 @@ export const echo: HostTool = {
   run: ({ text }) => text,
 }
 
-/** A tool that takes whatever comes. */
+/** A tool that accepts any input. */
 export function tool(name: string, run: HostTool['run']): HostTool {
   return { name, description: `A tool called ${name}.`, input: { type: 'object' }, run }
 }
 
-/** Served for as long as the test runs. */
-export async function served(
+/** Serves tools until the end of the test. */
+export async function serve(
   tools: readonly HostTool[],
   options: Partial<ServeToolsOptions> = {},
 ): Promise<ServedTools> {
-  const tooled = await serveTools({ session: 'ses_test', tools, listen, ...options })
-  onTestFinished(() => tooled.close())
-  return tooled
+  const served = await serveTools({ session: 'ses_test', tools, listen, ...options })
+  onTestFinished(() => served.close())
+  return served
 }
 
-export interface Heard {
+export interface TestResponse {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly text: string
 }
 
-export interface Sending {
+export interface TestRequest {
   readonly method?: string
   readonly path?: string
   readonly headers?: Record<string, string>
@@ -50,9 +50,9 @@ export interface Sending {
   readonly signal?: AbortSignal
 }
 
-/** One HTTP request, with the right token unless it is given another. */
-export async function send(to: ServedTools, sending: Sending = {}): Promise<Heard> {
-  const { method = 'POST', path = '/mcp', headers = {}, body = '', signal } = sending
+/** Sends an HTTP request, with the valid token unless the headers have another. */
+export async function send(to: ServedTools, options: TestRequest = {}): Promise<TestResponse> {
+  const { method = 'POST', path = '/mcp', headers = {}, body = '', signal } = options
   const outgoing = request(new URL(path, to.url), {
     method,
     agent: new Agent(),
@@ -66,7 +66,7 @@ export async function send(to: ServedTools, sending: Sending = {}): Promise<Hear
   const answered = once(outgoing, 'response')
   outgoing.end(body)
   const [response]: IncomingMessage[] = await answered
-  // What is left of a request that is refused midway cannot be written.
+  // The rest of a request that is rejected early cannot be written.
   outgoing.on('error', () => undefined)
   const chunks: Buffer[] = []
   for await (const chunk of response!) chunks.push(chunk)
@@ -74,7 +74,7 @@ export async function send(to: ServedTools, sending: Sending = {}): Promise<Hear
   return { status: response!.statusCode!, headers: response!.headers, text }
 }
 
-/** Everything that comes back for these very bytes. */
+/** Sends raw bytes and returns everything that is sent back. */
 export async function sendRaw(to: ServedTools, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(to.url).port), '127.0.0.1')
   socket.write(bytes)
@@ -83,42 +83,42 @@ export async function sendRaw(to: ServedTools, bytes: string): Promise<string> {
   return text
 }
 
-/** One JSON-RPC message and what is answered to it. */
-export async function ask(
+/** Sends a JSON-RPC request and returns its response. */
+export async function rpc(
   to: ServedTools,
   method: string,
   params: JsonObject = {},
   id: string | number = 1,
-): Promise<Reply> {
+): Promise<RpcReply> {
   const { text } = await send(to, { body: JSON.stringify({ jsonrpc: '2.0', id, method, params }) })
   return JSON.parse(text)
 }
 
-export interface Reply {
+export interface RpcReply {
   readonly id: string | number | null
-  readonly result?: Result
+  readonly result?: CallResult
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-export interface Result {
+export interface CallResult {
   readonly content: readonly { readonly type: string; readonly text?: string }[]
   readonly isError?: boolean
   readonly [more: string]: unknown
 }
 
-export async function call(to: ServedTools, name: string, input: JsonObject = {}): Promise<Result> {
-  const { result, error } = await ask(to, 'tools/call', { name, arguments: input })
+export async function call(to: ServedTools, name: string, input: JsonObject = {}): Promise<CallResult> {
+  const { result, error } = await rpc(to, 'tools/call', { name, arguments: input })
   if (result === undefined) throw new Error(error?.message)
   return result
 }
 
-/** The text of a result that is one text. */
-export async function said(to: ServedTools, name: string, input: JsonObject = {}): Promise<string> {
+/** Calls a tool and returns the text of its result. */
+export async function callText(to: ServedTools, name: string, input: JsonObject = {}): Promise<string> {
   const { content } = await call(to, name, input)
   return content.map(({ text }) => text).join('')
 }
 
-/** A tool that runs until it is told to stop, and how it is doing. */
+/** A tool that never returns, with promises for its start and its abort. */
 export function slowTool() {
   const began = Promise.withResolvers<void>()
   const stopped = Promise.withResolvers<unknown>()

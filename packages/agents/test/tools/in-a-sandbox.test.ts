@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { createLocalSandbox, type LocalSandbox, local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ServedTools } from '../../src/tools/serve-tools.ts'
-import { echo, send, served } from './fixture.ts'
+import { echo, send, serve } from './fixture.ts'
 
 async function openSandbox(): Promise<LocalSandbox> {
-  // Not below /tmp: a sandbox has a /tmp of its own.
+  // Not below /tmp, because a sandbox has its own /tmp.
   const data = mkdtempSync(join('/var/tmp', 'vitrine-test-'))
   const sandbox = await createLocalSandbox({ provider: local({ data }) })
   onTestFinished(async () => {
@@ -17,7 +17,7 @@ async function openSandbox(): Promise<LocalSandbox> {
   return sandbox
 }
 
-/** What a program inside hears when it calls with this token. */
+/** The output of a program inside that calls a tool with this token. */
 async function heardInside(sandbox: LocalSandbox, to: ServedTools, token: string): Promise<string> {
   const { host, port } = new URL(to.url)
   const params = { name: 'echo', arguments: { text: 'from inside' } }
@@ -29,9 +29,9 @@ async function heardInside(sandbox: LocalSandbox, to: ServedTools, token: string
   return (await sandbox.exec(['bash', '-c', script, request])).stdout
 }
 
-it('is reached from inside a sandbox, and on its loopback only', async () => {
+it('is reachable from inside a sandbox, and only on its loopback', async () => {
   const sandbox = await openSandbox()
-  const to = await served([echo], { listen: (port) => sandbox.listen(port) })
+  const to = await serve([echo], { listen: (port) => sandbox.listen(port) })
   expect(await heardInside(sandbox, to, to.token)).toContain('"text":"from inside"')
   expect(await heardInside(sandbox, to, 'wrong')).toMatch(/^HTTP\/1\.1 401 /)
   if (sandbox.capabilities.isolation === 'namespaces')
@@ -40,11 +40,11 @@ it('is reached from inside a sandbox, and on its loopback only', async () => {
   expect(await heardInside(sandbox, to, to.token)).toBe('')
 })
 
-it('finds another port when one is taken inside', async () => {
+it('uses another port when one is in use inside the sandbox', async () => {
   const sandbox = await openSandbox()
   const taken: Server[] = []
   onTestFinished(() => taken.forEach((server) => void server.close()))
-  const to = await served([echo], {
+  const to = await serve([echo], {
     listen: async (port) => {
       if (taken.length === 0) taken.push(await sandbox.listen(port))
       return sandbox.listen(port)

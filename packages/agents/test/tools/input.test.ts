@@ -13,8 +13,8 @@ const check = inputCheck({
   additionalProperties: true,
 })
 
-describe('an input', () => {
-  it('passes with its defaults and with what the schema does not name', () => {
+describe('tool input', () => {
+  it('accepts input with its defaults and with properties that the schema does not name', () => {
     expect(check({ city: 'Ulm', undescribed: 1, more: null })).toEqual({
       ok: true,
       input: { city: 'Ulm', days: 3, undescribed: 1, more: null },
@@ -28,7 +28,7 @@ describe('an input', () => {
     ['a number is not whole', { city: 'a', undescribed: 1, days: 1.5 }, /^days: /],
     ['a value is none of those', { city: 'a', undescribed: 1, unit: 'K' }, /^unit: .*"C"\|"F"/],
     ['an item is of another type', { city: 'a', undescribed: 1, tags: ['x', 2] }, /^tags\.1: /],
-  ])('is refused when %s', (_what, input, why) => {
+  ])('rejects input when %s', (_what, input, why) => {
     expect(check(input)).toEqual({ ok: false, why: expect.stringMatching(why) })
   })
 
@@ -36,11 +36,11 @@ describe('an input', () => {
     [null, 'null'],
     ['text', 'a string'],
     [[], 'an array'],
-  ])('is refused when it is %o', (input, kind) => {
+  ])('rejects %o as input', (input, kind) => {
     expect(check(input)).toEqual({ ok: false, why: `expected an object, got ${kind}` })
   })
 
-  it('is told a few complaints and how many there are', () => {
+  it('lists a few problems of the input and the number of the rest', () => {
     const list = inputCheck({
       type: 'object',
       properties: { n: { type: 'array', items: { type: 'number' } } },
@@ -50,7 +50,7 @@ describe('an input', () => {
   })
 })
 
-it('keeps schemas with the same id apart', () => {
+it('keeps schemas with the same $id separate', () => {
   const schema = { $id: 'same', type: 'object' }
   expect(inputCheck(schema)({})).toMatchObject({ ok: true })
   expect(inputCheck(schema)({})).toMatchObject({ ok: true })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { echo, type Reply, send, served, tool } from './fixture.ts'
+import { echo, type RpcReply, send, serve, tool } from './fixture.ts'
 
 const request = (id: number, method: string, params = {}) => ({ jsonrpc: '2.0', id, method, params })
 
@@ -7,8 +7,8 @@ it.each([
   ['half of an object', '{"jsonrpc":'],
   ['nothing', ''],
   ['no JSON', 'hello'],
-])('refuses %s', async (_what, body) => {
-  const heard = await send(await served([echo]), { body })
+])('rejects %s', async (_what, body) => {
+  const heard = await send(await serve([echo]), { body })
   expect(heard.status).toBe(400)
   expect(JSON.parse(heard.text)).toMatchObject({ id: null, error: { code: -32700 } })
 })
@@ -22,14 +22,14 @@ it.each([
   ['an object for an id', '{"jsonrpc":"2.0","id":{},"method":"ping"}', null],
   ['params that are a list', '{"jsonrpc":"2.0","id":"a","method":"ping","params":[]}', 'a'],
   ['an empty batch', '[]', null],
-])('refuses %s as a message', async (_what, body, id) => {
-  const heard = await send(await served([echo]), { body })
+])('rejects %s as a message', async (_what, body, id) => {
+  const heard = await send(await serve([echo]), { body })
   expect(heard.status).toBe(400)
   expect(JSON.parse(heard.text)).toMatchObject({ id, error: { code: -32600 } })
 })
 
-it('answers a batch by a batch, without answers to what is no question', async () => {
-  const to = await served([echo])
+it('responds to the requests of a batch with a batch', async () => {
+  const to = await serve([echo])
   const body = JSON.stringify([
     request(1, 'ping'),
     { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -40,14 +40,14 @@ it('answers a batch by a batch, without answers to what is no question', async (
   ])
   const { status, text } = await send(to, { body })
   expect(status).toBe(200)
-  const replies: Reply[] = JSON.parse(text)
+  const replies: RpcReply[] = JSON.parse(text)
   expect(replies.map(({ id }) => id)).toEqual([1, 2, null, 3])
   expect(replies[1]?.result?.content).toEqual([{ type: 'text', text: 'two' }])
   expect(replies.map(({ error }) => error?.code)).toEqual([undefined, undefined, -32600, -32602])
 })
 
-it('takes a batch without questions, and refuses one that is too long', async () => {
-  const to = await served([echo], { limits: { batch: 2 } })
+it('accepts a batch without requests, and rejects one that is too long', async () => {
+  const to = await serve([echo], { limits: { batch: 2 } })
   const note = { jsonrpc: '2.0', method: 'notifications/initialized' }
   expect(await send(to, { body: JSON.stringify([note, note]) })).toMatchObject({ status: 202, text: '' })
   expect((await send(to, { body: JSON.stringify([note, note, note]) })).status).toBe(400)
@@ -58,11 +58,11 @@ it('runs a batch of a hundred calls without a warning', async () => {
   const onWarning = (warning: Error) => warnings.push(warning)
   process.on('warning', onWarning)
   try {
-    const to = await served([
+    const to = await serve([
       tool('tick', () => new Promise((resolve) => setImmediate(() => resolve('tock')))),
     ])
     const calls = Array.from({ length: 100 }, (_, id) => request(id, 'tools/call', { name: 'tick' }))
-    const replies: Reply[] = JSON.parse((await send(to, { body: JSON.stringify(calls) })).text)
+    const replies: RpcReply[] = JSON.parse((await send(to, { body: JSON.stringify(calls) })).text)
     expect(replies).toHaveLength(100)
     expect(replies.every(({ result }) => result?.content[0]?.text === 'tock')).toBe(true)
     await new Promise((resolve) => setImmediate(resolve))
@@ -72,8 +72,8 @@ it('runs a batch of a hundred calls without a warning', async () => {
   }
 })
 
-it('refuses a version that it does not speak, but not a greeting in it', async () => {
-  const to = await served([echo])
+it('rejects an unknown protocol version, except in initialize', async () => {
+  const to = await serve([echo])
   const headers = { 'mcp-protocol-version': '2099-01-01' }
   expect((await send(to, { body: JSON.stringify(request(1, 'ping')), headers })).status).toBe(400)
   expect((await send(to, { body: JSON.stringify(request(1, 'initialize')), headers })).status).toBe(200)

@@ -2,19 +2,19 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
 import { relayScript, type StdioToolsEntry } from '../../src/tools/serve-tools.ts'
-import { echo, type Reply, served, slowTool, tool } from './fixture.ts'
+import { echo, type RpcReply, serve, slowTool, tool } from './fixture.ts'
 
-/** The relay as an agent starts it: with these variables and no others. */
+/** Starts the relay as an agent does, with only these variables. */
 class Relay {
   readonly child: ChildProcessWithoutNullStreams
   readonly ended: Promise<unknown[]>
-  readonly #answers: AsyncIterator<Reply>
+  readonly #answers: AsyncIterator<RpcReply>
 
   constructor({ command, args, env }: StdioToolsEntry, more: Record<string, string> = {}) {
     const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]))
     this.child = spawn(command, args, { env: { ...variables, ...more } })
     this.ended = once(this.child, 'exit')
-    this.#answers = answers(this.child.stdout)
+    this.#answers = replies(this.child.stdout)
     onTestFinished(() => void this.child.kill('SIGKILL'))
   }
 
@@ -23,22 +23,22 @@ class Relay {
       this.child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`)
   }
 
-  async next(): Promise<Reply> {
+  async next(): Promise<RpcReply> {
     const { value, done } = await this.#answers.next()
     if (done) throw new Error('The relay has ended.')
     return value
   }
 
-  async rest(): Promise<Reply[]> {
+  async remaining(): Promise<RpcReply[]> {
     this.child.stdin.end()
-    const all: Reply[] = []
+    const all: RpcReply[] = []
     for (let item = await this.#answers.next(); !item.done; item = await this.#answers.next())
       all.push(item.value)
     return all
   }
 }
 
-async function* answers(output: AsyncIterable<Buffer>): AsyncGenerator<Reply> {
+async function* replies(output: AsyncIterable<Buffer>): AsyncGenerator<RpcReply> {
   let text = ''
   const decoder = new TextDecoder()
   for await (const chunk of output) {
@@ -50,34 +50,34 @@ async function* answers(output: AsyncIterable<Buffer>): AsyncGenerator<Reply> {
 }
 
 const request = (id: number, method: string, params = {}) => ({ jsonrpc: '2.0', id, method, params })
-const calling = (id: number, name: string, input = {}) =>
+const toolCall = (id: number, name: string, input = {}) =>
   request(id, 'tools/call', { name, arguments: input })
 
-it('carries a whole conversation over pipes', async () => {
-  const to = await served([echo])
+it('relays a whole conversation over stdio', async () => {
+  const to = await serve([echo])
   const relay = new Relay(to.stdio)
   relay.write(request(0, 'initialize', { protocolVersion: '2025-06-18' }))
   expect(await relay.next()).toMatchObject({ id: 0, result: { protocolVersion: '2025-06-18' } })
   relay.write({ jsonrpc: '2.0', method: 'notifications/initialized' }, '', request(1, 'tools/list'))
   expect(await relay.next()).toMatchObject({ id: 1, result: { tools: [{ name: 'echo' }] } })
   const text = `umlaut ü, line\nseparator \u2028, face 😀, ${'long '.repeat(50_000)}`
-  relay.write(calling(2, 'echo', { text }))
+  relay.write(toolCall(2, 'echo', { text }))
   expect((await relay.next()).result?.content).toEqual([{ type: 'text', text }])
   relay.child.stdin.end()
   expect(await relay.ended).toEqual([0, null])
 })
 
-it('answers a hundred calls at once before it ends', async () => {
-  const to = await served([echo])
+it('responds to a hundred concurrent calls before it exits', async () => {
+  const to = await serve([echo])
   const relay = new Relay(to.stdio)
-  relay.write(...Array.from({ length: 100 }, (_, id) => calling(id, 'echo', { text: `call ${id}` })))
-  const all = await relay.rest()
+  relay.write(...Array.from({ length: 100 }, (_, id) => toolCall(id, 'echo', { text: `call ${id}` })))
+  const all = await relay.remaining()
   expect(all).toHaveLength(100)
   for (const { id, result } of all) expect(result?.content[0]?.text).toBe(`call ${id}`)
 })
 
-it('passes on batches, and tells what is wrong with a line', async () => {
-  const to = await served([echo])
+it('relays batches, and reports an invalid line', async () => {
+  const to = await serve([echo])
   const relay = new Relay(to.stdio)
   relay.write([request(1, 'ping'), request(2, 'ping')])
   expect(await relay.next()).toMatchObject([{ id: 1 }, { id: 2 }])
@@ -87,10 +87,10 @@ it('passes on batches, and tells what is wrong with a line', async () => {
   expect(await relay.next()).toMatchObject({ id: 3, error: { code: -32602 } })
 })
 
-it('gives a refusal the id of whoever asked', async () => {
-  const to = await served([echo], { limits: { bodyBytes: 1_000 } })
+it('adds the request id to a rejection of the host', async () => {
+  const to = await serve([echo], { limits: { bodyBytes: 1_000 } })
   const relay = new Relay(to.stdio)
-  relay.write(calling(1, 'echo', { text: 'x'.repeat(3_000_000) }))
+  relay.write(toolCall(1, 'echo', { text: 'x'.repeat(3_000_000) }))
   expect(await relay.next()).toMatchObject({ id: 1, error: { code: -32000 } })
   const stranger = new Relay(to.stdio, { VITRINE_TOOLS_TOKEN: 'wrong' })
   stranger.write([request(1, 'ping'), { jsonrpc: '2.0', method: 'notifications/initialized' }])
@@ -99,8 +99,8 @@ it('gives a refusal the id of whoever asked', async () => {
   ])
 })
 
-it('goes to the host and not to a proxy', async () => {
-  const to = await served([echo])
+it('connects to the host directly and ignores proxy variables', async () => {
+  const to = await serve([echo])
   const proxies = {
     HTTP_PROXY: 'http://127.0.0.1:1',
     http_proxy: 'http://127.0.0.1:1',
@@ -111,42 +111,42 @@ it('goes to the host and not to a proxy', async () => {
   expect(await relay.next()).toMatchObject({ id: 1, result: {} })
 })
 
-it('passes on that a call is cancelled', async () => {
+it('relays the cancellation of a call', async () => {
   const { slow, began, stopped } = slowTool()
-  const to = await served([slow])
+  const to = await serve([slow])
   const relay = new Relay(to.stdio)
   relay.write(request(0, 'initialize'))
   await relay.next()
-  relay.write(calling(1, 'slow'))
+  relay.write(toolCall(1, 'slow'))
   await began
   relay.write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } })
   expect(await stopped).toMatchObject({ code: 'cancelled', message: 'The agent cancelled the call.' })
 })
 
-it('takes its calls along when it is killed', async () => {
+it('cancels its calls when it is killed', async () => {
   const { slow, began, stopped } = slowTool()
-  const to = await served([slow])
+  const to = await serve([slow])
   const relay = new Relay(to.stdio)
-  relay.write(calling(1, 'slow'))
+  relay.write(toolCall(1, 'slow'))
   await began
   relay.child.kill('SIGKILL')
   expect(await stopped).toMatchObject({ code: 'cancelled' })
 })
 
-it('says that the host is gone', async () => {
-  const to = await served([tool('quick', () => 'done')])
+it('reports that the host cannot be reached', async () => {
+  const to = await serve([tool('quick', () => 'done')])
   const relay = new Relay(to.stdio)
-  relay.write(calling(1, 'quick'))
+  relay.write(toolCall(1, 'quick'))
   await relay.next()
   await to.close()
-  relay.write(calling(2, 'quick'))
+  relay.write(toolCall(2, 'quick'))
   expect(await relay.next()).toMatchObject({
     id: 2,
     error: { message: expect.stringContaining('cannot be reached') },
   })
 })
 
-it('refuses to start without an address', async () => {
+it('refuses to start without a URL', async () => {
   const relay = new Relay({ name: 'host', command: process.execPath, args: [relayScript], env: [] })
   expect(await relay.ended).toEqual([2, null])
 })

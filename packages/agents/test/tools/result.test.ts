@@ -3,7 +3,7 @@ import { failedResult, toolResult } from '../../src/tools/result.ts'
 
 const text = (value: string) => ({ type: 'text', text: value })
 
-describe('what a tool returns', () => {
+describe('tool results', () => {
   const image = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
   it.each([
     ['a text', 'hi', { content: [text('hi')] }],
@@ -18,32 +18,32 @@ describe('what a tool returns', () => {
     ['content and more', { content: [], structuredContent: {} }, { content: [], structuredContent: {} }],
     ['its own content', { content: 'hi' }, { content: [text('{"content":"hi"}')] }],
     ['a list called content', { content: ['hi'] }, { content: [text('{"content":["hi"]}')] }],
-  ])('is passed on: %s', (_what, returned, result) => {
+  ])('converts the return value: %s', (_what, returned, result) => {
     expect(toolResult(returned, 1_000)).toEqual(result)
   })
 
-  it('is refused when JSON cannot carry it', () => {
-    expect(() => toolResult(1n, 1_000)).toThrow('The tool returned what JSON cannot carry')
+  it('rejects a return value that JSON cannot represent', () => {
+    expect(() => toolResult(1n, 1_000)).toThrow('The tool returned a value that JSON cannot represent')
   })
 })
 
-describe('a result that is too large', () => {
+describe('large tool results', () => {
   const note = (whole: number, shown: number) =>
     text(`[Cut by the host: of ${whole} bytes, at most ${shown} are shown.]`)
 
-  it('is not cut when it just fits', () => {
+  it('keeps a result that just fits', () => {
     expect(toolResult('\n'.repeat(10), 10)).toEqual({ content: [text('\n'.repeat(10))] })
   })
 
-  it('is cut with a note', () => {
+  it('cuts a large result and adds a note', () => {
     expect(toolResult('x'.repeat(11), 10)).toEqual({ content: [text('x'.repeat(10)), note(11, 10)] })
   })
 
-  it('is cut between characters', () => {
+  it('cuts a text between characters', () => {
     expect(toolResult('a😀😀', 8)).toEqual({ content: [text('a😀'), note(9, 8)] })
   })
 
-  it('loses the blocks behind the cut, and whatever is no content', () => {
+  it('drops the blocks after the cut and all fields except the content', () => {
     const image = { type: 'image', data: 'A'.repeat(500), mimeType: 'image/png' }
     const { content } = toolResult({ content: [text('one'), image, text('two')] }, 100)
     expect(content).toEqual([text('one'), expect.objectContaining({ type: 'text' })])
@@ -51,7 +51,7 @@ describe('a result that is too large', () => {
     expect(Object.keys(toolResult(many, 100))).toEqual(['content'])
   })
 
-  it('stays a failure', () => {
+  it('keeps isError when it cuts a result', () => {
     expect(failedResult('x'.repeat(11), 10)).toMatchObject({ isError: true })
     expect(toolResult({ content: [text('x'.repeat(11))], isError: true }, 10)).toMatchObject({
       isError: true,

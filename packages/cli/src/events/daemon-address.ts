@@ -2,7 +2,7 @@ import { fromProblem, VitrineError } from '@vitrine/protocol'
 import { dataFolder, readDaemonFile } from '../serve/daemon-file.ts'
 
 /** The URL of a daemon and the token to call it with. */
-export interface DaemonEndpoint {
+export interface DaemonConnection {
   readonly url: string
   readonly token?: string
 }
@@ -13,7 +13,7 @@ interface DaemonSandboxes {
 }
 
 /** The address from `--url` and `--token`, or from the file that the daemon wrote into its data directory. */
-export function daemonAddress(flags: { url?: string; token?: string; data?: string }): DaemonEndpoint {
+export function daemonAddress(flags: { url?: string; token?: string; data?: string }): DaemonConnection {
   if (flags.url !== undefined) {
     const token = flags.token ?? (process.env.VITRINE_TOKEN || undefined)
     return { url: flags.url, ...(token !== undefined && { token }) }
@@ -26,7 +26,7 @@ export function daemonAddress(flags: { url?: string; token?: string; data?: stri
 }
 
 /** The daemon's sandboxes. This first request is not retried, so an unreachable daemon or a wrong token fails at once. */
-export async function fetchSandboxes({ url, token }: DaemonEndpoint): Promise<DaemonSandboxes> {
+export async function fetchSandboxes({ url, token }: DaemonConnection): Promise<DaemonSandboxes> {
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
   let response: Response
   let body: unknown

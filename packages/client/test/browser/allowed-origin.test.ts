@@ -12,9 +12,9 @@ afterAll(() => pages?.close())
 
 const clean = (opened: OpenPage) => expect(opened.complaints).toEqual([])
 
-it('connects, looks in, creates a sandbox, runs a command in it and destroys it', async () => {
+it('connects, reads the daemon’s state, creates a sandbox, runs a command and destroys the sandbox', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async ({ url, token }: Where) => {
+  const result = await opened.page.evaluate(async ({ url, token }: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url, token })
     const { status } = await client.health()
@@ -25,13 +25,13 @@ it('connects, looks in, creates a sandbox, runs a command in it and destroys it'
     await client.close()
     return { status, stdout, exitCode, listed }
   }, pages.where())
-  expect(told).toEqual({ status: 'ok', stdout: 'héllo', exitCode: 5, listed: true })
+  expect(result).toEqual({ status: 'ok', stdout: 'héllo', exitCode: 5, listed: true })
   clean(opened)
 })
 
-it('follows the output of a process while it runs, and takes its exit', async () => {
+it('follows the output of a running process and gets its exit', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
@@ -43,7 +43,7 @@ it('follows the output of a process while it runs, and takes its exit', async ()
     for await (const { data } of process.view()) {
       text += decoder.decode(data, { stream: true })
       seen.push(text)
-      // Each answer is seen before the next question is asked: it is live.
+      // Each output is seen before the next input is sent: it is live.
       if (text.endsWith('\n') && sent < 3) {
         sent += 1
         await process.input(`${sent}\n`)
@@ -55,14 +55,14 @@ it('follows the output of a process while it runs, and takes its exit', async ()
     return { text, parts: seen.length, exit, logs }
   }, pages.where())
   const text = 'ready\ngot 1\ngot 2\ngot 3\n'
-  expect(told).toMatchObject({ text, logs: text, exit: { outcome: 'failed', exitCode: 7, signal: null } })
-  expect(told.parts).toBeGreaterThanOrEqual(4)
+  expect(result).toMatchObject({ text, logs: text, exit: { outcome: 'failed', exitCode: 7, signal: null } })
+  expect(result.parts).toBeGreaterThanOrEqual(4)
   clean(opened)
 })
 
-it('writes and reads files, as text, as bytes and as streams that tell how far they are', async () => {
+it('writes and reads files as text, as bytes and as streams with progress', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const { files } = await client.attach(where.sandbox)
@@ -91,8 +91,8 @@ it('writes and reads files, as text, as bytes and as streams that tell how far t
     return { words, size, got, isSame, steps: progress.length, range: [...range] }
   }, pages.where())
   const size = 8 * 1024 * 1024
-  expect(told).toMatchObject({ words: 'wörds', size, got: size, isSame: true, range: [0, 1, 2, 3] })
-  expect(told.steps).toBeGreaterThan(1)
+  expect(result).toMatchObject({ words: 'wörds', size, got: size, isSame: true, range: [0, 1, 2, 3] })
+  expect(result.steps).toBeGreaterThan(1)
   clean(opened)
 })
 
@@ -109,7 +109,7 @@ it('watches files from the moment of the call', async () => {
       for await (const { type, data } of files.watch({ ignore: ['*.log'] }))
         seen.push(`${type} ${(data as { path: string }).path}`)
     })()
-    // What is written by somebody else, until the first of it is seen: from then on it is watched.
+    // Another client writes until the first event arrives: from then on the watch is active.
     for (let count = 0; seen.length === 0; count += 1) await files.write(`probe-${count}`, 'x')
   }, pages.where())
   const seen = () => page.evaluate(() => (globalThis as unknown as InPage).kept.seen as string[])
@@ -121,9 +121,9 @@ it('watches files from the moment of the call', async () => {
   clean(opened)
 })
 
-it('has errors with a code and what to do, whatever failed', async () => {
+it('throws errors with a code and a hint for every kind of failure', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
@@ -152,17 +152,17 @@ it('has errors with a code and what to do, whatever failed', async () => {
     failures.push(await failure(client.health()))
     return failures
   }, pages.where())
-  const codes = told.map(({ code }) => code)
+  const codes = result.map(({ code }) => code)
   expect(codes.slice(0, 2)).toEqual(['file_not_found', 'not_found'])
   expect(codes[2]).toMatch(/^command_not_/)
   expect(codes.slice(3)).toEqual(['token_invalid', 'connection_failed', expect.any(String)])
-  for (const one of told) expect(one).toMatchObject({ name: 'VitrineError', hint: 'string', isError: true })
+  for (const one of result) expect(one).toMatchObject({ name: 'VitrineError', hint: 'string', isError: true })
   clean(opened)
 })
 
-it('calls off a long command, and is told what came of it', async () => {
+it('cancels a long command and gets its outcome', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
@@ -177,7 +177,7 @@ it('calls off a long command, and is told what came of it', async () => {
     await client.close()
     return { outcome, stdout, exitCode, early: early.outcome, made }
   }, pages.where())
-  expect(told).toEqual({
+  expect(result).toEqual({
     outcome: 'cancelled',
     stdout: 'so far\n',
     exitCode: null,

@@ -6,10 +6,10 @@ import { rolldown } from 'rolldown'
 import { openDaemon, type TestDaemon, token } from '../../../server/test/daemon.ts'
 import type * as client from '../../src/index.ts'
 
-/** What functions that run in the page find there. */
+/** Globals of functions that run in the page. */
 export interface InPage {
   readonly vitrine: typeof client
-  /** What a test keeps between two calls. */
+  /** Values that a test stores between two calls. */
   kept: Record<string, unknown>
 }
 
@@ -83,7 +83,7 @@ export class ClientPages {
 export class OpenPage implements AsyncDisposable {
   readonly page: Page
   readonly sockets: WebSocket[] = []
-  /** What nobody caught. */
+  /** Uncaught errors. */
   readonly complaints: string[] = []
   readonly #open = new Set<Request>()
 
@@ -96,7 +96,7 @@ export class OpenPage implements AsyncDisposable {
     page.on('pageerror', (error) => this.complaints.push(error.message))
   }
 
-  /** Addresses that are asked for and not answered to their end. */
+  /** URLs of requests whose responses are not complete. */
   get openRequests(): string[] {
     return [...this.#open].map((request) => request.url())
   }

@@ -19,7 +19,7 @@ async function openStreams(): Promise<number> {
   return Number(/^vitrine_streams_open (\d+)$/m.exec(text)?.[1])
 }
 
-it('misses and repeats no event although its connection is cut again and again', async () => {
+it('misses and repeats no event when its connection is lost repeatedly', async () => {
   const proxy = await CuttingProxy.to(pages.daemon.url)
   onTestFinished(() => proxy.close())
   await using opened = await pages.newPage()
@@ -44,7 +44,7 @@ it('misses and repeats no event although its connection is cut again and again',
     await log(before)
     await expect.poll(async () => (await seen()).at(-1)?.message, patience).toBe(before.at(-1))
     expect(proxy.cut()).toBeGreaterThan(0)
-    // While nobody listens, and while it comes back.
+    // While the client is disconnected, and while it reconnects.
     const after = Array.from({ length: 50 }, (_, index) => `${round} after ${index}`)
     await log(after)
     expected.push(...before, ...after)
@@ -56,9 +56,9 @@ it('misses and repeats no event although its connection is cut again and again',
   expect(opened.complaints).toEqual([])
 }, 180_000)
 
-it('has a terminal over a WebSocket: what is typed, its size, its exit', async () => {
+it('opens a terminal over a WebSocket, with input, resize and exit', async () => {
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(async (where: Where) => {
+  const result = await opened.page.evaluate(async (where: Where) => {
     const { vitrine } = globalThis as unknown as InPage
     const client = vitrine.connect({ url: where.url, token: where.token })
     const sandbox = await client.attach(where.sandbox)
@@ -90,15 +90,15 @@ it('has a terminal over a WebSocket: what is typed, its size, its exit', async (
     await client.close()
     return { text, ended }
   }, pages.where())
-  expect(told.text).toContain('33 101')
-  expect(told.ended).toEqual({ outcome: 'failed', exitCode: 4, signal: null })
+  expect(result.text).toContain('33 101')
+  expect(result.ended).toEqual({ outcome: 'failed', exitCode: 4, signal: null })
   const [socket] = opened.sockets
   expect(socket?.url()).not.toContain(pages.where().token)
   await expect.poll(() => socket?.isClosed(), patience).toBe(true)
   expect(opened.complaints).toEqual([])
 })
 
-it('leaves no connection open when it is closed, and no sandbox ended', async () => {
+it('closes all its connections and ends no sandbox when it is closed', async () => {
   await using opened = await pages.newPage()
   const { page } = opened
   const id = await page.evaluate(async (where: Where) => {

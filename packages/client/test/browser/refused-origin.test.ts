@@ -10,7 +10,7 @@ afterAll(() => pages?.close())
 const countEvents = async () =>
   (await pages.daemon.call('GET', '/v1/events?scope=all&limit=1000')).events.length
 
-it('does nothing and learns nothing in a page of an origin that was not allowed, with a good token', async () => {
+it('changes and reads nothing from a page of a refused origin, even with a valid token', async () => {
   const before = await countEvents()
   await using opened = await pages.newPage()
   const codes = await opened.page.evaluate(async (where: Where) => {
@@ -18,7 +18,7 @@ it('does nothing and learns nothing in a page of an origin that was not allowed,
     const client = vitrine.connect({ url: where.url, token: where.token })
     const code = (promise: Promise<unknown>) =>
       promise.then(
-        () => 'answered',
+        () => 'responded',
         (error: { code?: string }) => error.code,
       )
     return [
@@ -33,10 +33,10 @@ it('does nothing and learns nothing in a page of an origin that was not allowed,
   expect(await countEvents()).toBe(before)
 })
 
-it('runs nothing by what a page may send without being asked first', async () => {
+it('runs nothing for the requests that a page can send without a preflight', async () => {
   const before = await countEvents()
   await using opened = await pages.newPage()
-  const answers = await opened.page.evaluate(async ({ url, token }: Where) => {
+  const results = await opened.page.evaluate(async ({ url, token }: Where) => {
     const seen: string[] = []
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       const init: RequestInit = {
@@ -49,23 +49,23 @@ it('runs nothing by what a page may send without being asked first', async () =>
       for (const query of ['', `?access_token=${token}`])
         seen.push(
           await fetch(`${url}/v1/exec${query}`, init).then(
-            ({ status }) => `answered ${status}`,
+            ({ status }) => `responded ${status}`,
             () => 'nothing',
           ),
         )
     }
     return seen
   }, pages.where())
-  // It was sent, and not even that it was answered is to be seen.
-  expect(answers).toEqual(Array.from({ length: 6 }, () => 'nothing'))
+  // It was sent, and the page cannot see that it got a response.
+  expect(results).toEqual(Array.from({ length: 6 }, () => 'nothing'))
   expect(await countEvents()).toBe(before)
   expect((await pages.daemon.call('GET', '/v1/files/exists?path=owned')).exists).toBe(false)
 })
 
-it('opens no terminal, with a good token', async () => {
+it('opens no terminal from a refused origin, even with a valid token', async () => {
   const { id } = await pages.daemon.call('POST', '/v1/processes', { command: 'cat', tty: true })
   await using opened = await pages.newPage()
-  const told = await opened.page.evaluate(
+  const result = await opened.page.evaluate(
     ({ where, path }) =>
       new Promise<string>((resolve) => {
         const socket = new WebSocket(`${where.url.replace('http', 'ws')}${path}`, [
@@ -77,11 +77,11 @@ it('opens no terminal, with a good token', async () => {
       }),
     { where: pages.where(), path: `/v1/processes/${id}/terminal/ws` },
   )
-  expect(told).toBe('closed 1006')
+  expect(result).toBe('closed 1006')
   await pages.daemon.call('POST', `/v1/processes/${id}/kill`)
 })
 
-it('shows the daemon in no frame of another page', async () => {
+it('refuses to be framed by another page', async () => {
   await using opened = await pages.newPage()
   const { page } = opened
   await page.setContent(`<iframe src="${pages.daemon.url}/ui/"></iframe>`)

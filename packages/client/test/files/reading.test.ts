@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { type Exchange, newScene } from '../scene.ts'
+import { type Exchange, newScene } from '../fixture.ts'
 
 const content = Buffer.from('abcdef')
 
-/** As a server answers ranges: an empty one is none, and one behind the end is refused. */
+/** Serves ranges like the daemon: an empty one is ignored, and one beyond the end is refused. */
 function serve({ request, response, json }: Exchange): unknown {
   const found = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '')
   if (found === null) return response.writeHead(200, { 'content-length': content.length }).end(content)
@@ -24,12 +24,12 @@ it.each([
   [{ from: 6 }, ''],
   [{ from: 6, to: 6 }, ''],
   [{ from: 4, to: 100 }, 'ef'],
-])('gives the range %o of a blob', async (range, text) => {
+])('reads the range %o of a blob', async (range, text) => {
   const { client } = await newScene(serve)
   expect(await new Response(await client.blob('abc', range)).text()).toBe(text)
 })
 
-it('asks for a range of a file in as many words', async () => {
+it('requests a range of a file in the query', async () => {
   const queries: string[] = []
   const { sandbox } = await newScene(({ query, response }) => {
     queries.push(String(query))
@@ -40,7 +40,7 @@ it('asks for a range of a file in as many words', async () => {
   expect(queries).toEqual(['from=0&to=0&path=file', 'from=2&path=file', 'to=3&path=file', 'path=file'])
 })
 
-it('refuses ranges that are none', async () => {
+it('refuses invalid ranges', async () => {
   const { sandbox, client } = await newScene(serve)
   for (const range of [{ from: 7 }, { from: 7, to: 7 }])
     await expect(client.blob('abc', range)).rejects.toMatchObject({ code: 'range_invalid' })
@@ -50,12 +50,12 @@ it('refuses ranges that are none', async () => {
   await expect(client.blob('abc', { from: 3, to: 2 })).rejects.toMatchObject({ code: 'argument_invalid' })
 })
 
-it('does not take all bytes for a range of them', async () => {
+it('throws when the server sends all bytes instead of a range', async () => {
   const { client } = await newScene(({ response }) => response.end(content))
   await expect(client.blob('abc', { from: 1 })).rejects.toMatchObject({ code: 'connection_failed' })
 })
 
-it.each(['with', 'without'])('breaks when the download breaks, %s a length', async (how) => {
+it.each(['with', 'without'])('fails when the download fails, %s a content-length', async (how) => {
   const { sandbox } = await newScene(({ response }) => {
     response.writeHead(200, how === 'with' ? { 'content-length': 1_000 } : {})
     response.write('half', () => setTimeout(() => response.destroy(), 20))
@@ -65,7 +65,7 @@ it.each(['with', 'without'])('breaks when the download breaks, %s a length', asy
   await expect(reader.read()).rejects.toMatchObject({ code: 'connection_failed' })
 })
 
-it('does not take fewer bytes than were announced for all of them', async () => {
+it('throws when fewer bytes than the content-length arrive', async () => {
   const { sandbox } = await newScene(() => undefined, {
     fetch: async () => new Response('half', { headers: { 'content-length': '1000' } }),
   })
@@ -74,7 +74,7 @@ it('does not take fewer bytes than were announced for all of them', async () => 
   })
 })
 
-it('ends when its caller calls it off, and lets go when it is cancelled', async () => {
+it('ends when its signal aborts, and closes the connection when the stream is cancelled', async () => {
   let closed = 0
   const { sandbox } = await newScene(({ request, response }) => {
     if (request.method === 'DELETE') return response.writeHead(204).end()
@@ -93,7 +93,7 @@ it('ends when its caller calls it off, and lets go when it is cancelled', async 
   await expect.poll(() => closed).toBe(2)
 })
 
-it('names any file, also one whose name is no text', async () => {
+it('reads files of any name, also of one that is not UTF-8', async () => {
   const urls: string[] = []
   const { sandbox } = await newScene(({ request, json }) => {
     urls.push(request.url ?? '')
@@ -103,7 +103,7 @@ it('names any file, also one whose name is no text', async () => {
   expect(urls).toEqual(['/v1/sandboxes/sbx_1/files/exists?user=%C3%A9&path=a%20b%2F%FF%3F%23'])
 })
 
-it('says a name that is no text in JSON as well', async () => {
+it('sends names that are not UTF-8 in JSON as well', async () => {
   let text = ''
   const { sandbox } = await newScene(async ({ response, body }) => {
     text = (await body()).toString()

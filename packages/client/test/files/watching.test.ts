@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
+import { newScene } from '../fixture.ts'
 import { event, openStream, writeAndCut } from '../journal/event-server.ts'
-import { newScene } from '../scene.ts'
 
-it('watches from the call on, and says when it was cut', async () => {
+it('watches from the call on, and throws when the connection is lost', async () => {
   const { sandbox, lines } = await newScene((exchange) => {
     const stream = openStream(exchange)
     stream.write('event: heartbeat\ndata: {}\n\n')

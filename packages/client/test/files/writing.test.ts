@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 
 const streamOf = (...parts: unknown[]) =>
   new ReadableStream<Uint8Array>({
@@ -15,7 +15,7 @@ const streamOf = (...parts: unknown[]) =>
   })
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-it('sends a text, bytes and a stream of them', async () => {
+it('sends a string, bytes and a stream', async () => {
   const seen: string[] = []
   const { sandbox } = await newScene(async ({ query, body, json }) => {
     seen.push(`${query} ${await body()}`)
@@ -27,7 +27,7 @@ it('sends a text, bytes and a stream of them', async () => {
   expect(seen).toEqual(['append=true&path=a&mode=640 é', 'path=a bytes', 'parents=true&path=a one two'])
 })
 
-it('blames the source for what the source did', async () => {
+it('throws the source’s error when the source fails', async () => {
   const { sandbox } = await newScene(async ({ body, json }) => {
     await body().then(
       () => json({}),
@@ -51,7 +51,7 @@ it('blames the source for what the source did', async () => {
     await expect(sandbox.files.write('a', data as never)).rejects.toMatchObject({ code: 'argument_invalid' })
 })
 
-it('hears a refusal while it still sends, and leaves the source', async () => {
+it('throws an error response that arrives while it sends, and cancels the source', async () => {
   const { sandbox } = await newScene(({ request, problem }) => {
     request.resume()
     problem('file_is_directory', 409)
@@ -67,7 +67,7 @@ it('hears a refusal while it still sends, and leaves the source', async () => {
   await expect.poll(() => isLeft).toBe(true)
 })
 
-it('is called off while its source has nothing more to give', async () => {
+it('cancels while it waits for its source', async () => {
   const { sandbox } = await newScene(({ request }) => void request.resume(), { cancelMs: 50 })
   const caller = new AbortController()
   let isLeft = false
@@ -98,7 +98,7 @@ it.each([-1, 1.5, Number.NaN])('refuses the mode %d', async (mode) => {
   expect(lines).toEqual([])
 })
 
-it('extracts what lies there, without a body', async () => {
+it('extracts a file of the sandbox without sending a body', async () => {
   const types: unknown[] = []
   const { sandbox } = await newScene(({ request, json }) => {
     types.push(request.headers['content-type'])
@@ -109,7 +109,7 @@ it('extracts what lies there, without a body', async () => {
   expect(types).toEqual([undefined, 'application/octet-stream'])
 })
 
-it('keeps nothing of what it has sent', async () => {
+it('keeps no copy of the bytes that it has sent', async () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const { sandbox } = await newScene(async ({ request, json }) => {

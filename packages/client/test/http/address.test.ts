@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
 import { pathOf, queryOf } from '../../src/http/address.ts'
 
-it('makes one segment of each part', () => {
+it('encodes each part as one path segment', () => {
   expect(pathOf(['sandboxes', 'a/b c', 'exec'])).toBe('/v1/sandboxes/a%2Fb%20c/exec')
 })
 
-it.each(['', '.', '..'])('refuses %j as a part, which would lead elsewhere', (part) => {
+it.each(['', '.', '..'])('refuses %j as a path segment, which would lead to another route', (part) => {
   expect(() => pathOf(['sandboxes', part])).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
 })
 
-it('leaves out what is not given', () => {
+it('omits undefined query values', () => {
   expect(queryOf({ a: undefined, b: 'x y', c: 0, d: false, e: ['file.*', 'log.*'] })).toBe(
     '?b=x%20y&c=0&d=false&e=file.%2A%2Clog.%2A',
   )

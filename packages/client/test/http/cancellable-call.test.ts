@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 
 const result = { outcome: 'cancelled', exitCode: null, signal: 'SIGKILL', stdout: 'so far' }
 
-it('gives the answer of a call that was called off, which only the server knows', async () => {
+it('returns the server’s response for a cancelled call', async () => {
   const calls = new Map<string, () => void>()
   const { sandbox, lines } = await newScene(({ line, request, response, json }) => {
     const [, called] = /^DELETE .*\/calls\/(.+)$/.exec(line) ?? []
@@ -23,26 +23,26 @@ it('gives the answer of a call that was called off, which only the server knows'
   expect(lines[0]).toBe('POST /v1/sandboxes/sbx_1/exec')
 })
 
-it('calls off again what the server had not heard of when it was called off', async () => {
-  let answer: (() => void) | undefined
-  let told = 0
+it('repeats the cancellation when it reaches the server before the call', async () => {
+  let respond: (() => void) | undefined
+  let cancellations = 0
   const { sandbox } = await newScene(({ line, response, json }) => {
     if (!line.startsWith('DELETE')) {
-      answer = () => json(result)
+      respond = () => json(result)
       return
     }
-    told += 1
-    if (told === 3) answer?.()
+    cancellations += 1
+    if (cancellations === 3) respond?.()
     response.writeHead(204).end()
   })
   const caller = new AbortController()
   const running = sandbox.exec('sleep 1000', { signal: caller.signal })
-  await expect.poll(() => answer).toBeDefined()
+  await expect.poll(() => respond).toBeDefined()
   caller.abort()
   expect(await running).toEqual(result)
 })
 
-it('sends what was called off before it began, with nothing to work on, and throws what it is told', async () => {
+it('sends a call that was cancelled before its start without a body, and throws the server’s error', async () => {
   let isCancelled = false
   const source = new ReadableStream<Uint8Array>(
     {
@@ -64,22 +64,22 @@ it('sends what was called off before it began, with nothing to work on, and thro
   expect({ lines: lines.length, bodies, isCancelled }).toEqual({ lines: 1, bodies: [0], isCancelled: true })
 })
 
-it('gives up waiting for a server that says nothing, and drops the connection', async () => {
-  const answers: ServerResponse[] = []
-  const { sandbox, lines } = await newScene(({ response }) => void answers.push(response), { cancelMs: 50 })
+it('drops the connection when the server does not respond to a cancellation', async () => {
+  const responses: ServerResponse[] = []
+  const { sandbox, lines } = await newScene(({ response }) => void responses.push(response), { cancelMs: 50 })
   const caller = new AbortController()
   const asked = sandbox.files.stat('a', { signal: caller.signal })
   asked.catch(() => undefined)
   await expect.poll(() => lines.length).toBe(1)
   caller.abort()
   await expect(asked).rejects.toMatchObject({ code: 'cancelled' })
-  await expect.poll(() => answers[0]?.destroyed).toBe(true)
+  await expect.poll(() => responses[0]?.destroyed).toBe(true)
   await expect(sandbox.files.stat('a', { signal: caller.signal })).rejects.toMatchObject({
     code: 'cancelled',
   })
 })
 
-it('names no call that cannot be called off', async () => {
+it('sends no call id without a signal', async () => {
   const seen: unknown[] = []
   const { sandbox } = await newScene(({ request, json }) => {
     seen.push(request.headers['vitrine-call'])

@@ -11,12 +11,12 @@ it.each([
   ['\udc80\udcff', '%80%FF'],
   ['\udcc3\udca9', '%C3%A9'],
   ['nul\0', 'nul%00'],
-])('writes %j as %s', (text, encoded) => {
+])('encodes %j as %s', (text, encoded) => {
   expect(percentEncode(text)).toBe(encoded)
 })
 
 it.each(['\ud800', '\udc00', '\udc7f', '\udd00', 'a\udfff'])(
-  'refuses %j, in which half a character stands for no byte',
+  'refuses %j, whose lone surrogate stands for no byte',
   (text) => {
     expect(() => percentEncode(text)).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
   },

@@ -1,9 +1,9 @@
 import { toProblem, VitrineError } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
 import { connect } from '../../src/connect.ts'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 
-it('sends the token, headers of its own and the context', async () => {
+it('sends the token, custom headers and the context', async () => {
   const seen: Record<string, unknown>[] = []
   const { sandbox } = await newScene(
     ({ request, json }) => {
@@ -24,7 +24,7 @@ it('sends the token, headers of its own and the context', async () => {
   expect(seen[0]).not.toHaveProperty('vitrine-turn')
 })
 
-it('refuses a traceparent that is none, which a server would ignore', async () => {
+it('refuses a malformed traceparent, which a server would ignore', async () => {
   const { sandbox, lines } = await newScene(({ json }) => json({ running: true }))
   const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   for (const traceparent of ['nonsense', '', `${good}\n`, good.replace('00-', 'ff-'), `${good}-é`])
@@ -35,7 +35,7 @@ it('refuses a traceparent that is none, which a server would ignore', async () =
   expect(await sandbox.as({ traceparent: good }).lifecycle.running()).toBe(true)
 })
 
-it('throws a problem as the error that it was', async () => {
+it('throws a problem as the VitrineError it describes', async () => {
   const { client } = await newScene(({ problem }) => problem('agent_unknown', 404))
   await expect(client.getAgent('x')).rejects.toMatchObject({
     code: 'agent_unknown',
@@ -45,7 +45,7 @@ it('throws a problem as the error that it was', async () => {
   })
 })
 
-it('throws a problem that came after the answer had begun', async () => {
+it('throws a problem that arrives after the response began with 200', async () => {
   const { sandbox } = await newScene(({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.write('  \n ')
@@ -54,7 +54,7 @@ it('throws a problem that came after the answer had begun', async () => {
   await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'cwd_outside' })
 })
 
-it.each([200, 404, 502])('says who else answered, with %d', async (status) => {
+it.each([200, 404, 502])('reports a response with %d that is not from Vitrine', async (status) => {
   const { client } = await newScene(({ response }) =>
     response.writeHead(status, { 'content-type': 'text/html' }).end('<html>'),
   )
@@ -64,7 +64,7 @@ it.each([200, 404, 502])('says who else answered, with %d', async (status) => {
   })
 })
 
-it('says that an answer broke off', async () => {
+it('reports a connection that breaks within a response', async () => {
   const { client } = await newScene(({ response }) => {
     response.writeHead(500, { 'content-type': 'application/problem+json', 'content-length': 100 })
     response.write('{"code":')
@@ -73,7 +73,7 @@ it('says that an answer broke off', async () => {
   await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
 })
 
-it('says that nobody listens', async () => {
+it('reports a refused connection', async () => {
   const client = connect({ url: 'http://127.0.0.1:1' })
   await expect(client.health()).rejects.toMatchObject({
     code: 'connection_failed',
@@ -82,7 +82,7 @@ it('says that nobody listens', async () => {
   })
 })
 
-it('gives up a question that is not answered in time', async () => {
+it('times out a GET without a response', async () => {
   const { client } = await newScene(() => undefined, { timeoutMs: 30 })
   await expect(client.health()).rejects.toMatchObject({
     code: 'connection_failed',
@@ -90,7 +90,7 @@ it('gives up a question that is not answered in time', async () => {
   })
 })
 
-it('ends what is under way when the client is closed', async () => {
+it('aborts running requests when the client is closed', async () => {
   const { client, sandbox, lines } = await newScene(() => undefined)
   const asked = sandbox.exec('sleep 1000')
   asked.catch(() => undefined)
@@ -103,7 +103,7 @@ it('ends what is under way when the client is closed', async () => {
   await expect(client.health()).rejects.toMatchObject({ code: 'connection_failed' })
 })
 
-it('keeps the path of its address', async () => {
+it('keeps the path of its base URL', async () => {
   const { wire, lines } = await newScene(({ json }) => json({ status: 'ok', version: '1' }))
   const client = connect({ url: `${wire.url}/behind/proxy//`, token: 'a b' })
   await client.health()
@@ -112,7 +112,7 @@ it('keeps the path of its address', async () => {
   expect(() => connect({ url: 'no address' })).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
 })
 
-it('throws a problem that came late, of what has an answer and of what has none', async () => {
+it('throws a problem after keep-alive spaces, for requests with and without a result', async () => {
   const late = JSON.stringify(toProblem(new VitrineError('internal', 'It went wrong after all.')))
   const { sandbox } = await newScene(({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json' })

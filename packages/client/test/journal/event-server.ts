@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { JournalEvent } from '@vitrine/protocol'
-import type { Exchange } from '../scene.ts'
+import type { Exchange } from '../fixture.ts'
 
 export function event(seq: number): JournalEvent {
   return {

@@ -1,6 +1,6 @@
 import { isGap } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 import { eventFrame, heartbeat, openStream } from './event-server.ts'
 
 const events = 20_000
@@ -15,7 +15,7 @@ it(`loses, repeats and misplaces none of ${events} events over ${cuts} connectio
   const { sandbox } = await newScene(async (exchange) => {
     connections += 1
     const isCut = connections <= cuts
-    // Some connections end before anything was said.
+    // Some connections end before anything was sent.
     let left = isCut ? Math.floor(Math.random() ** 2 * 30_000) : Number.POSITIVE_INFINITY
     let at = Number(exchange.query.get('after')?.slice(1) ?? 0)
     const stream = openStream(exchange)

@@ -1,6 +1,6 @@
 import { isGap, type JournalItem } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 import { event, eventFrame, heartbeat, openStream, writeAndCut } from './event-server.ts'
 
 async function take(tail: AsyncIterator<JournalItem>, count: number): Promise<(number | string)[]> {
@@ -13,7 +13,7 @@ async function take(tail: AsyncIterator<JournalItem>, count: number): Promise<(n
   return seen
 }
 
-it('goes on behind its cursor after a cut in the middle of a frame: nothing twice, nothing left out', async () => {
+it('resumes after its cursor when a connection is lost within a frame: no event twice, none missing', async () => {
   const after: (string | null)[] = []
   const { sandbox, slept } = await newScene((exchange) => {
     after.push(exchange.query.get('after'))
@@ -28,7 +28,7 @@ it('goes on behind its cursor after a cut in the middle of a frame: nothing twic
   expect(slept.every((ms) => ms >= 750 && ms <= 1_000)).toBe(true)
 })
 
-it('waits longer each time that nothing came, up to 30 s', async () => {
+it('doubles its backoff while connections bring no event, up to 30 s', async () => {
   let count = 0
   const { sandbox, slept } = await newScene((exchange) => {
     count += 1
@@ -42,7 +42,7 @@ it('waits longer each time that nothing came, up to 30 s', async () => {
   }
 })
 
-it('goes on behind the cursor of a heartbeat, and of an end', async () => {
+it('resumes after the cursor of a heartbeat and of an end frame', async () => {
   const after: (string | null)[] = []
   const { sandbox } = await newScene((exchange) => {
     after.push(exchange.query.get('after'))
@@ -55,7 +55,7 @@ it('goes on behind the cursor of a heartbeat, and of an end', async () => {
   expect(after).toEqual([null, 'h9', 'h10'])
 })
 
-it('tells of gaps, and goes on behind them', async () => {
+it('yields gaps and resumes after them', async () => {
   const after: (string | null)[] = []
   const gap = {
     journal: 'sbx_1',
@@ -73,9 +73,9 @@ it('tells of gaps, and goes on behind them', async () => {
   expect(after).toEqual([null, 'g7'])
 })
 
-it.each(['frame', 'answer'])('throws what will not pass, as an %s, and is over', async (how) => {
+it.each(['frame', 'response'])('throws a permanent error that arrives as a %s, and ends', async (how) => {
   const { sandbox, lines } = await newScene((exchange) => {
-    if (how === 'answer') return exchange.problem('cursor_foreign', 409)
+    if (how === 'response') return exchange.problem('cursor_foreign', 409)
     return openStream(exchange).write('event: error\ndata: {"code":"cursor_foreign","status":409}\n\n')
   })
   const tail = sandbox.journal.tail({ after: 'c1' })
@@ -84,7 +84,7 @@ it.each(['frame', 'answer'])('throws what will not pass, as an %s, and is over',
   expect(lines).toHaveLength(1)
 })
 
-it('throws when somebody else answers', async () => {
+it('throws when another server than Vitrine responds', async () => {
   const { sandbox } = await newScene(({ response }) =>
     response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
   )
@@ -95,7 +95,7 @@ it.each([
   [503, 'server_closing'],
   [429, 'journal_overloaded'],
   [500, 'internal'],
-])('asks again after %d %s', async (status, code) => {
+])('reconnects after %d %s', async (status, code) => {
   let count = 0
   const { sandbox } = await newScene((exchange) => {
     count += 1
@@ -105,7 +105,7 @@ it.each([
   expect(await take(sandbox.journal.tail(), 1)).toEqual([1])
 })
 
-it('takes a connection that fell silent for dead', async () => {
+it('reconnects when a connection sends nothing for the idle limit', async () => {
   let count = 0
   const { sandbox } = await newScene(
     (exchange) => {
@@ -117,7 +117,7 @@ it('takes a connection that fell silent for dead', async () => {
   expect(await take(sandbox.journal.tail(), 3)).toEqual([1, 2, 3])
 })
 
-it('from now connects at once, and keeps what was said first', async () => {
+it('connects at once with after: now, and keeps the first position', async () => {
   const after: (string | null)[] = []
   const { sandbox } = await newScene((exchange) => {
     after.push(exchange.query.get('after'))
@@ -133,7 +133,7 @@ it('from now connects at once, and keeps what was said first', async () => {
   expect(after).toEqual(['now', 'h5'])
 })
 
-it('closes its connection at once when the reader leaves, and ends quietly with its signal', async () => {
+it('closes its connection when the reader leaves the loop, and ends without an error with its signal', async () => {
   let closed = 0
   const { sandbox } = await newScene((exchange) => {
     exchange.response.once('close', () => {
@@ -160,7 +160,7 @@ it('closes its connection at once when the reader leaves, and ends quietly with 
   expect(await never.next()).toMatchObject({ done: true })
 })
 
-it('says that its client was closed', async () => {
+it('throws that its client was closed', async () => {
   const { client, sandbox } = await newScene((exchange) => openStream(exchange).write(eventFrame(1)))
   const tail = sandbox.journal.tail()
   await tail.next()
@@ -170,7 +170,7 @@ it('says that its client was closed', async () => {
   await expect(next).rejects.toMatchObject({ code: 'connection_failed' })
 })
 
-it('does not read ahead of a reader that stops', async () => {
+it('does not read ahead of a reader that stalls', async () => {
   let sent = 0
   let isHeld = false
   const frame = `id: c1\ndata: ${JSON.stringify({ ...event(1), data: { text: 'x'.repeat(60_000) } })}\n\n`
@@ -194,7 +194,7 @@ it('does not read ahead of a reader that stops', async () => {
   expect(sent).toBeLessThan(500)
 })
 
-it('answers overlapping calls of next in their order', async () => {
+it('serves concurrent calls of next in order', async () => {
   const { sandbox } = await newScene((exchange) => {
     const stream = openStream(exchange)
     for (const seq of [1, 2, 3]) setTimeout(() => stream.write(eventFrame(seq)), seq * 5)
@@ -204,13 +204,13 @@ it('answers overlapping calls of next in their order', async () => {
   expect(items.map(({ value }) => value)).toEqual([event(1), event(2), event(3)])
 })
 
-it('gives events that nobody can change', async () => {
+it('yields frozen events', async () => {
   const { sandbox } = await newScene((exchange) => openStream(exchange).write(eventFrame(1)))
   const { value } = await sandbox.journal.tail().next()
   expect(() => Object.assign(value.data, { message: 'changed' })).toThrow()
 })
 
-it('follows the whole host under its own cursor', async () => {
+it('tails the whole host under one cursor', async () => {
   const { client } = await newScene((exchange) => {
     expect(exchange.query.get('scope')).toBe('all')
     openStream(exchange).write(eventFrame(5) + eventFrame(1) + eventFrame(5))

@@ -25,11 +25,11 @@ it('starts a daemon that ends with the client', async () => {
   expect(() => process.kill(Number(pid), 0)).toThrow()
 })
 
-it('says the last words of one that does not start', async () => {
+it('reports the stderr of a daemon that does not start', async () => {
   const command = node('console.error("no such option"); process.exit(3)')
   await expect(start({ command })).rejects.toMatchObject({
     code: 'connection_failed',
-    message: expect.stringMatching(/ended with 3[\s\S]*no such option/),
+    message: expect.stringMatching(/exited with 3[\s\S]*no such option/),
   })
   await expect(start({ command: ['/no/such/program'] })).rejects.toMatchObject({
     code: 'connection_failed',
@@ -41,7 +41,7 @@ it('says the last words of one that does not start', async () => {
   })
 })
 
-it('is called off', async () => {
+it('throws when its signal cancels the start', async () => {
   const command = node('setInterval(() => {}, 1000)')
   await expect(start({ command, signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
     code: 'cancelled',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { newScene } from '../scene.ts'
+import { newScene } from '../fixture.ts'
 
 const result = {
   outcome: 'ok',
@@ -25,7 +25,7 @@ async function recording() {
   return { ...scene, seen }
 }
 
-it('sends the command with what belongs to it, and gives the result', async () => {
+it('sends a command with its options and returns the result', async () => {
   const { sandbox, seen } = await recording()
   expect(await sandbox.exec('ls', { cwd: 'a', timeoutMs: 1.5, env: { A: '1' } })).toEqual(result)
   await sandbox.exec(['ls', '-a'], { stdin: 'é', shell: ['bash', '-lc'] })
@@ -37,7 +37,7 @@ it('sends the command with what belongs to it, and gives the result', async () =
   ])
 })
 
-it('sends much input, and streams, as they are', async () => {
+it('sends large input and streams as raw bytes', async () => {
   const { sandbox, seen } = await recording()
   await sandbox.exec('cat', { stdin: 'x'.repeat(300_000) })
   await sandbox.exec('cat', { stdin: new Blob(['streamed']).stream(), user: 'u' })
@@ -47,7 +47,7 @@ it('sends much input, and streams, as they are', async () => {
   ])
 })
 
-it('sends a command that is too long for an address with its input', async () => {
+it('sends a command that is too long for a query as JSON together with its input', async () => {
   const { sandbox, seen } = await recording()
   const command = `echo ${'x'.repeat(10_000)}`
   await sandbox.exec(command, { stdin: new Blob(['streamed']).stream() })
@@ -59,7 +59,7 @@ it('sends a command that is too long for an address with its input', async () =>
   })
 })
 
-it('takes no harm from a program that does not read its input', async () => {
+it('returns the result of a program that does not read its input', async () => {
   const { sandbox } = await newScene(({ request, json }) => {
     request.resume()
     json({ ...result, exitCode: 4 })
@@ -70,7 +70,7 @@ it('takes no harm from a program that does not read its input', async () => {
   expect(await sandbox.exec('exit 4', { stdin: endless })).toMatchObject({ exitCode: 4 })
 })
 
-it('is cancelled by its caller, which is a result', async () => {
+it('returns the outcome cancelled when its caller cancels', async () => {
   let isGone = false
   const { sandbox, lines } = await newScene(
     ({ response }) => {
@@ -99,7 +99,7 @@ it.each([Number.NaN, Number.POSITIVE_INFINITY])(
   },
 )
 
-it.each([0, -1])('leaves it to the daemon to refuse the time limit %d', async (timeoutMs) => {
+it.each([0, -1])('lets the daemon refuse the time limit %d', async (timeoutMs) => {
   const { sandbox } = await newScene(async ({ body, json, problem }) => {
     if (JSON.parse((await body()).toString()).timeoutMs === timeoutMs) problem('argument_invalid', 400)
     else json(result)

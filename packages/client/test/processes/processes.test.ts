@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { newScene } from '../fixture.ts'
 import { openStream, writeAndCut } from '../journal/event-server.ts'
-import { newScene } from '../scene.ts'
 
 const exit = { outcome: 'failed', exitCode: 7, signal: null }
 const info = {
@@ -15,7 +15,7 @@ const info = {
 const told = { ...info, command: 'sh', args: [], interactive: false, status: 'running', createdAtMs: 0 }
 const ended = { ...told, state: 'exited', exit }
 
-it('are spawned: a text in a shell, a list as it is', async () => {
+it('spawns a string in a shell and a list without one', async () => {
   const bodies: unknown[] = []
   const { sandbox } = await newScene(async ({ body, json }) => {
     bodies.push(JSON.parse((await body()).toString()))
@@ -31,7 +31,7 @@ it('are spawned: a text in a shell, a list as it is', async () => {
   ])
 })
 
-it('are waited for only when asked, once, and over connections that fail', async () => {
+it('waits for the exit only on access, once, and over failing connections', async () => {
   let asked = 0
   const { sandbox, lines } = await newScene(({ request, query, json, problem }) => {
     if (request.method === 'POST') return json(told)
@@ -47,18 +47,18 @@ it('are waited for only when asked, once, and over connections that fail', async
   expect(asked).toBe(5)
 })
 
-it('say that they are not known', async () => {
+it('throws for an unknown process', async () => {
   const { sandbox } = await newScene(({ problem }) => problem('not_found', 404))
   for (const method of ['get', 'attach', 'remove', 'kill', 'stop'] as const)
     await expect(sandbox.processes[method]('proc_none')).rejects.toMatchObject({ code: 'not_found' })
 })
 
-it('are told without the words of others', async () => {
+it('returns process infos without sandbox-agent’s fields', async () => {
   const { sandbox } = await newScene(({ json }) => json({ processes: [told] }))
   expect(await sandbox.processes.list()).toEqual([info])
 })
 
-it('are stopped, killed, and waited for when they take longer', async () => {
+it('stops and kills processes, and waits for slow exits', async () => {
   const { sandbox, lines } = await newScene(({ request, query, json }) => {
     if (query.get('waitMs') === '5') return json(told)
     return json(request.url?.endsWith('kill') || request.method === 'GET' ? ended : told)
@@ -72,7 +72,7 @@ it('are stopped, killed, and waited for when they take longer', async () => {
   ])
 })
 
-it('are killed when their caller calls them off', async () => {
+it('kills a process when its signal aborts', async () => {
   const { sandbox, lines } = await newScene(({ json }) => json(told))
   const caller = new AbortController()
   await sandbox.spawn('sleep 1000', { signal: caller.signal })
@@ -83,7 +83,7 @@ it('are killed when their caller calls them off', async () => {
   })
 })
 
-it('take input, its end, sizes and signals', async () => {
+it('sends input, end of input, resizes and signals', async () => {
   const seen: unknown[] = []
   const { sandbox } = await newScene(async ({ line, body, json, response }) => {
     if (line.startsWith('GET')) return json(told)
@@ -108,7 +108,7 @@ it('take input, its end, sizes and signals', async () => {
 
 const output = (stream: string, text: string) => `data: ${JSON.stringify({ stream, data: btoa(text) })}\n\n`
 
-it('are viewed to their end', async () => {
+it('views output to its end', async () => {
   const { sandbox } = await newScene((exchange) => {
     if (!exchange.line.endsWith('view')) return exchange.json(told)
     const stream = openStream(exchange)
@@ -127,7 +127,7 @@ it('are viewed to their end', async () => {
 it.each([
   ['that is cut', ''],
   ['that ends with the server', 'event: end\ndata: {"reason":"closing"}\n\n'],
-])('have not ended with a view %s', async (_name, last) => {
+])('throws when a view ends %s, because the process goes on', async (_name, last) => {
   const { sandbox } = await newScene((exchange) => {
     if (!exchange.line.endsWith('view')) return exchange.json(told)
     return writeAndCut(openStream(exchange), output('stdout', 'one') + last)
@@ -137,7 +137,7 @@ it.each([
   await expect(view.next()).rejects.toMatchObject({ code: 'connection_failed' })
 })
 
-it('have logs, as they are and as they come', async () => {
+it('reads logs at once and as a stream', async () => {
   const time = '2026-01-01T00:00:00.500Z'
   const entry = { sequence: 1, timestampMs: Date.parse(time), stream: 'pty', data: btoa('x'), offset: 3 }
   const queries: string[] = []

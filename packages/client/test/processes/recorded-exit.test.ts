@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { newScene } from '../fixture.ts'
 import { event } from '../journal/event-server.ts'
-import { newScene } from '../scene.ts'
 
 const exited = (seq: number, process: string) => ({
   ...event(seq),
@@ -8,7 +8,7 @@ const exited = (seq: number, process: string) => ({
   data: { process, outcome: 'cancelled', exitCode: null, signal: 'SIGKILL' },
 })
 
-it('tells how a process ended whose sandbox was destroyed, from the journal', async () => {
+it('reads the exit of a destroyed sandbox’s process from the journal', async () => {
   const { sandbox, lines } = await newScene(({ line, query, json, problem }) => {
     if (line.startsWith('POST')) return json({ id: 'proc_1' })
     if (!line.endsWith('/events')) return problem('sandbox_destroyed', 410)
@@ -21,7 +21,7 @@ it('tells how a process ended whose sandbox was destroyed, from the journal', as
   expect(lines.filter((line) => line.endsWith('/events'))).toHaveLength(2)
 })
 
-it('says that the sandbox is gone where the journal knows of no end', async () => {
+it('throws sandbox_destroyed when the journal has no exit', async () => {
   const { sandbox } = await newScene(({ line, json, problem }) => {
     if (line.startsWith('POST')) return json({ id: 'proc_1' })
     return line.endsWith('/events')

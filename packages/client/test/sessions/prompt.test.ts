@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { type Exchange, newScene } from '../fixture.ts'
 import { event, heartbeat, openStream } from '../journal/event-server.ts'
-import { type Exchange, newScene } from '../scene.ts'
 
 const state = {
   id: 'ses_1',
@@ -20,22 +20,22 @@ const permission = { id: 'perm_1', toolCall: {}, options: [] }
 const sleep = (milliseconds: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, milliseconds === 5_000 ? milliseconds : 1))
 
-type Answer = (exchange: Exchange) => unknown
+type ExchangeHandler = (exchange: Exchange) => unknown
 
-/** A daemon with one session; what a test does not answer itself is answered as a quiet one would. */
-async function newSession(answers: Readonly<Record<string, Answer>>) {
+/** A daemon with one idle session; requests that a test does not handle get its default responses. */
+async function newSession(handlers: Readonly<Record<string, ExchangeHandler>>) {
   const scene = await newScene(
     (exchange) => {
       const name = exchange.line.replace('/v1/sandboxes/sbx_1', '').replace(/turn_\w+/, '{turn}')
-      const answer = answers[name] ?? quiet[name]
-      return answer === undefined ? exchange.problem('route_unknown', 404) : answer(exchange)
+      const handler = handlers[name] ?? quiet[name]
+      return handler === undefined ? exchange.problem('route_unknown', 404) : handler(exchange)
     },
     { sleep },
   )
   return { ...scene, session: await scene.sandbox.openSession({ agent: 'demo' }) }
 }
 
-const quiet: Readonly<Record<string, Answer>> = {
+const quiet: Readonly<Record<string, ExchangeHandler>> = {
   'POST /sessions': ({ json }) => json(state, 201),
   'GET /sessions/ses_1': ({ json }) => json(state),
   'GET /events': (exchange) => openStream(exchange).write(heartbeat('c1')),
@@ -44,22 +44,22 @@ const quiet: Readonly<Record<string, Answer>> = {
     json({ turn: 't', outcome: 'ok', stopReason: 'end_turn' }),
 }
 
-it('waits for the end of its turn over connections that fail, and sends one turn', async () => {
+it('waits for its turn’s end over failing connections, and starts one turn only', async () => {
   const turns: string[] = []
-  let asked = 0
+  let requested = 0
   const { session } = await newSession({
     'POST /sessions/ses_1/prompt': async ({ body, request, json }) => {
-      const { turn, content } = JSON.parse((await body()).toString())
-      expect(content).toBe('hello')
+      const { turn, prompt } = JSON.parse((await body()).toString())
+      expect(prompt).toBe('hello')
       turns.push(turn)
       if (turns.length < 3) request.socket.destroy()
       else json({ turn }, 202)
     },
     'GET /sessions/ses_1/turns/{turn}': ({ request, line, json }) => {
-      asked += 1
+      requested += 1
       expect(line).toContain(turns[0])
-      if (asked === 1) request.socket.destroy()
-      else if (asked === 2) json({ turn: turns[0], running: true })
+      if (requested === 1) request.socket.destroy()
+      else if (requested === 2) json({ turn: turns[0], running: true })
       else json({ turn: turns[0], outcome: 'ok' })
     },
     'GET /sessions/ses_1': ({ json }) => json({ ...state, turns: 1 }),
@@ -71,7 +71,7 @@ it('waits for the end of its turn over connections that fail, and sends one turn
   expect(session.info).not.toHaveProperty('permissions')
 })
 
-it('gives up sending after a while', async () => {
+it('stops retrying a prompt after five times', async () => {
   let sent = 0
   const { session } = await newSession({
     'POST /sessions/ses_1/prompt': ({ request }) => {
@@ -84,7 +84,7 @@ it('gives up sending after a while', async () => {
 })
 
 it.each(['POST /sessions/ses_1/prompt', 'GET /sessions/ses_1/turns/{turn}'])(
-  'throws what is said instead of an answer to %s',
+  'throws the error response to %s',
   async (name) => {
     let count = 0
     const { session } = await newSession({
@@ -98,7 +98,7 @@ it.each(['POST /sessions/ses_1/prompt', 'GET /sessions/ses_1/turns/{turn}'])(
   },
 )
 
-it('cancels its own turn when its caller has enough, and waits for what comes of it', async () => {
+it('cancels its turn when its signal aborts, and waits for the result', async () => {
   const caller = new AbortController()
   let cancelled: unknown
   const { session } = await newSession({
@@ -118,7 +118,7 @@ it('cancels its own turn when its caller has enough, and waits for what comes of
   expect(await session.prompt('hello', { signal: caller.signal })).toMatchObject({ outcome: 'cancelled' })
 })
 
-it('shows what the agent waits for to whoever hears of it', async () => {
+it('shows pending requests to a listener of their events', async () => {
   let stream: ReturnType<typeof openStream> | undefined
   const queries: string[] = []
   let isAsked = false
@@ -160,7 +160,7 @@ it('shows what the agent waits for to whoever hears of it', async () => {
   expect(queries).toEqual(['session=ses_1&after=now'])
 })
 
-it('watches only while somebody needs it', async () => {
+it('tails events only while it has listeners or a prompt', async () => {
   let open = 0
   const { session } = await newSession({
     'GET /events': (exchange) => {
@@ -179,7 +179,7 @@ it('watches only while somebody needs it', async () => {
   await expect.poll(() => open).toBe(0)
 })
 
-it('chooses, forks and closes', async () => {
+it('sets options, forks and closes', async () => {
   const { session } = await newSession({
     'PUT /sessions/ses_1/mode': async ({ body, json }) => {
       expect(JSON.parse((await body()).toString())).toEqual({ value: 'plan' })
@@ -195,7 +195,7 @@ it('chooses, forks and closes', async () => {
   expect(session.info).toMatchObject({ state: 'closed', busy: false })
 })
 
-it('says that a turn has not begun when a daemon knows nothing of one that was taken', async () => {
+it('throws interrupted when a restarted daemon does not know an accepted turn', async () => {
   const { session } = await newSession({
     'GET /sessions/ses_1/turns/{turn}': ({ problem }) => problem('not_found', 404),
   })

@@ -14,11 +14,11 @@ it.each<[string, string, Frame[]]>([
   ['a name alone', 'event: end\n\n', [{ event: 'end', data: '' }]],
   ['fields that are unknown', 'retry: 5\ndata: a\n\n', [{ data: 'a' }]],
   ['nothing that is not ended', 'data: a\n\ndata: b\n', [{ data: 'a' }]],
-])('reads %s', (_name, text, frames) => {
+])('parses %s', (_name, text, frames) => {
   expect(parse(text)).toEqual(frames)
 })
 
-it('gives the same frames however the bytes are cut', () => {
+it('parses the same frames from chunks of any size', () => {
   const line = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 12 }).map((text) => text.replaceAll(/[\r\n\ufeff]/g, '')),
     fc.constantFrom('data: é€😀', 'event: gap', 'id: 1', ':', 'data', ''),

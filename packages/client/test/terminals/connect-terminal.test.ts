@@ -15,7 +15,7 @@ async function newTerminal() {
   return { server, wire, terminal, shown, errors }
 }
 
-it('shows what the process shows, and sends what is typed', async () => {
+it('receives output and sends input', async () => {
   const { server, terminal, shown, errors } = await newTerminal()
   expect(server.request?.headers['sec-websocket-protocol']?.replaceAll(' ', '')).toBe(
     'vitrine,vitrine.token.secret',
@@ -27,7 +27,7 @@ it('shows what the process shows, and sends what is typed', async () => {
   terminal.resize(80, 24)
   server.say(new Uint8Array([1, 2]))
   await expect
-    .poll(() => server.heard)
+    .poll(() => server.received)
     .toEqual([
       { type: 'input', data: 'ls\n' },
       { type: 'input', data: '/w==', encoding: 'base64' },
@@ -37,10 +37,10 @@ it('shows what the process shows, and sends what is typed', async () => {
   server.say({ type: 'error', code: 'argument_invalid', message: 'no such size' })
   await expect.poll(() => errors).toEqual(['argument_invalid: no such size'])
   terminal.close()
-  await expect.poll(() => server.heard.at(-1)).toEqual({ type: 'close' })
+  await expect.poll(() => server.received.at(-1)).toEqual({ type: 'close' })
 })
 
-it('tells of the end, also who comes late, and takes no cut after it for an error', async () => {
+it('reports the exit, also to late listeners, and ignores a lost connection after it', async () => {
   const { server, terminal, errors } = await newTerminal()
   const exits: unknown[] = []
   terminal.onExit((exit) => exits.push(exit))
@@ -54,18 +54,18 @@ it('tells of the end, also who comes late, and takes no cut after it for an erro
   expect(errors).toEqual([])
 })
 
-it('says that it was cut', async () => {
+it('reports a lost connection as an error', async () => {
   const { server, terminal, errors } = await newTerminal()
   server.cut()
   await expect(terminal.ready).rejects.toMatchObject({ code: 'connection_failed' })
   expect(errors).toHaveLength(1)
 })
 
-it('is left with its client', async () => {
+it('closes with its client', async () => {
   const { server, wire, terminal, errors } = await newTerminal()
   server.say({ type: 'ready' })
   await terminal.ready
   wire.close()
-  await expect.poll(() => server.heard).toEqual([{ type: 'close' }])
+  await expect.poll(() => server.received).toEqual([{ type: 'close' }])
   expect(errors).toEqual([])
 })

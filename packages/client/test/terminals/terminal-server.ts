@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 export interface TerminalServer {
   readonly url: string
-  readonly heard: unknown[]
+  readonly received: unknown[]
   readonly request: IncomingMessage | undefined
   say(message: object | Uint8Array): void
   cut(): void
@@ -35,7 +35,7 @@ export async function terminalServer(): Promise<TerminalServer> {
   })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    heard,
+    received: heard,
     get request() {
       return request
     },

@@ -2,21 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { openHost } from '../../src/index.ts'
-import { isRunning, marked } from './process-table.ts'
 import {
   checkLaws,
   eventsOf,
   eventually,
   failure,
   open,
+  promptForText,
   scene,
   script,
   sharedScene,
-  talk,
   until,
-} from './scene.ts'
+} from './fixture.ts'
+import { isRunning, marked } from './process-table.ts'
 
-it('cancels while the agent talks', async () => {
+it('cancels while the agent sends output', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { env: { VITRINE_DEMO_PACE: '1' } })
   const running = session.prompt('/stream 100000 16')
@@ -24,29 +24,29 @@ it('cancels while the agent talks', async () => {
   await session.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled', stopReason: 'cancelled' })
   expect(await eventsOf(sandbox, 'limit.reached')).toEqual([])
-  expect(await talk(sandbox, session, '/say again')).toBe('again')
+  expect(await promptForText(sandbox, session, '/say again')).toBe('again')
 })
 
-it('cancels what was prompted a moment ago and has not begun', async () => {
+it('cancels a prompt whose turn has not started', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/stall')
   await session.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, session, '/say again')).toBe('again')
+  expect(await promptForText(sandbox, session, '/say again')).toBe('again')
 })
 
-it('closes what was prompted a moment ago, and leaves the others', async () => {
+it('closes a session with a new prompt, and leaves the other sessions', async () => {
   const sandbox = await sharedScene()
   const other = await open(sandbox)
   const session = await open(sandbox)
   const running = session.prompt('/stall')
   await session.close()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, other, '/say here')).toBe('here')
+  expect(await promptForText(sandbox, other, '/say here')).toBe('here')
 })
 
-it('cancels a tool, and its processes are gone', async () => {
+it('cancels a tool call and kills its processes', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   const mark = `tool-${crypto.randomUUID()}`
@@ -57,7 +57,7 @@ it('cancels a tool, and its processes are gone', async () => {
   await eventually(() => marked(mark).length === 0)
 })
 
-it('cancels while a permission is pending: it is answered, once', async () => {
+it('cancels while a permission is pending, which is resolved once', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
@@ -76,14 +76,14 @@ it('cancels while a question is pending', async () => {
   const running = session.prompt('/question')
   await until(sandbox, 'question.requested')
   await session.cancel()
-  // The agent may hear the answer before it heeds the cancel; either way it is over.
+  // The agent may get the answer before it obeys the cancel; either way the turn ends.
   expect(['cancelled', 'end_turn']).toContain((await running).stopReason)
   expect(await eventsOf(sandbox, 'question.resolved')).toMatchObject([
     { data: { outcome: 'cancelled', action: 'cancel', by: 'cancel' } },
   ])
 })
 
-it('ends an agent that ignores the cancel, and brings it back with the next prompt', async () => {
+it('ends an agent that ignores the cancel, and restarts it with the next prompt', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { limits: { cancelMs: 100 } })
   const running = session.prompt('/stall-hard')
@@ -96,7 +96,7 @@ it('ends an agent that ignores the cancel, and brings it back with the next prom
   expect(await until(sandbox, 'session.closed')).toMatchObject({ data: { endedBy: 'host' } })
   expect(await eventsOf(sandbox, 'agent.exited')).toMatchObject([{ data: { endedBy: 'host' } }])
   expect(session.info.state).toBe('open')
-  expect(await talk(sandbox, session, '/say back')).toBe('back')
+  expect(await promptForText(sandbox, session, '/say back')).toBe('back')
 })
 
 it('ends an agent that does not even read its cancel', async () => {
@@ -120,7 +120,7 @@ it('ends an agent that does not even read its cancel', async () => {
   expect(await running).toMatchObject({ outcome: 'cancelled' })
 })
 
-it('ends an agent that has stopped reading in the middle of a prompt', async () => {
+it('ends an agent that stops reading within a prompt', async () => {
   const deaf = script(
     'deaf',
     `on('session/new', ({ id }) => {
@@ -152,7 +152,7 @@ const careless = script(
   on('session/cancel', ({ sessionId }) => reply(turns.get(sessionId), { stopReason: 'cancelled' }))`,
 )
 
-it('closes the tool calls that a cancelled agent left open, and kills what runs in them', async () => {
+it('closes the tool calls that a cancelled agent left open, and kills their processes', async () => {
   const sandbox = await scene({ agents: [careless] })
   const session = await sandbox.openSession({ agent: 'careless' })
   const running = session.prompt('go')
@@ -166,7 +166,7 @@ it('closes the tool calls that a cancelled agent left open, and kills what runs 
   expect(await eventsOf(sandbox, 'agent.exited')).toEqual([])
 })
 
-it('leaves alone what another session of the same process runs', async () => {
+it('does not kill the processes of another session in the same agent process', async () => {
   const sandbox = await scene({ agents: [{ ...careless, shared: true }] })
   const [first, second] = [
     await sandbox.openSession({ agent: 'careless' }),
@@ -191,7 +191,7 @@ it('leaves alone what another session of the same process runs', async () => {
   await eventually(() => !isRunning(other))
 })
 
-it('names an open tool call at the end of a turn that was not cancelled too', async () => {
+it('reports an open tool call also at the end of a turn that was not cancelled', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   await session.prompt('/tool-open')
@@ -201,7 +201,7 @@ it('names an open tool call at the end of a turn that was not cancelled too', as
   expect((await eventsOf(sandbox, 'turn.finished'))[1]?.data).not.toHaveProperty('closedToolCalls')
 })
 
-it('takes what an agent left running with it when the session closes', async () => {
+it('kills the processes that an agent left running when the session closes', async () => {
   const sandbox = await scene()
   const mark = `left-${crypto.randomUUID()}`
   const session = await open(sandbox, { env: { MARK: mark } })
@@ -211,7 +211,7 @@ it('takes what an agent left running with it when the session closes', async () 
   await eventually(() => marked(mark).length === 0)
 })
 
-it('closes a sandbox in which an agent heeds nothing, and every turn has its end', async () => {
+it('closes a sandbox whose agent ignores everything, and finishes every turn', async () => {
   const data = mkdtempSync('/var/tmp/vitrine-test-')
   const host = await openHost({ data, providers: [local({ isolation: 'none' })], install: 'never' })
   onTestFinished(async () => {
@@ -229,11 +229,11 @@ it('closes a sandbox in which an agent heeds nothing, and every turn has its end
   await checkLaws(await host.store.journal(sandbox.id))
 })
 
-it('closes a session whose agent ignores the end (sandbox-agent hangs, and leaves it running)', async () => {
+it('closes a session whose agent ignores the end of its input (sandbox-agent hangs, and leaves it running)', async () => {
   const sandbox = await scene()
   const mark = `stays-${crypto.randomUUID()}`
   const session = await open(sandbox, { env: { VITRINE_DEMO_IGNORE_EOF: '1', MARK: mark } })
-  expect(await talk(sandbox, session, '/leave sleep 1000')).toContain('Left process')
+  expect(await promptForText(sandbox, session, '/leave sleep 1000')).toContain('Left process')
   expect(marked(mark).length).toBeGreaterThan(1)
   await session.close()
   await eventually(() => marked(mark).length === 0)

@@ -1,5 +1,15 @@
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, open, saidIn, scene, script, sharedScene, talk, until } from './scene.ts'
+import {
+  allEvents,
+  eventsOf,
+  open,
+  promptForText,
+  saidIn,
+  scene,
+  script,
+  sharedScene,
+  until,
+} from './fixture.ts'
 
 it.each(['none', 'bubblewrap'] as const)(
   'reads and writes files as operations of the turn, isolation %s',
@@ -19,7 +29,7 @@ it.each(['none', 'bubblewrap'] as const)(
   },
 )
 
-it('runs terminals as processes of the turn, and tells of files before the turn ends', async () => {
+it('runs terminals as processes of the turn, and records file events before the turn ends', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   const { turn } = await session.prompt('/run echo made > made.txt; exit 3')
@@ -38,7 +48,7 @@ it('runs terminals as processes of the turn, and tells of files before the turn 
   expect(order).toContainEqual(['file.created', turn])
 })
 
-it('gives files to no turn when two run at once', async () => {
+it('assigns file events to no turn when two turns run', async () => {
   const sandbox = await sharedScene()
   const [first, second] = [await open(sandbox, { mode: 'auto' }), await open(sandbox, { mode: 'auto' })]
   const stalling = first.prompt('/stall')
@@ -52,7 +62,7 @@ it('gives files to no turn when two run at once', async () => {
   expect(created.seq).toBeLessThan(finished?.seq ?? 0)
 })
 
-it('gives what somebody else changes between two turns to no turn', async () => {
+it('assigns file changes between two turns to no turn', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
   await session.prompt('/say before')
@@ -65,10 +75,10 @@ it('gives what somebody else changes between two turns to no turn', async () => 
   ])
 })
 
-it('refuses a path outside of the sandbox politely, and the turn goes on', async () => {
+it('refuses a path outside of the sandbox with an error, and the turn continues', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { mode: 'auto' })
-  const said = await talk(
+  const said = await promptForText(
     sandbox,
     session,
     '/read /etc/../etc/shadow\n/write ../../escaped.txt no\n/say still here',
@@ -94,12 +104,12 @@ const asking = script(
   })`,
 )
 
-interface Answer {
+interface ClientResponse {
   readonly result?: { readonly [key: string]: unknown }
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-it('reads lines of a file as they are asked for', async () => {
+it('reads the requested lines of a file', async () => {
   const sandbox = await scene({ agents: [asking] })
   await sandbox.files.write('lines.txt', 'one\ntwo\nthree\nfour\n')
   const session = await sandbox.openSession({ agent: 'asking' })
@@ -110,28 +120,28 @@ it('reads lines of a file as they are asked for', async () => {
     ['fs/read_text_file', { path: `${sandbox.root}/none.txt` }],
     ['fs/read_text_file', {}],
   ])
-  const answers: Answer[] = JSON.parse(await talk(sandbox, session, prompt))
+  const answers: ClientResponse[] = JSON.parse(await promptForText(sandbox, session, prompt))
   expect(answers[0]?.result?.content).toBe('one\ntwo\nthree\nfour\n')
   expect(answers[1]?.result?.content).toBe('two\nthree')
   expect(answers[2]?.error).toMatchObject({ code: -32_002 })
   expect(answers[3]?.error).toMatchObject({ code: -32_602 })
 })
 
-it('refuses a file that is too large, also one of few characters that are long', async () => {
+it('refuses a file that is too large in bytes, also one of few long characters', async () => {
   const sandbox = await scene({ agents: [asking] })
   await sandbox.files.write('long.txt', 'é'.repeat(10 * 1024 * 1024))
   const session = await sandbox.openSession({ agent: 'asking' })
   const prompt = JSON.stringify([['fs/read_text_file', { path: `${sandbox.root}/long.txt` }]])
-  const answers: Answer[] = JSON.parse(await talk(sandbox, session, prompt))
+  const answers: ClientResponse[] = JSON.parse(await promptForText(sandbox, session, prompt))
   expect(answers[0]?.error?.message).toContain('larger than')
 })
 
-it('keeps the end of what a terminal says, and lets it be killed and released', async () => {
+it('keeps the end of a terminal’s output, and supports kill and release', async () => {
   const sandbox = await scene({ agents: [asking] })
   const session = await sandbox.openSession({ agent: 'asking' })
   const args = ['-c', 'seq 1 1000; echo the end']
-  const answers: Answer[] = JSON.parse(
-    await talk(
+  const answers: ClientResponse[] = JSON.parse(
+    await promptForText(
       sandbox,
       session,
       JSON.stringify([
@@ -148,10 +158,10 @@ it('keeps the end of what a terminal says, and lets it be killed and released', 
   expect(answers[2]?.result).toMatchObject({ truncated: true, exitStatus: { exitCode: 0 } })
   expect(answers[2]?.result?.output).toMatch(/the end\n$/)
   expect(String(answers[2]?.result?.output).length).toBe(20)
-  expect(answers[5]?.error?.message).toContain('no terminal')
+  expect(answers[5]?.error?.message).toContain('does not exist in this session')
 })
 
-it('ends the terminals of a session with it', async () => {
+it('ends the terminals of a session when it closes', async () => {
   const sandbox = await scene({ agents: [asking] })
   const session = await sandbox.openSession({ agent: 'asking' })
   await session.prompt(JSON.stringify([['terminal/create', { command: 'sleep', args: ['1000'] }]]))

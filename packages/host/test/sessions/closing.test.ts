@@ -2,14 +2,24 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { openHost } from '../../src/index.ts'
+import {
+  eventsOf,
+  eventually,
+  failure,
+  open,
+  promptForText,
+  scene,
+  script,
+  sharedScene,
+  until,
+} from './fixture.ts'
 import { isRunning } from './process-table.ts'
-import { eventsOf, eventually, failure, open, scene, script, sharedScene, talk, until } from './scene.ts'
 
 const models = `models: { availableModels: [{ modelId: 'a', name: 'A' }, { modelId: 'b', name: 'B' }], currentModelId: 'a' }`
 const permission = (id: string) =>
   `ask('session/request_permission', { sessionId: ${id}, toolCall: { toolCallId: 'x', kind: 'execute' }, options })`
 
-it('answers what a closed session still asks for as called off: no other session decides it', async () => {
+it('resolves requests of a closed session as cancelled, without another session deciding them', async () => {
   // It works on after the cancel, and asks when the other session is prompted.
   const late = {
     ...script(
@@ -34,11 +44,11 @@ it('answers what a closed session still asks for as called off: no other session
   await until(sandbox, 'agent.message', ({ data }) => JSON.stringify(data).includes('busy now'))
   await first.close()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, second, 'go')).toBe('cancelled,cancelled')
+  expect(await promptForText(sandbox, second, 'go')).toBe('cancelled,cancelled')
   expect(await eventsOf(sandbox, 'permission.requested')).toEqual([])
 })
 
-it('closes a session whose agent heeds no cancel, and leaves the process to the others where it can', async () => {
+it('closes a session whose agent ignores the cancel, and keeps the process for other sessions if it can', async () => {
   const stubborn = {
     ...script(
       'stubborn',
@@ -63,7 +73,7 @@ it('closes a session whose agent heeds no cancel, and leaves the process to the 
   expect(await eventsOf(sandbox, 'limit.reached')).toEqual([])
 })
 
-it('ends a process that neither heeds the cancel nor can close a session, and says so', async () => {
+it('ends a process that ignores the cancel and cannot close a session, and reports it', async () => {
   const stubborn = {
     ...script('stubborn', `on('session/prompt', ({ sessionId }) => say(sessionId, 'here'))`),
     shared: true,
@@ -78,7 +88,7 @@ it('ends a process that neither heeds the cancel nor can close a session, and sa
   expect(await eventsOf(sandbox, 'limit.reached')).toMatchObject([{ data: { limit: 'session.closeMs' } }])
 })
 
-it('ends what was asked outside of a turn when it closes', async () => {
+it('resolves requests from outside of a turn when it closes', async () => {
   const eager = script(
     'eager',
     `on('session/new', ({ id }) => { reply(id, { sessionId: 's' }); ${permission("'s'")} })`,
@@ -96,7 +106,7 @@ it('ends what was asked outside of a turn when it closes', async () => {
   })
 })
 
-it('ends what a deaf agent asked outside of a turn, though it cannot be told', async () => {
+it('resolves requests from outside of a turn although the agent does not read', async () => {
   const deaf = script(
     'deaf',
     `on('session/new', ({ id }) => {
@@ -121,7 +131,7 @@ it('ends what a deaf agent asked outside of a turn, though it cannot be told', a
   expect(await eventsOf(sandbox, 'permission.resolved')).toHaveLength(1)
 })
 
-it('stops opening a session whose agent hangs in a choice, when the sandbox closes', async () => {
+it('stops opening a session whose agent hangs while options are set, when the sandbox closes', async () => {
   const data = mkdtempSync('/var/tmp/vitrine-test-')
   const hangs = script(
     'hangs',
@@ -159,7 +169,7 @@ it('stops a fork that hangs when the sandbox ends its sessions', async () => {
   expect(await forking).toMatchObject({ code: 'cancelled' })
 })
 
-it('closes a session whose agent came back and hangs in what was chosen before', async () => {
+it('closes a session whose restarted agent hangs while options are reapplied', async () => {
   const hangs = script(
     'hangs',
     `import { existsSync, writeFileSync } from 'node:fs'
@@ -181,7 +191,7 @@ it('closes a session whose agent came back and hangs in what was chosen before',
   expect(await running).toMatchObject({ outcome: 'cancelled' })
 })
 
-it('gives nobody a session that closes: who resumes it waits, and has one that is open', async () => {
+it('returns no closing session: a resume waits and returns an open one', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'closing' })
   const closing = session.close()
@@ -192,10 +202,10 @@ it('gives nobody a session that closes: who resumes it waits, and has one that i
   await closing
   expect(again).not.toBe(session)
   expect(gone).not.toBe(session)
-  expect(await talk(sandbox, await sandbox.sessions.get('closing'), '/say open')).toBe('open')
+  expect(await promptForText(sandbox, await sandbox.sessions.get('closing'), '/say open')).toBe('open')
 })
 
-it('creates what another failed to open', async () => {
+it('creates a session after another caller failed to open it', async () => {
   const sandbox = await sharedScene()
   const failing = failure(open(sandbox, { id: 'both', model: 'unheard-of' }))
   const other = sandbox.sessions.resumeOrCreate({ agent: 'demo', id: 'both' })
@@ -205,7 +215,7 @@ it('creates what another failed to open', async () => {
   expect(await third).toBe(await other)
 })
 
-it('asks for real what an agent asks while it is loaded', async () => {
+it('forwards a permission that an agent requests while it loads', async () => {
   const loading = script(
     'loading',
     `on('initialize', ({ id }) => reply(id, { protocolVersion: 1, agentCapabilities: { loadSession: true } }))
@@ -220,13 +230,13 @@ it('asks for real what an agent asks while it is loaded', async () => {
   const session = await sandbox.openSession({ agent: 'loading', id: 'loaded', permissions: 'allow' })
   await session.close()
   const again = await sandbox.sessions.resume('loaded')
-  expect(await talk(sandbox, again, 'well?')).toBe('yes')
+  expect(await promptForText(sandbox, again, 'well?')).toBe('yes')
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
     { data: { by: 'rule', option: 'yes' } },
   ])
 })
 
-it('does not wait for the opening of another when it is called off, and leaves no session with the agent', async () => {
+it('does not wait for another opening when it is cancelled, and leaves no session in the agent', async () => {
   const slow = {
     ...script(
       'slow',
@@ -263,7 +273,7 @@ it('does not wait for the opening of another when it is called off, and leaves n
   expect(data).toMatchObject({ message: { params: { sessionId: 'late-0' } } })
 })
 
-it('kills the terminals of a turn that left its tool call open', async () => {
+it('kills the terminals of a turn whose tool call was left open', async () => {
   const careless = script(
     'careless',
     `let turn
@@ -287,7 +297,7 @@ it('kills the terminals of a turn that left its tool call open', async () => {
   expect(isRunning(Number(sleeping?.data.pid))).toBe(false)
 })
 
-it('closes in the record what an earlier host left open there', async () => {
+it('closes open work of an earlier host in the journal', async () => {
   const data = mkdtempSync('/var/tmp/vitrine-test-')
   const options = { data, providers: [local({ isolation: 'none' })], install: 'never' } as const
   let host = await openHost(options)

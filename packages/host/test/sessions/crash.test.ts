@@ -1,26 +1,26 @@
 import { expect, it } from 'vitest'
-import { isRunning, marked } from './process-table.ts'
 import {
   allEvents,
   eventsOf,
   eventually,
   failure,
   open,
+  promptForText,
   quick,
   saidIn,
   scene,
   script,
-  talk,
   unshared,
   until,
-} from './scene.ts'
+} from './fixture.ts'
+import { isRunning, marked } from './process-table.ts'
 
 it.each([
   ['/stderr 100\n/crash 7', { exitCode: 7, signal: null }],
   ['/stderr 100\n/crash-signal SIGKILL', { exitCode: null, signal: 'SIGKILL' }],
   ['/stderr 100\n/crash-signal SIGTERM', { exitCode: null, signal: 'SIGTERM' }],
 ])(
-  'tells how an agent died in the middle of a turn (sandbox-agent never answers the prompt): %s',
+  'reports how an agent died within a turn (sandbox-agent never responds to the prompt): %s',
   async (prompt, exit) => {
     const sandbox = await scene()
     const session = await open(sandbox)
@@ -56,11 +56,11 @@ it.each([
   },
 )
 
-it('takes everything that a killed agent had started with it', async () => {
+it('kills every process that a killed agent had started', async () => {
   const sandbox = await scene()
   const mark = `tree-${crypto.randomUUID()}`
   const session = await open(sandbox, { env: { MARK: mark }, mode: 'auto' })
-  const left = await talk(sandbox, session, '/leave exec sleep 1000')
+  const left = await promptForText(sandbox, session, '/leave exec sleep 1000')
   const pid = Number(/process (\d+)/.exec(left)?.[1])
   const running = failure(session.prompt('/run sleep 1000'))
   const [started] = await eventsOf(sandbox, 'agent.started')
@@ -76,7 +76,7 @@ it('takes everything that a killed agent had started with it', async () => {
   ])
 })
 
-it('resolves what a dead agent asked for as interrupted', async () => {
+it('resolves the pending requests of a dead agent as interrupted', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   const running = failure(session.prompt('/ask edit'))
@@ -93,12 +93,12 @@ it('resolves what a dead agent asked for as interrupted', async () => {
   })
 })
 
-it('comes back with the next prompt, by its own memory (sandbox-agent: broken pipe, and no restart)', async () => {
+it('restarts the agent with the next prompt and loads its session (sandbox-agent: broken pipe, and no restart)', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { id: 'lasting', mode: 'auto', model: 'sprinter' })
   await session.prompt('/say The word is pomegranate.')
   await failure(session.prompt('/crash'))
-  expect(await talk(sandbox, session, '/say back')).toBe('back')
+  expect(await promptForText(sandbox, session, '/say back')).toBe('back')
   const updates = await eventsOf(sandbox, 'session.updated')
   expect(updates.filter(({ data }) => 'restored' in data)).toMatchObject([{ data: { restored: 'resume' } }])
   expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(2)
@@ -108,20 +108,20 @@ it('comes back with the next prompt, by its own memory (sandbox-agent: broken pi
   expect(chosen).toContainEqual(['model', 'sprinter'])
 })
 
-it('comes back when the agent died between two turns', async () => {
+it('restarts an agent that died between two turns', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   const [started] = await eventsOf(sandbox, 'agent.started')
   process.kill(Number(started?.data.pid), 'SIGKILL')
   // Whether its end is known by now or not.
-  expect(await talk(sandbox, session, '/say back').catch((error) => error.code)).toMatch(
+  expect(await promptForText(sandbox, session, '/say back').catch((error) => error.code)).toMatch(
     /^back$|^agent_exited$/,
   )
-  expect(await talk(sandbox, session, '/say again')).toBe('again')
+  expect(await promptForText(sandbox, session, '/say again')).toBe('again')
   await until(sandbox, 'session.closed')
 })
 
-it('goes on with the prompts that waited when the agent died', async () => {
+it('runs the prompts that were queued when the agent died', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   const crashed = failure(session.prompt('/crash'))
@@ -140,17 +140,20 @@ it('goes on with the prompts that waited when the agent died', async () => {
   ])
 })
 
-it('comes back for every session that shared the process', async () => {
+it('restores every session that shared the process', async () => {
   const sandbox = await scene()
   const [first, second] = [await open(sandbox), await open(sandbox)]
   await failure(first.prompt('/crash'))
   await until(sandbox, 'session.closed', ({ session }) => session === second.id)
-  const said = await Promise.all([talk(sandbox, first, '/say one'), talk(sandbox, second, '/say two')])
+  const said = await Promise.all([
+    promptForText(sandbox, first, '/say one'),
+    promptForText(sandbox, second, '/say two'),
+  ])
   expect(said).toEqual(['one', 'two'])
   expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(2)
 })
 
-it('closes while it is being brought back, and stays closed', async () => {
+it('closes while its agent restarts, and stays closed', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   await failure(session.prompt('/crash'))
@@ -165,7 +168,7 @@ it('closes while it is being brought back, and stays closed', async () => {
   expect(await failure(session.prompt('/say no'))).toMatchObject({ code: 'session_closed' })
 })
 
-it('tells an agent without memory what was said, and begins with what was chosen', async () => {
+it('gives a recap to an agent that cannot load sessions, and reapplies the chosen options', async () => {
   const forgetful = { ...quick, VITRINE_DEMO_NO_LOAD: '1' }
   const sandbox = await scene()
   const session = await open(sandbox, { env: forgetful, mode: 'plan', thoughtLevel: 'high' })
@@ -185,7 +188,7 @@ it('tells an agent without memory what was said, and begins with what was chosen
   expect(await saidIn(sandbox, { turn: next.turn })).toBe('text, 5 bytes')
 })
 
-it('tells it no more than restoreChars, and nothing of what it was told before', async () => {
+it('limits the recap to restoreChars, and does not repeat an earlier recap', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { env: { VITRINE_DEMO_NO_LOAD: '1' }, restoreChars: 600 })
   await session.prompt(`/say ${'The oldest words. '.repeat(100)}`)
@@ -196,7 +199,7 @@ it('tells it no more than restoreChars, and nothing of what it was told before',
     const { turn } = await session.prompt(`/say round ${round}`)
     const messages = await eventsOf(sandbox, 'agent.message', { turn })
     const data = messages
-      .map((event) => event.data as unknown as Asked)
+      .map((event) => event.data as unknown as PromptedTurn)
       .find(({ direction }) => direction === 'in')
     told.push(data?.message.params.prompt[0]?.text ?? '')
   }
@@ -210,7 +213,7 @@ it('tells it no more than restoreChars, and nothing of what it was told before',
   expect(told[1]).toContain('round 1')
 })
 
-it('tells it nothing where restoreChars is 0', async () => {
+it('gives no recap when restoreChars is 0', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { env: { VITRINE_DEMO_NO_LOAD: '1' }, restoreChars: 0 })
   await session.prompt('/say The word is pomegranate.')
@@ -219,7 +222,7 @@ it('tells it nothing where restoreChars is 0', async () => {
   expect(await saidIn(sandbox, { turn })).toBe('text, 5 bytes')
 })
 
-it('says why it cannot come back, and can be asked again', async () => {
+it('reports why the agent cannot restart, and accepts the next prompt', async () => {
   const once = script(
     'once',
     `import { existsSync, writeFileSync } from 'node:fs'
@@ -237,7 +240,7 @@ it('says why it cannot come back, and can be asked again', async () => {
   expect(await eventsOf(sandbox, 'turn.started')).toHaveLength(1)
 })
 
-it('does not replay into the record what an agent tells again', async () => {
+it('does not record updates again that an agent replays on load', async () => {
   const loads = script(
     'loads',
     `on('initialize', ({ id }) => reply(id, { protocolVersion: 1, agentCapabilities: { loadSession: true } }))
@@ -265,17 +268,17 @@ it('does not replay into the record what an agent tells again', async () => {
   expect(updates).toMatchObject([{ data: { restored: 'load' } }])
 })
 
-it('lets other agents of the sandbox go on when one dies', async () => {
+it('keeps other agents of the sandbox running when one dies', async () => {
   const sandbox = await scene({ agents: [unshared('alone')] })
   const [dying, living] = [await open(sandbox), await sandbox.openSession({ agent: 'alone' })]
   const running = living.prompt('/stall')
   await failure(dying.prompt('/crash-signal'))
   await living.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, living, '/say unharmed')).toBe('unharmed')
+  expect(await promptForText(sandbox, living, '/say unharmed')).toBe('unharmed')
 })
 
-interface Asked {
+interface PromptedTurn {
   readonly direction: string
   readonly message: { readonly params: { readonly prompt: readonly { readonly text?: string }[] } }
 }

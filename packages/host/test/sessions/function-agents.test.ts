@@ -1,10 +1,10 @@
 import type { FunctionAgent } from '@vitrine/agents'
 import { expect, it } from 'vitest'
-import { eventsOf, failure, saidIn, scene, talk, until } from './scene.ts'
+import { eventsOf, failure, promptForText, saidIn, scene, until } from './fixture.ts'
 
 const agentOf = (onPrompt: FunctionAgent['onPrompt']): FunctionAgent => ({ name: 'function', onPrompt })
 
-it('says a text, several, some as they come, or nothing', async () => {
+it('returns one text, several, a stream of them, or nothing', async () => {
   const sandbox = await scene({
     agents: [
       agentOf((prompt) => {
@@ -21,12 +21,13 @@ it('says a text, several, some as they come, or nothing', async () => {
   })
   const session = await sandbox.openSession({ agent: 'function' })
   const said: string[] = []
-  for (const prompt of ['one', 'all', 'later', 'stream']) said.push(await talk(sandbox, session, prompt))
+  for (const prompt of ['one', 'all', 'later', 'stream'])
+    said.push(await promptForText(sandbox, session, prompt))
   expect(said).toEqual(['one', 'ab', 'later', 'xy'])
   expect(await session.prompt('nothing')).toMatchObject({ outcome: 'ok', modelError: { sign: 'silence' } })
 })
 
-it('says events of any vocabulary and any shape, and goes on', async () => {
+it('emits events of any vocabulary and any shape, and continues', async () => {
   const events = [
     { type: 'llm_call', id: 'c1', data: { tokens: 3 } },
     { type: 'bare' },
@@ -49,7 +50,7 @@ it('says events of any vocabulary and any shape, and goes on', async () => {
   ])
 })
 
-it('fails as an agent does, and is asked again', async () => {
+it('fails like an agent, and accepts the next prompt', async () => {
   const sandbox = await scene({
     agents: [
       agentOf((prompt, { round }) => {
@@ -62,10 +63,10 @@ it('fails as an agent does, and is asked again', async () => {
   const error = await failure(session.prompt('throw'))
   expect(error).toMatchObject({ code: 'agent_failed' })
   expect(error.message).toContain('out of ideas')
-  expect(await talk(sandbox, session, 'again')).toBe('round 1')
+  expect(await promptForText(sandbox, session, 'again')).toBe('round 1')
 })
 
-it('is cancelled, whether it heeds its signal or not', async () => {
+it('is cancelled, whether it obeys its signal or not', async () => {
   const seen: unknown[] = []
   const sandbox = await scene({
     agents: [
@@ -87,12 +88,12 @@ it('is cancelled, whether it heeds its signal or not', async () => {
   expect(await saidIn(sandbox, { session: session.id })).toBe('')
 })
 
-it('counts its rounds on when its session comes back', async () => {
+it('continues to count its rounds when its session is resumed', async () => {
   const sandbox = await scene({ agents: [agentOf((_prompt, { round }) => `round ${round}`)] })
   const session = await sandbox.openSession({ agent: 'function', id: 'rounds' })
-  expect(await talk(sandbox, session, 'one')).toBe('round 0')
-  expect(await talk(sandbox, session, 'two')).toBe('round 1')
+  expect(await promptForText(sandbox, session, 'one')).toBe('round 0')
+  expect(await promptForText(sandbox, session, 'two')).toBe('round 1')
   await session.close()
   const again = await sandbox.sessions.resume('rounds')
-  expect(await talk(sandbox, again, 'three')).toBe('round 2')
+  expect(await promptForText(sandbox, again, 'three')).toBe('round 2')
 })

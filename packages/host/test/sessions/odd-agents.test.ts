@@ -1,25 +1,25 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { CustomAgent } from '@vitrine/agents'
 import { expect, it, onTestFinished } from 'vitest'
-import { marked } from './process-table.ts'
 import {
   allEvents,
   eventsOf,
   eventually,
   failure,
   open,
+  promptForText,
   saidIn,
   scene,
   script,
   sharedScene,
-  talk,
   until,
-} from './scene.ts'
+} from './fixture.ts'
+import { marked } from './process-table.ts'
 
-it('answers what it does not know with -32601, and writes it down', async () => {
+it('responds to unknown methods with -32601, and records them', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
-  const said = await talk(
+  const said = await promptForText(
     sandbox,
     session,
     '/unknown-request craft/drainMidTurnQueue\n/unknown-notification _auth/status',
@@ -33,10 +33,10 @@ it('answers what it does not know with -32601, and writes it down', async () => 
   expect(heard.filter((message) => message.includes('"code":-32601'))).toHaveLength(1)
 })
 
-it('keeps what is no message as it is, and goes on', async () => {
+it('records lines that are no messages as they are, and continues', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
-  expect(await talk(sandbox, session, '/banner Welcome!\n/badutf8\n/say fine')).toBe('fine')
+  expect(await promptForText(sandbox, session, '/banner Welcome!\n/badutf8\n/say fine')).toBe('fine')
   const unparsed = await eventsOf(sandbox, 'agent.unparsed')
   expect(unparsed[0]?.data).toMatchObject({ agent: 'demo', data: 'Welcome!', encoding: 'utf8' })
   const bytes = unparsed.slice(1).map(({ data }) => Buffer.from(String(data.data), 'base64'))
@@ -45,7 +45,7 @@ it('keeps what is no message as it is, and goes on', async () => {
   expect(bytes[1]?.includes(Buffer.from([0xc3, 0x28, 0xff]))).toBe(true)
 })
 
-it('keeps half a line of an agent that died in it', async () => {
+it('records the partial line of an agent that died within it', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   expect(await failure(session.prompt('/half'))).toMatchObject({
@@ -59,7 +59,7 @@ it('keeps half a line of an agent that died in it', async () => {
   ])
 })
 
-it('takes one answer where an agent gives two (sandbox-agent then answers nobody), and notes one that nobody asked for', async () => {
+it('uses the first of two responses of an agent (sandbox-agent then responds to none), and records an unrequested one', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   expect(await session.prompt('/dup\n/say once')).toMatchObject({ outcome: 'ok', stopReason: 'end_turn' })
@@ -68,7 +68,7 @@ it('takes one answer where an agent gives two (sandbox-agent then answers nobody
   expect(await eventsOf(sandbox, 'turn.finished')).toHaveLength(2)
 })
 
-it('takes a message of 8 MiB, whole', async () => {
+it('accepts a message of 8 MiB', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const { turn } = await session.prompt(`/big ${8 * 1024 * 1024}`)
@@ -76,7 +76,7 @@ it('takes a message of 8 MiB, whole', async () => {
   expect(big.some((message) => message.includes(`"bytes":${8 * 1024 * 1024}`))).toBe(true)
 })
 
-it('ends an agent whose message is longer than 32 MiB, says so, and harms no other', async () => {
+it('ends an agent whose message is longer than 32 MiB, reports it, and affects no other agent', async () => {
   const sandbox = await scene()
   const session = await open(sandbox)
   const other = await open(sandbox, { env: { OTHER: 'yes' } })
@@ -87,7 +87,7 @@ it('ends an agent whose message is longer than 32 MiB, says so, and harms no oth
     { data: { limit: 'agent.messageBytes', max: 32 * 1024 * 1024 } },
   ])
   expect(await eventsOf(sandbox, 'agent.unparsed')).toHaveLength(1)
-  expect(await talk(sandbox, other, '/say unharmed')).toBe('unharmed')
+  expect(await promptForText(sandbox, other, '/say unharmed')).toBe('unharmed')
 })
 
 const program = (name: string, ...command: string[]): CustomAgent => ({ name, command })
@@ -129,18 +129,21 @@ it.each<[string, CustomAgent, string, RegExp]>([
     'agent_failed',
     /unwilling .*not today/,
   ],
-])('says what is wrong with a program that %s, and harms no other', async (_what, agent, code, message) => {
-  const sandbox = await scene({ agents: [agent] })
-  const living = await open(sandbox)
-  const error = await failure(sandbox.openSession({ agent: agent.name }))
-  expect(error.code).toBe(code)
-  expect(error.message).toMatch(message)
-  expect(error.hint).not.toBe('')
-  expect(await talk(sandbox, living, '/say unharmed')).toBe('unharmed')
-  expect(await sandbox.sessions.list()).toHaveLength(1)
-})
+])(
+  'reports what is wrong with a program that %s, and affects no other agent',
+  async (_what, agent, code, message) => {
+    const sandbox = await scene({ agents: [agent] })
+    const living = await open(sandbox)
+    const error = await failure(sandbox.openSession({ agent: agent.name }))
+    expect(error.code).toBe(code)
+    expect(error.message).toMatch(message)
+    expect(error.hint).not.toBe('')
+    expect(await promptForText(sandbox, living, '/say unharmed')).toBe('unharmed')
+    expect(await sandbox.sessions.list()).toHaveLength(1)
+  },
+)
 
-it('has the words of a program that is no agent, bounded and in few events', async () => {
+it('records the output of a program that is no agent, bounded and in few events', async () => {
   const sandbox = await scene({ agents: [program('yes', 'yes')] })
   await failure(sandbox.openSession({ agent: 'yes' }))
   const unparsed = await eventsOf(sandbox, 'agent.unparsed')
@@ -149,7 +152,7 @@ it('has the words of a program that is no agent, bounded and in few events', asy
   expect(await eventsOf(sandbox, 'limit.reached')).toMatchObject([{ data: { limit: 'agent.unparsedBytes' } }])
 })
 
-it('stops waiting for a program that says nothing when it is told to', async () => {
+it('stops waiting for a silent program when its signal aborts', async () => {
   const mark = `1000.${process.pid}`
   const sandbox = await scene({ agents: [program('sleeper', 'sleep', mark)] })
   const stopping = new AbortController()
@@ -162,7 +165,7 @@ it('stops waiting for a program that says nothing when it is told to', async () 
   await eventually(() => marked(mark).length === 0)
 })
 
-it('stops waiting for an answer to session/new when it is told to', async () => {
+it('stops waiting for the response to session/new when its signal aborts', async () => {
   const sandbox = await scene({ agents: [script('mute', `on('session/new', () => {})`)] })
   const stopping = new AbortController()
   const failed = failure(sandbox.openSession({ agent: 'mute', signal: stopping.signal }))
@@ -172,7 +175,7 @@ it('stops waiting for an answer to session/new when it is told to', async () => 
   expect(await eventsOf(sandbox, 'agent.exited')).toHaveLength(1)
 })
 
-it('says how to get an agent that is not installed where nothing is installed by itself', async () => {
+it('reports how to install a missing agent with install: never', async () => {
   const agentCache = mkdtempSync('/var/tmp/vitrine-test-')
   onTestFinished(() => rmSync(agentCache, { recursive: true, force: true }))
   const sandbox = await scene({ agentCache })
@@ -180,10 +183,10 @@ it('says how to get an agent that is not installed where nothing is installed by
   expect(error).toMatchObject({ code: 'agent_not_installed', details: { agent: 'codex' } })
   expect(error.message).toContain("installAgent('codex')")
   const living = await open(sandbox)
-  expect(await talk(sandbox, living, '/say unharmed')).toBe('unharmed')
+  expect(await promptForText(sandbox, living, '/say unharmed')).toBe('unharmed')
 })
 
-it('gives an agent that closes its input no more to hear, and says so', async () => {
+it('sends nothing more to an agent that closes its stdin, and reports it', async () => {
   const deaf = script(
     'deaf',
     `import { closeSync } from 'node:fs'
@@ -202,7 +205,7 @@ it('gives an agent that closes its input no more to hear, and says so', async ()
   await running
 })
 
-it('knows what was said outside of a turn as no part of one', async () => {
+it('records updates outside of a turn without a turn', async () => {
   const chatty = script(
     'chatty',
     `on('session/prompt', ({ id, sessionId }) => {
@@ -221,7 +224,7 @@ it('knows what was said outside of a turn as no part of one', async () => {
   expect(await saidIn(sandbox, { session: session.id })).toBe('by the way')
 })
 
-it('loses nothing of a flood, in order, for a reader that is quick and one that is slow (sandbox-agent loses a third)', async () => {
+it('delivers a flood of updates in order to a fast and a slow reader (sandbox-agent loses a third)', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const live: number[] = []
@@ -252,7 +255,7 @@ it('loses nothing of a flood, in order, for a reader that is quick and one that 
 it.each([
   ['idleMs', { idleMs: 50 }, '/stall'],
   ['totalMs', { totalMs: 200 }, '/stream 100000 10'],
-] as const)('ends a turn at its limit %s, and says so', async (limit, limits, prompt) => {
+] as const)('ends a turn at its limit %s, and reports it', async (limit, limits, prompt) => {
   const sandbox = await scene()
   const session = await open(sandbox, { limits, env: { VITRINE_DEMO_PACE: '1' } })
   expect(await session.prompt(prompt)).toMatchObject({ outcome: 'timeout', stopReason: 'cancelled' })
@@ -262,7 +265,7 @@ it.each([
   expect(await eventsOf(sandbox, 'turn.finished')).toMatchObject([{ data: { outcome: 'timeout' } }])
 })
 
-it('ends an agent that hangs and ignores the cancel too', async () => {
+it('ends an agent that hangs and ignores the cancel', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { limits: { idleMs: 50, cancelMs: 50 } })
   expect(await session.prompt('/stall-hard')).toMatchObject({ outcome: 'timeout' })
@@ -272,7 +275,7 @@ it('ends an agent that hangs and ignores the cancel too', async () => {
   ])
 })
 
-it('does not take for idle who waits for a person', async () => {
+it('pauses the idle limit while a permission is pending', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { limits: { idleMs: 1_000 }, permissions: { timeoutMs: 2_200 } })
   expect(await session.prompt('/ask edit')).toMatchObject({ outcome: 'ok' })

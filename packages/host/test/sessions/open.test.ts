@@ -1,11 +1,21 @@
 import { expect, it } from 'vitest'
+import {
+  eventsOf,
+  eventually,
+  failure,
+  open,
+  promptForText,
+  scene,
+  sharedScene,
+  unshared,
+  until,
+} from './fixture.ts'
 import { marked } from './process-table.ts'
-import { eventsOf, eventually, failure, open, scene, sharedScene, talk, unshared, until } from './scene.ts'
 
 const current = (session: { info: { options: readonly { id: string; current?: unknown }[] } }, id: string) =>
   session.info.options.find((option) => option.id === id)?.current
 
-it('begins with the model, the mode and the thinking that were wanted', async () => {
+it('opens with the requested model, mode and thought level', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { model: 'sprinter', mode: 'auto', thoughtLevel: 'high' })
   expect(['model', 'mode', 'thought_level'].map((id) => current(session, id))).toEqual([
@@ -13,17 +23,17 @@ it('begins with the model, the mode and the thinking that were wanted', async ()
     'auto',
     'high',
   ])
-  expect(await talk(sandbox, session, '/ask edit')).toBe('Allowed.')
+  expect(await promptForText(sandbox, session, '/ask edit')).toBe('Allowed.')
   await session.setMode('plan')
   await session.setModel('storyteller')
   await session.setThoughtLevel('off')
   await session.setConfigOption('model', 'sprinter')
   expect(current(session, 'mode')).toBe('plan')
   expect(current(session, 'model')).toBe('sprinter')
-  expect(await talk(sandbox, session, '/run true')).toContain('refused')
+  expect(await promptForText(sandbox, session, '/run true')).toContain('refused')
 })
 
-it('hears of a mode that the agent chose itself', async () => {
+it('reports a mode that the agent chose itself', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   await session.prompt('/mode-change plan')
@@ -34,12 +44,12 @@ it('hears of a mode that the agent chose itself', async () => {
   expect(listed?.title).toBe('A new name')
 })
 
-it('gives the agent its environment and its directory', async () => {
+it('starts the agent with its environment and working directory', async () => {
   const sandbox = await scene()
   await sandbox.files.mkdir('below')
   const session = await open(sandbox, { env: { GREETING: 'hello' }, cwd: 'below', mode: 'auto' })
   expect(session.info.cwd).toBe(`${sandbox.root}/below`)
-  expect(await talk(sandbox, session, '/env GREETING')).toBe('GREETING is set, 5 characters.')
+  expect(await promptForText(sandbox, session, '/env GREETING')).toBe('GREETING is set, 5 characters.')
   await session.prompt('/run touch here')
   expect(await sandbox.files.exists('below/here')).toBe(true)
   const other = await open(sandbox, { cwd: `${sandbox.root}/below`, mode: 'auto' })
@@ -47,7 +57,7 @@ it('gives the agent its environment and its directory', async () => {
   expect(await sandbox.files.exists('below/there.txt')).toBe(true)
 })
 
-it('says what there is when a model, a mode, a level or an option is unknown', async () => {
+it('lists the known values when a model, mode, level or option is unknown', async () => {
   const sandbox = await sharedScene()
   const wrong = [
     { mode: 'yolo', says: 'ask, auto, plan' },
@@ -74,7 +84,7 @@ it.each([
   ['restoreChars', { restoreChars: 0.5 }],
   ['cwd', { cwd: '../elsewhere' }],
   ['cwd', { cwd: '/etc' }],
-])('refuses %s that is none before anything begins: %j', async (name, options) => {
+])('refuses an invalid %s before anything starts: %j', async (name, options) => {
   const sandbox = await sharedScene()
   const error = await failure(open(sandbox, options))
   expect(error.code).toBe('argument_invalid')
@@ -82,7 +92,7 @@ it.each([
   expect(await eventsOf(sandbox, 'agent.message')).toEqual([])
 })
 
-it('leaves nothing behind when a session could not be opened, and its id is free', async () => {
+it('leaves nothing of a session that could not be opened, and its id is free', async () => {
   const sandbox = await scene()
   await failure(open(sandbox, { id: 'mine', mode: 'yolo' }))
   expect(await sandbox.sessions.list()).toEqual([])
@@ -90,7 +100,7 @@ it('leaves nothing behind when a session could not be opened, and its id is free
   await open(sandbox, { id: 'mine' })
 })
 
-it('ends the agent of a session that wants a login, and says how to give one', async () => {
+it('ends the agent of a session that requires a login, and reports how to log in', async () => {
   const sandbox = await scene()
   const error = await failure(open(sandbox, { env: { VITRINE_DEMO_REQUIRE_KEY: '1' } }))
   expect(error.code).toBe('credentials_missing')
@@ -101,10 +111,10 @@ it('ends the agent of a session that wants a login, and says how to give one', a
     env: { VITRINE_DEMO_REQUIRE_KEY: '1' },
     credentials: { DEMO_API_KEY: 'demo-key-of-twenty-characters' },
   })
-  expect(await talk(sandbox, session, '/env DEMO_API_KEY')).toContain('is set')
+  expect(await promptForText(sandbox, session, '/env DEMO_API_KEY')).toContain('is set')
 })
 
-it('knows its agents', async () => {
+it('lists its agents', async () => {
   const sandbox = await scene({ agents: [unshared('mine')] })
   const error = await failure(open(sandbox, { agent: 'nobody' }))
   expect(error.code).toBe('agent_unknown')
@@ -113,7 +123,7 @@ it('knows its agents', async () => {
   expect(error.message).toContain('demo')
 })
 
-it('keeps ids apart: one that is taken is refused, also at the same moment and after its end', async () => {
+it('refuses an id that is taken, also concurrently and after the session’s end', async () => {
   const sandbox = await sharedScene()
   const [first, second] = await Promise.allSettled([
     open(sandbox, { id: 'one' }),
@@ -128,7 +138,7 @@ it('keeps ids apart: one that is taken is refused, also at the same moment and a
   expect(await failure(open(sandbox, { id: 'a b' }))).toMatchObject({ code: 'argument_invalid' })
 })
 
-it('lists, gets and resumes', async () => {
+it('lists, gets and resumes sessions', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { id: 'talk' })
   await session.prompt('/say one')
@@ -146,7 +156,7 @@ it('lists, gets and resumes', async () => {
   expect(await eventsOf(sandbox, 'session.updated')).toMatchObject([{ data: { restored: 'resume' } }])
 })
 
-it('resumes with what was chosen last, not with what it was opened with', async () => {
+it('resumes with the options chosen last, not with those it was opened with', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'talk', mode: 'auto', model: 'sprinter' })
   await session.setMode('plan')
@@ -156,7 +166,7 @@ it('resumes with what was chosen last, not with what it was opened with', async 
   expect(current(again, 'model')).toBe('sprinter')
 })
 
-it('resumes or creates, and twice at once gives one session', async () => {
+it('resumes or creates one session for two concurrent calls', async () => {
   const sandbox = await scene()
   const wanted = { id: 'either', agent: 'demo', env: { VITRINE_DEMO_PACE: '0' } }
   const [created, same] = await Promise.all([
@@ -175,7 +185,7 @@ it('resumes or creates, and twice at once gives one session', async () => {
   expect(await eventsOf(sandbox, 'session.created')).toHaveLength(1)
 })
 
-it('lets sessions share a process, and one that closes leaves the others', async () => {
+it('lets sessions share a process, and closing one keeps the others', async () => {
   const sandbox = await scene()
   const first = await open(sandbox)
   const second = await open(sandbox)
@@ -188,19 +198,19 @@ it('lets sessions share a process, and one that closes leaves the others', async
   expect(second.info.busy).toBe(true)
   await second.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, second, '/say still here')).toBe('still here')
+  expect(await promptForText(sandbox, second, '/say still here')).toBe('still here')
   await second.close()
   expect(await eventsOf(sandbox, 'agent.exited')).toMatchObject([{ data: { endedBy: 'host' } }])
-  expect(await talk(sandbox, apart, '/say me too')).toBe('me too')
+  expect(await promptForText(sandbox, apart, '/say me too')).toBe('me too')
 })
 
-it('starts one process for sessions that are opened at the same moment', async () => {
+it('starts one process for sessions that are opened concurrently', async () => {
   const sandbox = await scene()
   await Promise.all([open(sandbox), open(sandbox), open(sandbox)])
   expect(await eventsOf(sandbox, 'agent.started')).toHaveLength(1)
 })
 
-it('stops opening when the signal says so, and leaves no process', async () => {
+it('stops opening when the signal aborts, and leaves no process', async () => {
   const sandbox = await scene()
   const before = await failure(open(sandbox, { signal: AbortSignal.abort() }))
   expect(before.code).toBe('cancelled')
@@ -218,7 +228,7 @@ it('stops opening when the signal says so, and leaves no process', async () => {
   expect(await eventsOf(sandbox, 'agent.exited')).toHaveLength(1)
 })
 
-it('forks where the agent can, and the two go their own ways', async () => {
+it('forks a session of an agent that supports it, and both continue independently', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'trunk', mode: 'auto' })
   await session.prompt('/say shared')
@@ -226,17 +236,17 @@ it('forks where the agent can, and the two go their own ways', async () => {
   const branch = await session.fork({ id: 'branch' })
   expect(current(branch, 'mode')).toBe('plan')
   expect(branch.info.agentSession).not.toBe(session.info.agentSession)
-  expect(await talk(sandbox, branch, '/say apart')).toBe('apart')
+  expect(await promptForText(sandbox, branch, '/say apart')).toBe('apart')
   expect(await failure(session.fork({ id: 'trunk' }))).toMatchObject({ code: 'session_exists' })
   expect(await eventsOf(sandbox, 'session.created', { session: 'branch' })).toMatchObject([
     { data: { forkedFrom: 'trunk' } },
   ])
   await session.close()
-  expect(await talk(sandbox, branch, '/say alive')).toBe('alive')
+  expect(await promptForText(sandbox, branch, '/say alive')).toBe('alive')
   expect(await failure(branch.fork({ id: 'trunk' }))).toMatchObject({ code: 'session_exists' })
 })
 
-it('puts who opened it, and within which run, on what is recorded of it', async () => {
+it('records the actor and the run of a session on its events', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox.as({ run: 'run_1', actor: 'somebody' }))
   await session.prompt('/say hello')

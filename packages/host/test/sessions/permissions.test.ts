@@ -1,8 +1,18 @@
 import type { PermissionRules } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, failure, open, scene, script, sharedScene, talk, until } from './scene.ts'
+import {
+  allEvents,
+  eventsOf,
+  failure,
+  open,
+  promptForText,
+  scene,
+  script,
+  sharedScene,
+  until,
+} from './fixture.ts'
 
-it('asks by default, and says who answered', async () => {
+it('asks by default, and records who answered', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
@@ -25,7 +35,7 @@ it('asks by default, and says who answered', async () => {
   expect(session.permissions).toEqual([])
 })
 
-it('answers twice once', async () => {
+it('accepts only the first of two answers', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
@@ -65,20 +75,20 @@ it.each<[string, 'ask' | 'allow' | 'deny' | PermissionRules, string, string]>([
     'Rejected.',
     'reject_once',
   ],
-])('decides by rule: %s', async (_name, permissions, said, answer) => {
+])('decides a permission by rule: %s', async (_name, permissions, said, answer) => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions })
-  expect(await talk(sandbox, session, '/ask edit')).toBe(said)
+  expect(await promptForText(sandbox, session, '/ask edit')).toBe(said)
   expect(session.permissions).toEqual([])
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
     { data: { outcome: 'ok', answer, by: 'rule' } },
   ])
 })
 
-it('asks for kinds that no rule names, and is not asked again for what is always allowed', async () => {
+it('asks for kinds that no rule names, and does not ask again after allow_always', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { allowAlways: ['edit'] } })
-  expect(await talk(sandbox, session, '/ask edit\n/ask edit')).toBe('Allowed.Allowed.')
+  expect(await promptForText(sandbox, session, '/ask edit\n/ask edit')).toBe('Allowed.Allowed.')
   expect(await eventsOf(sandbox, 'permission.requested')).toHaveLength(1)
   const running = session.prompt('/ask execute')
   const { data } = await until(sandbox, 'permission.requested', (event) =>
@@ -86,7 +96,7 @@ it('asks for kinds that no rule names, and is not asked again for what is always
   )
   await session.respondPermission(String(data.permission), 'reject_always')
   await running
-  expect(await talk(sandbox, session, '/ask execute')).toBe('Rejected.')
+  expect(await promptForText(sandbox, session, '/ask execute')).toBe('Rejected.')
   expect(await eventsOf(sandbox, 'permission.requested')).toHaveLength(2)
 })
 
@@ -94,7 +104,7 @@ it.each<[PermissionRules['onTimeout'], string, string]>([
   [undefined, 'reject_once', 'ok'],
   ['allow_once', 'allow_once', 'ok'],
   ['cancelled', 'cancelled', 'cancelled'],
-])('answers for somebody who is not there: onTimeout %s', async (onTimeout, answer, outcome) => {
+])('answers a permission after its time limit: onTimeout %s', async (onTimeout, answer, outcome) => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { timeoutMs: 20, ...(onTimeout && { onTimeout }) } })
   expect(await session.prompt('/ask edit')).toMatchObject({ outcome })
@@ -103,7 +113,7 @@ it.each<[PermissionRules['onTimeout'], string, string]>([
   ])
 })
 
-it('refuses rules that are none', async () => {
+it('refuses invalid rules', async () => {
   const sandbox = await sharedScene()
   const yes = 'yes' as 'allow'
   expect(await failure(open(sandbox, { permissions: yes }))).toMatchObject({ code: 'argument_invalid' })
@@ -112,14 +122,14 @@ it('refuses rules that are none', async () => {
   })
 })
 
-it('asks for a tool call that nobody has heard of', async () => {
+it('asks for an unknown tool call', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { allow: ['execute'] } })
-  expect(await talk(sandbox, session, '/permission-first')).toBe('Allowed.')
+  expect(await promptForText(sandbox, session, '/permission-first')).toBe('Allowed.')
   expect((await eventsOf(sandbox, 'turn.finished'))[0]?.data).not.toHaveProperty('closedToolCalls')
 })
 
-it('asks in the name of a child session, and says which', async () => {
+it('asks in the name of a child session, and records which', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/subagent')
@@ -144,7 +154,7 @@ it('knows which session asks when several share a process', async () => {
   await Promise.all([one, two])
 })
 
-it('is never asked again when a session comes back', async () => {
+it('asks no permission again when a session is restored', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { id: 'back' })
   const running = session.prompt('/ask edit')
@@ -158,7 +168,7 @@ it('is never asked again when a session comes back', async () => {
   expect(await eventsOf(sandbox, 'permission.requested')).toHaveLength(1)
 })
 
-it('is called off when the session closes', async () => {
+it('cancels a pending permission when the session closes', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')
@@ -168,7 +178,7 @@ it('is called off when the session closes', async () => {
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([{ data: { outcome: 'cancelled' } }])
 })
 
-it('chooses by kind, whatever the ids and the order are', async () => {
+it('chooses an option by kind, independent of ids and order', async () => {
   const odd = script(
     'odd',
     `on('session/prompt', async ({ id, sessionId, prompt }) => {
@@ -188,17 +198,17 @@ it('chooses by kind, whatever the ids and the order are', async () => {
     option('B', 'reject_once'),
     option('C', 'allow_once'),
   ])
-  expect(await talk(sandbox, allowing, both)).toContain('"C"')
-  expect(await talk(sandbox, denying, both)).toContain('"B"')
+  expect(await promptForText(sandbox, allowing, both)).toContain('"C"')
+  expect(await promptForText(sandbox, denying, both)).toContain('"B"')
   const never = JSON.stringify([option('A', 'allow_once'), option('N', 'reject_always')])
-  expect(await talk(sandbox, denying, never)).toContain('"N"')
+  expect(await promptForText(sandbox, denying, never)).toContain('"N"')
   const yes = JSON.stringify([option('A', 'allow_once')])
-  expect(await talk(sandbox, denying, yes)).toContain('cancelled')
+  expect(await promptForText(sandbox, denying, yes)).toContain('cancelled')
   const no = JSON.stringify([option('N', 'reject_once')])
-  expect(await talk(sandbox, allowing, no)).toContain('cancelled')
+  expect(await promptForText(sandbox, allowing, no)).toContain('cancelled')
 })
 
-it('calls off what nobody answered in time when the answer for that is not on offer', async () => {
+it('cancels a permission after its time limit when the onTimeout option is not offered', async () => {
   const narrow = script(
     'narrow',
     `on('session/prompt', async ({ id, sessionId }) => {
@@ -211,13 +221,13 @@ it('calls off what nobody answered in time when the answer for that is not on of
   const sandbox = await scene({ agents: [narrow] })
   const permissions = { timeoutMs: 20, onTimeout: 'allow_once' } as const
   const session = await sandbox.openSession({ agent: 'narrow', permissions })
-  expect(await talk(sandbox, session, 'go')).toBe('cancelled')
+  expect(await promptForText(sandbox, session, 'go')).toBe('cancelled')
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
     { data: { outcome: 'timeout', answer: 'cancelled', by: 'time limit' } },
   ])
 })
 
-it('calls off what an agent asked and did not wait for, within the turn', async () => {
+it('cancels a permission that an agent did not wait for, within the turn', async () => {
   const hasty = script(
     'hasty',
     `on('session/prompt', ({ id, sessionId }) => {
@@ -234,7 +244,7 @@ it('calls off what an agent asked and did not wait for, within the turn', async 
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([{ data: { outcome: 'cancelled' } }])
 })
 
-it('answers one request when an agent sends two with one id', async () => {
+it('answers one request when an agent sends two with the same id', async () => {
   const twice = script(
     'twice',
     `on('session/prompt', async ({ id, sessionId }) => {

@@ -10,17 +10,17 @@ import {
   eventsOf,
   failure,
   open,
+  promptForText,
   saidIn,
   scene,
   script,
   sharedScene,
-  talk,
   until,
-} from './scene.ts'
+} from './fixture.ts'
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 
-it('takes texts, pictures, sounds, links and files', async () => {
+it('accepts texts, images, audio, links and files', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const { turn, outcome, stopReason, usage } = await session.prompt([
@@ -52,7 +52,7 @@ it('takes texts, pictures, sounds, links and files', async () => {
   ])
 })
 
-it('takes far more than 2 MiB, and the record has every byte of it', async () => {
+it('accepts far more than 2 MiB, and records every byte', async () => {
   const data = mkdtempSync('/var/tmp/vitrine-test-')
   const host = await openHost({ data, providers: [local({ isolation: 'none' })], install: 'never' })
   onTestFinished(async () => {
@@ -79,7 +79,7 @@ it('takes far more than 2 MiB, and the record has every byte of it', async () =>
   await checkLaws(sandbox.journal)
 })
 
-it('refuses what is no prompt before a turn begins', async () => {
+it('refuses an invalid prompt before a turn starts', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   expect(await failure(session.prompt([]))).toMatchObject({ code: 'argument_invalid' })
@@ -89,7 +89,7 @@ it('refuses what is no prompt before a turn begins', async () => {
   expect(await eventsOf(sandbox, 'turn.started')).toEqual([])
 })
 
-it('tells an agent that takes no files their text, and refuses a picture that it does not take', async () => {
+it('sends files as text to an agent without file support, and refuses unsupported images', async () => {
   const plain = script(
     'plain',
     `on('session/prompt', ({ id, sessionId, prompt }) => {
@@ -125,17 +125,17 @@ it('runs one turn at a time, in order', async () => {
   expect(turns.filter(({ type }) => type === 'turn.started').map(({ data }) => data.index)).toEqual([0, 1, 2])
 })
 
-it('refuses a second prompt where none may wait', async () => {
+it('refuses a second prompt when the queue is disabled', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { queue: 0 })
   const running = session.prompt('/stall')
   expect(await failure(session.prompt('/say no'))).toMatchObject({ code: 'session_busy', retryable: true })
   await session.cancel()
   expect(await running).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, session, '/say free')).toBe('free')
+  expect(await promptForText(sandbox, session, '/say free')).toBe('free')
 })
 
-it('lets so many wait and no more, and a cancel answers all of them', async () => {
+it('limits the queue of prompts, and a cancel resolves all of them', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { queue: 2 })
   const all = [session.prompt('/stall'), session.prompt('/say 2'), session.prompt('/say 3')]
@@ -148,10 +148,10 @@ it('lets so many wait and no more, and a cancel answers all of them', async () =
     'cancelled',
   ])
   expect(await eventsOf(sandbox, 'turn.started')).toHaveLength(1)
-  expect(await talk(sandbox, session, '/say on')).toBe('on')
+  expect(await promptForText(sandbox, session, '/say on')).toBe('on')
 })
 
-it('rejects what waits when the session closes, and whatever comes after', async () => {
+it('rejects queued prompts when the session closes, and later ones', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/stall')
@@ -169,7 +169,7 @@ it('rejects what waits when the session closes, and whatever comes after', async
   await session.cancel()
 })
 
-it('heeds a signal before, while it waits, and while it runs', async () => {
+it('obeys a signal before the prompt, while it is queued, and while it runs', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   expect(await session.prompt('/say no', { signal: AbortSignal.abort() })).toMatchObject({
@@ -190,17 +190,17 @@ it('heeds a signal before, while it waits, and while it runs', async () => {
   expect(await eventsOf(sandbox, 'turn.started')).toHaveLength(2)
 })
 
-it('heeds a signal that comes while the turn is being prepared', async () => {
+it('obeys a signal while the turn is being prepared', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const stopping = new AbortController()
   const prompted = session.prompt('/stall', { signal: stopping.signal })
   stopping.abort()
   expect(await prompted).toMatchObject({ outcome: 'cancelled' })
-  expect(await talk(sandbox, session, '/say next')).toBe('next')
+  expect(await promptForText(sandbox, session, '/say next')).toBe('next')
 })
 
-it('settles only after the end of the turn is on record', async () => {
+it('settles only after the end of the turn is recorded', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const finished: string[] = []
@@ -213,7 +213,7 @@ it('settles only after the end of the turn is on record', async () => {
   }
 })
 
-it('says how the agent says it stopped', async () => {
+it('returns the agent’s stop reason', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   expect(await session.prompt('/refuse')).toMatchObject({ outcome: 'ok', stopReason: 'refusal' })
@@ -229,10 +229,10 @@ it('says how the agent says it stopped', async () => {
     'failed',
     'failed',
   ])
-  expect(await talk(sandbox, session, '/say fine')).toBe('fine')
+  expect(await promptForText(sandbox, session, '/say fine')).toBe('fine')
 })
 
-it('takes an error of a model for what it is, though the turn ended well', async () => {
+it('reports a model error although the turn ended with success', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const spoken = await session.prompt('/model-error')

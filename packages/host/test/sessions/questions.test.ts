@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eventsOf, failure, open, saidIn, sharedScene, until } from './scene.ts'
+import { eventsOf, failure, open, saidIn, sharedScene, until } from './fixture.ts'
 
 it.each([
   [
@@ -8,7 +8,7 @@ it.each([
   ],
   [{ action: 'decline' }, 'decline'],
   [{ action: 'cancel' }, 'cancel'],
-] as const)('passes the answer to a question on: %j', async (answer, said) => {
+] as const)('passes the answer to a question to the agent: %j', async (answer, said) => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/question')
@@ -27,7 +27,7 @@ it.each([
   })
 })
 
-it('answers a question for somebody who is not there', async () => {
+it('answers a question after its time limit', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox, { permissions: { timeoutMs: 20 } })
   await session.prompt('/question')

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, failure, open, scene, script, talk, until } from './scene.ts'
+import { allEvents, eventsOf, failure, open, promptForText, scene, script, until } from './fixture.ts'
 
 const secret = 'hushed-value-3f9c1b7d2e'
 const halves = [secret.slice(0, 9), secret.slice(9)] as const
 
-it('keeps a credential out of every event, and names it', async () => {
+it('masks a credential in every event with its name', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { credentials: { DEMO_API_KEY: secret } })
-  expect(await talk(sandbox, session, '/env DEMO_API_KEY')).toBe(
+  expect(await promptForText(sandbox, session, '/env DEMO_API_KEY')).toBe(
     `DEMO_API_KEY is set, ${secret.length} characters.`,
   )
   await session.prompt('/env-value DEMO_API_KEY')
@@ -26,11 +26,11 @@ it('keeps a credential out of every event, and names it', async () => {
   ])
 })
 
-it('keeps it out when it is split over messages', async () => {
+it('masks a credential that is split over messages', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { credentials: { DEMO_API_KEY: secret } })
   const { turn } = await session.prompt(`/say begin ${halves[0]}\n/say ${halves[1]} end`)
-  // Only what the agent said: the prompt is the caller's own, and has the halves apart.
+  // Only the agent's messages: the prompt is the caller's own, and has the halves apart.
   const said = (await eventsOf(sandbox, 'agent.message', { turn })).filter(
     ({ data }) => data.direction === 'out',
   )
@@ -40,7 +40,7 @@ it('keeps it out when it is split over messages', async () => {
   expect(text).toContain(' end')
 })
 
-it('keeps the credentials of an agent of one’s own out too, also when it dies with them on its lips', async () => {
+it('masks the credentials of a custom agent too, also in its last stderr output', async () => {
   const leaky = script(
     'leaky',
     `on('session/prompt', ({ sessionId }) => {
@@ -61,15 +61,15 @@ it('keeps the credentials of an agent of one’s own out too, also when it dies 
   expect(await eventsOf(sandbox, 'agent.started')).toMatchObject([{ data: { credentials: ['MY_KEY'] } }])
 })
 
-it('passes nothing that was not granted', async () => {
+it('passes no variable that was not granted', async () => {
   const before = process.env.DEMO_API_KEY
   process.env.DEMO_API_KEY = secret
   try {
     const sandbox = await scene()
     const without = await open(sandbox)
-    expect(await talk(sandbox, without, '/env DEMO_API_KEY')).toBe('DEMO_API_KEY is not set.')
+    expect(await promptForText(sandbox, without, '/env DEMO_API_KEY')).toBe('DEMO_API_KEY is not set.')
     const granted = await open(sandbox, { credentials: 'env' })
-    expect(await talk(sandbox, granted, '/env DEMO_API_KEY')).toContain('is set')
+    expect(await promptForText(sandbox, granted, '/env DEMO_API_KEY')).toContain('is set')
     expect(JSON.stringify(await allEvents(sandbox.journal))).not.toContain(secret)
   } finally {
     if (before === undefined) delete process.env.DEMO_API_KEY
@@ -77,7 +77,7 @@ it('passes nothing that was not granted', async () => {
   }
 })
 
-it('keeps one secret once, however many sessions have it', async () => {
+it('registers one secret once for any number of sessions', async () => {
   const sandbox = await scene()
   for (let n = 0; n < 5; n += 1) {
     const session = await open(sandbox, { credentials: { DEMO_API_KEY: secret } })

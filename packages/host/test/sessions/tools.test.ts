@@ -1,6 +1,6 @@
 import type { HostTool } from '@vitrine/agents'
 import { expect, it } from 'vitest'
-import { allEvents, eventsOf, failure, open, scene, talk, until } from './scene.ts'
+import { allEvents, eventsOf, failure, open, promptForText, scene, until } from './fixture.ts'
 
 const add: HostTool = {
   name: 'add',
@@ -18,7 +18,7 @@ it.each(['none', 'bubblewrap'] as const)(
   async (isolation) => {
     const sandbox = await scene({ isolation })
     const session = await open(sandbox, { tools: [add] })
-    expect(await talk(sandbox, session, '/mcp')).toContain('host (http): add')
+    expect(await promptForText(sandbox, session, '/mcp')).toContain('host (http): add')
     const { turn } = await session.prompt('/mcp-call add {"a": 2, "b": 3}')
     const said = JSON.stringify(await eventsOf(sandbox, 'agent.message', { turn }))
     expect(said).toContain('The sum is 5')
@@ -35,7 +35,7 @@ it.each(['none', 'bubblewrap'] as const)(
   },
 )
 
-it('never has the token of the tools on record', async () => {
+it('never records the token of the tools', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { tools: [add] })
   await session.prompt('/mcp-call add {"a": 1, "b": 1}')
@@ -46,7 +46,7 @@ it('never has the token of the tools on record', async () => {
   expect(text).not.toMatch(/Bearer (?!\[redacted)/)
 })
 
-it('tells the agent of a tool that fails, and goes on', async () => {
+it('reports a failing tool to the agent, and the turn continues', async () => {
   const broken: HostTool = {
     ...add,
     name: 'broken',
@@ -56,17 +56,17 @@ it('tells the agent of a tool that fails, and goes on', async () => {
   }
   const sandbox = await scene()
   const session = await open(sandbox, { tools: [broken] })
-  expect(await talk(sandbox, session, '/mcp-call broken {"a": 1, "b": 1}')).toContain('out of order')
-  expect(await talk(sandbox, session, '/say on')).toBe('on')
+  expect(await promptForText(sandbox, session, '/mcp-call broken {"a": 1, "b": 1}')).toContain('out of order')
+  expect(await promptForText(sandbox, session, '/say on')).toBe('on')
 })
 
-it('still has its tools after its agent came back, and each session only its own', async () => {
+it('keeps its tools after its agent restarts, and each session has only its own', async () => {
   const sandbox = await scene()
   const session = await open(sandbox, { tools: [add] })
   const other = await open(sandbox, { tools: [{ ...add, name: 'other' }] })
   await failure(session.prompt('/crash'))
   await until(sandbox, 'session.closed', (event) => event.session === other.id)
-  expect(await talk(sandbox, session, '/mcp-call add {"a": 40, "b": 2}')).toContain('The sum is 42')
-  expect(await talk(sandbox, other, '/mcp-call add {"a": 40, "b": 2}')).toContain('No MCP server')
-  expect(await talk(sandbox, other, '/mcp-call other {"a": 1, "b": 2}')).toContain('The sum is 3')
+  expect(await promptForText(sandbox, session, '/mcp-call add {"a": 40, "b": 2}')).toContain('The sum is 42')
+  expect(await promptForText(sandbox, other, '/mcp-call add {"a": 40, "b": 2}')).toContain('No MCP server')
+  expect(await promptForText(sandbox, other, '/mcp-call other {"a": 1, "b": 2}')).toContain('The sum is 3')
 })

@@ -4,7 +4,7 @@ export const gramLength = 4
 /** Finds candidate positions of marked prefixes in a text: no false negatives, few false positives. */
 export interface GramFilter {
   /** Marks the first four code units of a text. */
-  mark(text: string): void
+  add(text: string): void
   /** Removes one mark. */
   unmark(text: string): void
   /** The first index from `from` on where a marked prefix may start, or -1. */
@@ -21,7 +21,7 @@ export function createGramFilter(): GramFilter {
   const counts = new Uint8Array(mask + 1)
 
   return {
-    mark(text) {
+    add(text) {
       const hash = hashOf(text)
       if (counts[hash]! < full) counts[hash]!++
     },

@@ -1,5 +1,5 @@
 import type { JsonCopy } from './copy.ts'
-import type { PathNode } from './path-tree.ts'
+import type { JsonPathNode } from './json-path-tree.ts'
 
 /** An array or object of JSON data. */
 export type JsonContainer = JsonCopy[] | { [key: string]: JsonCopy }
@@ -10,7 +10,7 @@ export interface Leaf<State> {
   readonly container: JsonContainer
   readonly key: string
   /** The state of this path; absent until there is some. */
-  readonly node: PathNode<State> | undefined
+  readonly node: JsonPathNode<State> | undefined
   /** The keys that lead to it. The array is reused for the next leaf. */
   readonly path: readonly string[]
 }
@@ -18,7 +18,7 @@ export interface Leaf<State> {
 /** Visits every text inside a container in key order, together with the state of its path. */
 export function visitLeaves<State>(
   container: JsonContainer,
-  node: PathNode<State> | undefined,
+  node: JsonPathNode<State> | undefined,
   visit: (leaf: Leaf<State>) => void,
   path: string[] = [],
 ): void {

@@ -48,7 +48,7 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
   const filter = createGramFilter()
   const inText = createScanner(filter)
   const inBytes = createScanner(filter)
-  if (patterns) for (const gram of patternGrams) filter.mark(gram)
+  if (patterns) for (const gram of patternGrams) filter.add(gram)
   const guess = patterns ? (text: string, from?: number) => findPatterns(text, filter, from) : () => noSpans
   let size = 0
   let totalBytes = 0

@@ -79,7 +79,7 @@ export function createScanner(filter: GramFilter): Scanner {
       const added = distinct.filter((form) => !names.has(form))
       for (const form of distinct) names.set(form, [...(names.get(form) ?? []), name])
       for (const form of added) {
-        filter.mark(form)
+        filter.add(form)
         longest = Math.max(longest, form.length)
       }
       sorted.add(added)

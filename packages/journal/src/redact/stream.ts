@@ -1,6 +1,7 @@
 import type { JsonValue } from '@vitrine/protocol'
 import { type CopyRules, copyJson, type JsonCopy } from './copy.ts'
 import type { GramFilter } from './grams.ts'
+import { createJsonPathTree } from './json-path-tree.ts'
 import { type Leaf, setLeaf, visitLeaves } from './leaves.ts'
 import {
   closePartial,
@@ -12,7 +13,6 @@ import {
   resolvePartial,
   type TextPart,
 } from './partial-match.ts'
-import { createPathTree } from './path-tree.ts'
 import type { Scanner } from './scanner.ts'
 import { maskSpans, mergeSpans, type Span } from './span.ts'
 
@@ -61,7 +61,7 @@ const maxPathNodes = 10_000
 export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: StreamParts): StreamRedactor {
   const keysOnly: CopyRules = { ...rules, text: (text) => text }
   const queue: QueuedValue[] = []
-  let tree = createPathTree<PartialMatch>()
+  let tree = createJsonPathTree<PartialMatch>()
   let heldSize = 0
 
   function scanLeaf(leaf: Leaf<PartialMatch>, entry: QueuedValue): void {
@@ -117,7 +117,7 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
 
   function forget(): void {
     for (const partial of openPartials()) closePartial(partial)
-    tree = createPathTree()
+    tree = createJsonPathTree()
   }
 
   return {
@@ -138,7 +138,7 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
     release,
     end() {
       const last = release()
-      tree = createPathTree()
+      tree = createJsonPathTree()
       return last
     },
   }

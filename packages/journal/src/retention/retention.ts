@@ -1,10 +1,9 @@
-import { isEvent, type KnownEvent } from '@vitrine/protocol'
+import { isEvent, type KnownEvent, matchTypes } from '@vitrine/protocol'
 import type { Committer, JournalState } from '../append/committer.ts'
 import type { Placement } from '../append/plan.ts'
 import { type AppendStages, prepare } from '../append/prepare.ts'
 import type { IndexRow, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { mergeHoles } from './holes.ts'
-import { rankOf } from './rank.ts'
 
 /** Limits of each journal. An absent field means no limit. */
 export interface RetentionLimits {
@@ -28,6 +27,9 @@ export interface TrimResult {
   readonly events: number
   readonly bytes: number
 }
+
+const isOutput = matchTypes(['process.output', 'agent.unparsed'])
+const isAudit = matchTypes(['operation.*', 'permission.*', 'session.*', 'turn.*', 'journal.*'])
 
 /** Half of the 10 ms that a slice may take, because the machine may be slower than just measured. */
 const sliceMs = 5
@@ -93,6 +95,12 @@ function* findExcesses(journal: JournalState, limits: RetentionLimits): Generato
     const surplus = journal.head.bytes - Math.floor(limits.bytes * slack)
     yield { reason: 'bytes', ranks: [0, 1, 2], mustTrim: (_row, trimmed) => trimmed.bytes < surplus }
   }
+}
+
+/** The order of removal by size limits: output first, then other events, and audit events last. */
+function rankOf(type: string): 0 | 1 | 2 {
+  if (isOutput(type)) return 0
+  return isAudit(type) ? 2 : 1
 }
 
 /** Removes events up to this rank in one pass and adds them to `trimmed`. Returns the number of `journal.trimmed` events appended. */

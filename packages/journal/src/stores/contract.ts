@@ -4,10 +4,10 @@ import type { Entry } from '../entry.ts'
 /** Opens one kind of store: a file, memory, a database server. */
 export interface StoreDriver {
   readonly kind: string
-  open(options: ConnectOptions): Promise<StoreConnection>
+  open(options: StoreConnectOptions): Promise<StoreConnection>
 }
 
-export interface ConnectOptions {
+export interface StoreConnectOptions {
   /** Raise the epoch and fence off an owner that is still alive. */
   readonly takeover: boolean
   readonly readOnly: boolean

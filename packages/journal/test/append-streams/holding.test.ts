@@ -26,7 +26,7 @@ const tooLarge: EventInput = {
 const messages = async (record: Journal) => (await eventsOf(record)).map(messageOf)
 
 describe('an event whose end might be the beginning of a secret', () => {
-  it('waits, and those behind it too, so that their order is kept', async () => {
+  it('waits together with the events after it, so that their order stays', async () => {
     const { record, out } = await open()
     const calls = [
       out.append([suspicious]),
@@ -38,7 +38,7 @@ describe('an event whose end might be the beginning of a secret', () => {
     expect(events.map(({ type }) => type)).toEqual(['log.message', 'sandbox.ready', 'log.message'])
   })
 
-  it('is committed by end(), before what is appended after it', async () => {
+  it('is committed by end(), before later events', async () => {
     const { record, out } = await open()
     const call = out.append([suspicious])
     await sleep(1)
@@ -50,14 +50,14 @@ describe('an event whose end might be the beginning of a secret', () => {
     expect(await call).toHaveLength(1)
   })
 
-  it('is committed after a while by itself', async () => {
+  it('is committed by itself after the hold time', async () => {
     const { record, out } = await open()
     const [event] = await out.append([suspicious])
     expect(event?.seq).toBe(1)
     expect(record.head.seq).toBe(1)
   })
 
-  it('does not wait for ever while others keep coming behind it', async () => {
+  it('is committed after the hold time although more events follow', async () => {
     const { out } = await open()
     let committed = false
     const first = out.append([suspicious]).then(() => {
@@ -75,7 +75,7 @@ describe('an event whose end might be the beginning of a secret', () => {
     expect(inTime).toBe(true)
   })
 
-  it('is shown as it was when it turns out to be harmless', async () => {
+  it('is committed unchanged when it does not contain a secret', async () => {
     const { record, out } = await open()
     const calls = [out.append([log('hunt')]), out.append([log('ing season')])]
     await out.end()
@@ -83,7 +83,7 @@ describe('an event whose end might be the beginning of a secret', () => {
     expect(await messages(record)).toEqual(['hunt', 'ing season'])
   })
 
-  it('belongs to the operation it was appended in, though it is committed in another', async () => {
+  it('belongs to the operation in which it was appended, even if another operation commits it', async () => {
     const { record, out } = await open()
     let inside: Promise<unknown> | undefined
     let first = ''
@@ -107,14 +107,14 @@ describe('an event whose end might be the beginning of a secret', () => {
 })
 
 describe('a stream', () => {
-  it('commits at once what cannot be the beginning of a secret', async () => {
+  it('commits events at once that cannot be the beginning of a secret', async () => {
     const { record, out } = await open()
     const call = out.append([log('harmless')])
     await until(() => record.head.seq === 1)
     expect(await call).toMatchObject([{ seq: 1 }])
   })
 
-  it('gives every call its own events, as they were committed', async () => {
+  it('resolves every call with its own committed events', async () => {
     const { record, out } = await open()
     const calls = ['a hunter2', '-planted b', ' c'].map((text, index) =>
       out.append(index === 2 ? [log(text), log('d')] : [log(text)]),
@@ -126,7 +126,7 @@ describe('a stream', () => {
     expect(three).toHaveLength(2)
   })
 
-  it('takes nothing of a call in which one event is malformed, and goes on', async () => {
+  it('rejects a whole call with one malformed event and accepts later calls', async () => {
     const { record, out } = await open()
     const held = out.append([suspicious])
     const refused = out.append([log('fine'), { type: 'log.message', data: { level: 'loud', message: 'x' } }])
@@ -143,7 +143,7 @@ describe('a stream', () => {
     expect(await messages(record)).toEqual(['it is hunter2', ' goes on'])
   })
 
-  it('refuses an event that is too large without losing the one that waits before it', async () => {
+  it('rejects an event that is too large without losing the one held before it', async () => {
     const { record, out } = await open()
     const held = out.append([suspicious])
     const refused = out.append([tooLarge])
@@ -153,7 +153,7 @@ describe('a stream', () => {
     expect(await messages(record)).toEqual(['it is hunter2'])
   })
 
-  it('tells every waiting call when the store is closed', async () => {
+  it('rejects every pending call when the store is closed', async () => {
     const store = await openMemory()
     store.addSecret('TOKEN', 'hunter2-planted')
     const out = (await store.journal('sbx_a')).stream()
@@ -176,7 +176,7 @@ describe('a stream', () => {
     expect(await messages(record)).toEqual(['one', 'two'])
   })
 
-  it('takes an empty call', async () => {
+  it('accepts an empty call', async () => {
     const { out } = await open()
     expect(await out.append([])).toEqual([])
   })

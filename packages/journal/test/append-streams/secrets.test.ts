@@ -39,7 +39,7 @@ async function stream(record: Journal, chunks: readonly string[]): Promise<reado
 }
 
 describe.each(stores)('a secret that is split over events of a %s journal', (_kind, openStore) => {
-  it('reaches no reader, wherever it is split', async () => {
+  it('is not visible to any reader, wherever it is split', async () => {
     const { store, record } = await open(openStore)
     const seen: string[] = []
     const sink = collector()
@@ -62,7 +62,7 @@ describe.each(stores)('a secret that is split over events of a %s journal', (_ki
     for (const shown of [...seen, JSON.stringify(sink.items)]) expect(shown).not.toContain('planted')
   })
 
-  it('is masked over as many events as it takes', async () => {
+  it('is masked over any number of events', async () => {
     const { record } = await open(openStore)
     const events = await stream(record, ['before ', ...secret, ' after'])
     expect(textOf(events)).toMatch(masked(`before ${secret} after`))
@@ -71,7 +71,7 @@ describe.each(stores)('a secret that is split over events of a %s journal', (_ki
 })
 
 describe('a stream', () => {
-  it('leaves everything but the secrets as it was, in order, however it is cut into events', async () => {
+  it('changes nothing but the secrets and keeps the order, however the text is split into events', async () => {
     const piece = fc.oneof(
       fc.constantFrom(secret, 'hunter', 'hunter2-plante', 'h', 'hunter2-planted2', ' ', '\n'),
       fc.string({ maxLength: 8 }),
@@ -116,14 +116,14 @@ describe('a stream', () => {
     expect(decoded.join('')).toBe(`a ${mark} b`)
   })
 
-  it('masks what is split over the events of one call', async () => {
+  it('masks a secret that is split over the events of one call', async () => {
     const { record } = await open()
     const out = record.stream()
     const [one, two] = await out.append([output('a hunter2-'), output('planted b')])
     expect(`${one?.data.data}${two?.data.data}`).toBe(`a ${mark} b`)
   })
 
-  it('does not take what two streams say for one text', async () => {
+  it('does not join the texts of two streams', async () => {
     const { record } = await open()
     const [stdout, stderr] = [record.stream(), record.stream()]
     const appended = [stdout.append([output('hunte')]), stderr.append([output('r2-planted')])]
@@ -133,7 +133,7 @@ describe('a stream', () => {
     expect(texts.toSorted()).toEqual(['hunte', 'r2-planted'])
   })
 
-  it('masks the rest of a secret whose beginning was committed because nothing came', async () => {
+  it('masks the rest of a secret whose beginning was committed after the hold time', async () => {
     const { record } = await open()
     const out = record.stream()
     // Without a call to end(), the beginning is committed after the hold time.

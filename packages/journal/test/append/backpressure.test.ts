@@ -3,8 +3,8 @@ import { memoryStore, type OpenStoreOptions, openStore } from '../../src/index.t
 import { finished, messages, note, started } from '../fixtures/events.ts'
 import { watched } from './watched.ts'
 
-describe('when more waits than may wait', () => {
-  test('an append is refused at once, and what was accepted is committed', async () => {
+describe('when the pending bytes exceed their limit', () => {
+  test('an append is rejected at once, and accepted events are committed', async () => {
     const { journal } = await held({ maxPendingBytes: 10_000 })
     const results = await Promise.allSettled(
       Array.from({ length: 10 }, (_, index) => journal.append([note(`${index}`.padEnd(3_000, '.'))])),
@@ -21,7 +21,7 @@ describe('when more waits than may wait', () => {
     expect((await messages(journal)).map((text) => Number.parseInt(String(text), 10))).toEqual([0, 1, 2])
   })
 
-  test('there is room again once it is committed', async () => {
+  test('appends are accepted again after the commit', async () => {
     const { journal } = await held({ maxPendingBytes: 10_000 })
     for (let round = 0; round < 5; round += 1) {
       await Promise.all([1, 2, 3].map(() => journal.append([note('.'.repeat(3_000))])))
@@ -29,14 +29,14 @@ describe('when more waits than may wait', () => {
     expect(journal.head.seq).toBe(15)
   })
 
-  test('one append larger than all that may wait is taken when nothing waits', async () => {
+  test('a single append larger than the limit is accepted when nothing is pending', async () => {
     const { journal } = await held({ maxPendingBytes: 1_000 })
     await journal.append([note('.'.repeat(5_000))])
     await journal.append([note('.'.repeat(5_000))])
     expect(journal.head.seq).toBe(2)
   })
 
-  test('an end is always taken', async () => {
+  test('an end event is always accepted', async () => {
     const { journal } = await held({ maxPendingBytes: 4_000 })
     await journal.append([started('op_1')])
     const results = await Promise.allSettled([
@@ -47,7 +47,7 @@ describe('when more waits than may wait', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
-  test('a commit that takes long holds back no more than the limit', async () => {
+  test('a slow commit buffers no more than the limit', async () => {
     const gate = Promise.withResolvers<void>()
     const { journal } = await held({ maxPendingBytes: 10_000 }, () => gate.promise)
     const first = journal.append([note('.'.repeat(4_000))])

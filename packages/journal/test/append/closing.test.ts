@@ -6,7 +6,7 @@ import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
 
 describe('closing a store', () => {
-  test('commits what was appended before', async () => {
+  test('commits events appended before', async () => {
     const path = join(folder(), 'journal.db')
     const store = await openStore(sqliteStore({ path }))
     const journal = await store.journal('sbx_a')
@@ -16,7 +16,7 @@ describe('closing a store', () => {
     expect(await messages(await opened(path))).toEqual(numbers(1, 3_000).map(String))
   })
 
-  test('refuses what comes after it, with the reason', async () => {
+  test('rejects later calls with the reason', async () => {
     const path = join(folder(), 'journal.db')
     const store = await openStore(sqliteStore({ path }))
     const journal = await store.journal('sbx_a')
@@ -32,7 +32,7 @@ describe('closing a store', () => {
     expect(await messages(await opened(path))).toEqual(['before'])
   })
 
-  test('ends tails that wait, and says why', async () => {
+  test('ends waiting tails with the reason', async () => {
     const store = await openStore(sqliteStore({ path: join(folder(), 'journal.db') }))
     const tail = (await store.journal('sbx_a')).tail()
     const next = tail.next()
@@ -40,7 +40,7 @@ describe('closing a store', () => {
     await expect(next).rejects.toMatchObject({ code: 'store_closed' })
   })
 
-  test('is over for everyone who asked for it', async () => {
+  test('resolves for every caller of close()', async () => {
     const path = join(folder(), 'journal.db')
     const store = await openStore(sqliteStore({ path }))
     await (await store.journal('sbx_a')).append([note('one')])
@@ -50,7 +50,7 @@ describe('closing a store', () => {
     await first
   })
 
-  test('happens at the end of a block', async () => {
+  test('happens at the end of an `await using` block', async () => {
     const path = join(folder(), 'journal.db')
     {
       await using store = await openStore(sqliteStore({ path }))

@@ -8,7 +8,7 @@ import { type ConnectionHooks, watched } from './watched.ts'
 const full = () => new VitrineError('store_failing', 'The disk is full.')
 
 describe('a commit that fails', () => {
-  test('for a reason of its own is told to whom it held, and to nobody else', async () => {
+  test('rejects only the appends of its batch when the error is not about the store', async () => {
     let fails = true
     const { store, journal } = await host({
       commit() {
@@ -25,7 +25,7 @@ describe('a commit that fails', () => {
     expect(await journal.verify()).toMatchObject({ ok: true })
   })
 
-  test('leaves what was appended meanwhile to the next commit', async () => {
+  test('leaves events appended meanwhile to the next commit', async () => {
     const gate = Promise.withResolvers<void>()
     let commits = 0
     const { journal } = await host({
@@ -44,7 +44,7 @@ describe('a commit that fails', () => {
     expect(await second).toMatchObject([{ seq: 1, data: { message: 'two' } }])
   })
 
-  test('because the store is damaged ends the store', async () => {
+  test('ends the store when it reports damage', async () => {
     const damage = new VitrineError('store_corrupt', 'The file is damaged.')
     const { store, journal } = await host({
       commit() {
@@ -59,7 +59,7 @@ describe('a commit that fails', () => {
 })
 
 describe('a store that fails', () => {
-  test('refuses what is new, keeps the endings in their order, and recovers by itself', async () => {
+  test('rejects new events, queues end events in order, and recovers by itself', async () => {
     const disk = { full: false }
     const { store, journal } = await host(onDisk(disk))
     for (const id of ['op_1', 'op_2', 'op_3']) await journal.append([started(id)])
@@ -76,7 +76,7 @@ describe('a store that fails', () => {
     expect(await journal.verify()).toMatchObject({ ok: true, events: 6 })
   })
 
-  test('and has nothing waiting looks by itself whether it is well again', async () => {
+  test('probes by itself whether it works again when nothing is queued', async () => {
     const disk = { full: true }
     const { store, journal } = await host(onDisk(disk))
     await expect(journal.append([note('never')])).rejects.toMatchObject({ code: 'store_failing' })
@@ -85,7 +85,7 @@ describe('a store that fails', () => {
     expect(await journal.append([note('after')])).toMatchObject([{ seq: 1 }])
   })
 
-  test('keeps only so many endings', async () => {
+  test('queues end events up to a limit', async () => {
     const disk = { full: false }
     const { store, journal } = await host(onDisk(disk), { maxPendingEndings: 2 })
     for (const id of ['op_1', 'op_2', 'op_3']) await journal.append([started(id)])
@@ -99,7 +99,7 @@ describe('a store that fails', () => {
     await journal.append([finished('op_3')])
   })
 
-  test('recovers though the only ending that waits is of something that never began', async () => {
+  test('recovers when the only queued end event belongs to work that never started', async () => {
     const disk = { full: true }
     const { store, journal } = await host(onDisk(disk))
     await expect(journal.append([started('op_1')])).rejects.toMatchObject({ code: 'store_failing' })
@@ -110,7 +110,7 @@ describe('a store that fails', () => {
     await journal.append([note('after')])
   })
 
-  test('commits an ending that came while it was looking whether it is well again', async () => {
+  test('commits an end event that was appended during a probe', async () => {
     const disk = { full: false }
     const looking = Promise.withResolvers<void>()
     const look = Promise.withResolvers<void>()
@@ -136,7 +136,7 @@ describe('a store that fails', () => {
     expect(store.health.status).toBe('ok')
   })
 
-  test('and turns out to be damaged is lost', async () => {
+  test('is lost when it turns out to be damaged', async () => {
     const disk = { full: true }
     const damage = new VitrineError('store_corrupt', 'The file is damaged.')
     const { store, journal } = await host({
@@ -150,7 +150,7 @@ describe('a store that fails', () => {
     await expect(journal.append([note('never')])).rejects.toBe(damage)
   })
 
-  test('and was taken over meanwhile is lost', async () => {
+  test('is lost when it was taken over meanwhile', async () => {
     const driver = memoryStore()
     const disk = { full: true }
     const store = await openStore(watched(driver, onDisk(disk)))

@@ -21,7 +21,7 @@ describe.each([
     expect(commits).toEqual([100, 1])
   })
 
-  test('a flood of one tick is committed in several transactions and in order', async () => {
+  test('many appends of one tick are committed in several transactions and in order', async () => {
     const { store, commits } = await counted(driver())
     const journal = await store.journal('sbx_a')
     const all = await Promise.all(numbers(1, 5_000).map((number) => journal.append([note(`${number}`)])))
@@ -55,7 +55,7 @@ describe.each([
     }
   })
 
-  test('a bad append does not hurt its neighbours', async () => {
+  test('an invalid append does not affect others of the same tick', async () => {
     const { store, commits } = await counted(driver())
     const journal = await store.journal('sbx_a')
     const results = await Promise.allSettled([
@@ -88,7 +88,7 @@ describe.each([
     expect(await journal.verify()).toMatchObject({ ok: true, events: 5 })
   })
 
-  test('nothing of a refused append is written', async () => {
+  test('no event of a rejected append is written', async () => {
     const { store } = await counted(driver())
     const journal = await store.journal('sbx_a')
     await expect(
@@ -98,7 +98,7 @@ describe.each([
     expect(await store.journals()).toEqual([])
   })
 
-  test('an append is shown only after it was committed', async () => {
+  test('an append is visible only after its commit', async () => {
     let committing = false
     const seen: boolean[] = []
     const { store } = await counted(driver(), async () => {

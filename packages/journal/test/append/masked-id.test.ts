@@ -22,7 +22,7 @@ it.each(stores)(
   },
 )
 
-it('what ended so is not closed again by the next owner', async () => {
+it('the next owner does not close work again that ended under a masked id', async () => {
   const driver = await sqliteFile()
   {
     await using store = await openStore(driver)

@@ -3,7 +3,7 @@ import { memoryStore, openStore } from '../../src/index.ts'
 import { open } from '../fixtures/open.ts'
 
 describe('a store opens after a crash', () => {
-  it('when a secret has masked the words of what was open', async () => {
+  it('recovers when a secret has masked data of the open work', async () => {
     const driver = memoryStore()
     const store = await openStore(driver)
     store.addSecret('PASSWORD', 'exec')
@@ -21,7 +21,7 @@ describe('a store opens after a crash', () => {
     ])
   })
 
-  it('when its redactor knows more than the one that wrote the start', async () => {
+  it('recovers when secrets were registered after the start was written', async () => {
     const driver = memoryStore()
     const token = `ghp_${'a1B2'.repeat(9)}`
     const store = await openStore(driver, { patterns: false })

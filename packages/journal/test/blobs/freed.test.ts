@@ -46,7 +46,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect(await thrownBy(() => store.getBlob(blob))).toMatchObject({ code: 'blob_not_found' })
   })
 
-  it('that an event of another journal refers to stays', async () => {
+  it('stays while an event of another journal refers to it', async () => {
     const clock = stopClock()
     const store = await openStore()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
@@ -62,7 +62,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect(await isThere(store, blob)).toBe(false)
   })
 
-  it('that another event of the same journal refers to stays', async () => {
+  it('stays while another event of the same journal refers to it', async () => {
     const clock = stopClock()
     const store = await openStore()
     const record = await store.journal('sbx_a')
@@ -78,7 +78,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect(await isThere(store, blob)).toBe(true)
   })
 
-  it('that nothing refers to is given time', async () => {
+  it('stays for the grace period when no event refers to it', async () => {
     const clock = stopClock()
     const store = await openStore()
     const { blob } = await store.putBlob(bytesOf(100))
@@ -91,7 +91,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect(await isThere(store, blob)).toBe(false)
   })
 
-  it('that is put again is given time anew', async () => {
+  it('gets a new grace period when it is put again', async () => {
     const clock = stopClock()
     const store = await openStore()
     const { blob } = await store.putBlob(bytesOf(100))
@@ -101,7 +101,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect(await isThere(store, blob)).toBe(true)
   })
 
-  it('gives its room back when it is freed', async () => {
+  it('returns its space when it is freed', async () => {
     const clock = stopClock()
     const store = await openStore({ blobs: { maxTotalBytes: 100 } })
     const { blob } = await store.putBlob(bytesOf(100, 1))
@@ -113,20 +113,20 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect((await store.putBlob(bytesOf(100, 1))).blob).toBe(blob)
   })
 
-  it('that is freed while it is read says so, and does not look complete', async () => {
+  it('fails its reader when it is freed while it is read', async () => {
     const clock = stopClock()
     const store = await openStore()
     const { blob } = await store.putBlob(bytesOf(200_000))
     const reader = (await store.getBlob(blob)).stream.getReader()
     await reader.read()
     await sweepLater(clock, store)
-    const rest = async () => {
+    const remaining = async () => {
       while (!(await reader.read()).done);
     }
-    expect(await thrownBy(rest)).toMatchObject({ code: 'blob_not_found' })
+    expect(await thrownBy(remaining)).toMatchObject({ code: 'blob_not_found' })
   })
 
-  it('of which there are many is freed like the others', async () => {
+  it('is freed when there are many of them', async () => {
     const clock = stopClock()
     const store = await openStore()
     const refs = await Promise.all(Array.from({ length: 200 }, (_, seed) => store.putBlob(bytesOf(10, seed))))

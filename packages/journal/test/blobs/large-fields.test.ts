@@ -26,7 +26,7 @@ describe.each(stores)('a field that is too large for its event, in a %s store', 
     expect(await record.verify()).toMatchObject({ ok: true })
   })
 
-  it('stays where it is at 64 KiB', async () => {
+  it('stays in the event at exactly 64 KiB', async () => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     const message = text(64 * kib)
@@ -34,7 +34,7 @@ describe.each(stores)('a field that is too large for its event, in a %s store', 
     expect(event?.data.message).toBe(message)
   })
 
-  it('is found deep inside', async () => {
+  it('is found in nested data', async () => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     const large = text(70 * kib)
@@ -72,14 +72,14 @@ describe.each(stores)('a field that is too large for its event, in a %s store', 
 })
 
 describe('the size of a field', () => {
-  it('is counted in bytes, not in letters', async () => {
+  it('is counted in bytes, not in characters', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     const message = text(30 * kib, '€')
     const [event] = await record.append([log(message)])
     expect(shown(event?.data.message)).toMatchObject({ blob: hashOf(message), bytes: 90 * kib })
   })
 
-  it('of many that are small is what the whole event may have: the largest leave it', async () => {
+  it('moves the largest fields into blobs when many small ones exceed the limit of the event', async () => {
     const store = await openMemory()
     const record = await store.journal('sbx_a')
     const list = Array.from({ length: 100 }, () => text(20 * kib))
@@ -92,7 +92,7 @@ describe('the size of a field', () => {
     })
   })
 
-  it('of an event that is too large even so is refused, and nothing of its batch is written', async () => {
+  it('rejects the whole batch when an event is too large even without its large fields', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     const fields = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, text(60 * kib)]))
     const data = { level: 'info', message: 'm', ...fields }
@@ -103,7 +103,7 @@ describe('the size of a field', () => {
 })
 
 describe('a large field for which there is no room', () => {
-  it('is cut, and says so', async () => {
+  it('is truncated with a note', async () => {
     const store = await openMemory({ blobs: { maxTotalBytes: 100 * kib } })
     const record = await store.journal('sbx_a')
     const message = `HEAD${text(70 * kib, 'b')}TAIL`
@@ -114,19 +114,19 @@ describe('a large field for which there is no room', () => {
     expect(await thrownBy(() => store.getBlob(hashOf(message)))).toMatchObject({ code: 'blob_not_found' })
   })
 
-  it('is cut too when it alone is larger than a blob may be', async () => {
+  it('is truncated when it is larger than one blob may be', async () => {
     const record = await (await openMemory({ blobs: { maxBytes: 65 * kib } })).journal('sbx_a')
     const [event] = await record.append([log(text(70 * kib))])
     expect(event?.data.message).toMatch(/no room for blobs/)
   })
 
-  it('is cut between characters', async () => {
+  it('is truncated between characters', async () => {
     const record = await (await openMemory({ blobs: { maxTotalBytes: 0 } })).journal('sbx_a')
     const [event] = await record.append([log(`!${text(70 * kib, '🙂')}`)])
     expect(String(event?.data.message).isWellFormed()).toBe(true)
   })
 
-  it('does not take the room twice for the same content', async () => {
+  it('counts the same content once', async () => {
     const store = await openMemory({ blobs: { maxTotalBytes: 100 * kib } })
     const record = await store.journal('sbx_a')
     const message = text(70 * kib)

@@ -19,7 +19,7 @@ describe.each(stores)('a blob that is prepared for an append, in a %s store', (_
     expect((await store.getBlob(prepared.ref.blob)).bytes).toBe(500)
   })
 
-  it('has no secret in it', async () => {
+  it('is redacted', async () => {
     const store = await openStore()
     store.addSecret('token', 'hunter2hunter2')
     const prepared = store.prepareBlob(Buffer.from('it is hunter2hunter2'))
@@ -27,7 +27,7 @@ describe.each(stores)('a blob that is prepared for an append, in a %s store', (_
     expect(Buffer.from(prepared.blob.bytes).toString()).not.toContain('hunter2')
   })
 
-  it('is not stored when its events are refused', async () => {
+  it('is not stored when its events are rejected', async () => {
     const store = await openStore()
     const journal = await store.journal('one')
     const prepared = store.prepareBlob(bytesOf(10))
@@ -37,7 +37,7 @@ describe.each(stores)('a blob that is prepared for an append, in a %s store', (_
   })
 })
 
-it('is refused where there is no room for it', async () => {
+it('a prepared blob is rejected when it exceeds the limit', async () => {
   const store = await openMemory({ blobs: { maxBytes: 100, maxTotalBytes: 150 } })
   expect(() => store.prepareBlob(bytesOf(101))).toThrow(expect.objectContaining({ code: 'blob_too_large' }))
   store.prepareBlob(bytesOf(100))

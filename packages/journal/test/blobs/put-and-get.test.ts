@@ -30,7 +30,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     ],
     ['a stream', () => new Blob([bytesOf(300_000) as Uint8Array<ArrayBuffer>]).stream(), bytesOf(300_000)],
     [
-      'an iterable that uses its memory again',
+      'an iterable that reuses its buffer',
       async function* () {
         const memory = Buffer.alloc(3)
         for (const word of ['one', 'two', 'six']) {
@@ -40,7 +40,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
       },
       Buffer.from('onetwosix'),
     ],
-  ])('may come as %s', async (_what, content, bytes) => {
+  ])('can be put as %s', async (_what, content, bytes) => {
     const store = await openStore()
     const ref = await store.putBlob(content())
     expect(ref).toEqual({ blob: hashOf(bytes), bytes: bytes.byteLength })
@@ -48,7 +48,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect(await contentOf(await store.getBlob(ref.blob))).toEqual(Buffer.from(bytes))
   })
 
-  it('is what was given, whatever its owner does with the memory afterwards', async () => {
+  it("is a copy: later changes of the caller's memory have no effect", async () => {
     const store = await openStore()
     const bytes = bytesOf(1_000)
     const put = store.putBlob(bytes)
@@ -114,14 +114,14 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
   })
 
   it.each(['sha256:'.padEnd(71, '0'), 'nonsense', ''])(
-    'that is not there (%j) is not found',
+    'is not found under the unknown hash %j',
     async (hash) => {
       const store = await openStore()
       expect(await thrownBy(() => store.getBlob(hash))).toMatchObject({ code: 'blob_not_found' })
     },
   )
 
-  it('is stored once, however often and however much at once it is put', async () => {
+  it('is stored once, even if it is put repeatedly and concurrently', async () => {
     const bytes = bytesOf(1_000)
     const store = await openStore({ blobs: { maxTotalBytes: 1_500 } })
     const refs = await Promise.all(Array.from({ length: 5 }, () => store.putBlob(bytes)))
@@ -132,7 +132,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect(await thrownBy(() => store.putBlob(bytesOf(1, 3)))).toMatchObject({ code: 'blob_limit' })
   })
 
-  it('with a secret in it is stored, and hashed, without', async () => {
+  it('is redacted before it is hashed and stored', async () => {
     const store = await openStore()
     store.addSecret('TOKEN', 'hunter2-planted')
     const ref = await store.putBlob('key = hunter2-planted\n')
@@ -144,7 +144,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
     expect(raw).toMatchObject({ code: 'blob_not_found' })
   })
 
-  it('with a secret over the edge of its parts is stored without it', async () => {
+  it('is redacted when a secret crosses the edge of its parts', async () => {
     const store = await openStore()
     store.addSecret('TOKEN', 'hunter2-planted')
     const content = async function* () {
@@ -157,7 +157,7 @@ describe.each(stores)('a blob in a %s store', (_kind, openStore) => {
 })
 
 describe('a limit of blobs', () => {
-  it('is known before a blob that is too large is read to its end', async () => {
+  it('stops reading a source that is too large before its end', async () => {
     const store = await openMemory({ blobs: { maxBytes: 100 } })
     await store.putBlob(bytesOf(100))
     let given = 0
@@ -174,13 +174,13 @@ describe('a limit of blobs', () => {
     expect(await thrownBy(() => store.putBlob('é'.repeat(51)))).toMatchObject(refusal)
   })
 
-  it('counts what is stored, which may be longer than what was given', async () => {
+  it('counts the redacted bytes, which may be more than the given ones', async () => {
     const store = await openMemory({ blobs: { maxBytes: 20 } })
     store.addSecret('A_RATHER_LONG_NAME', 'hunter2')
     expect(await thrownBy(() => store.putBlob('hunter2 hunter2'))).toMatchObject({ code: 'blob_too_large' })
   })
 
-  it('of all together refuses one more and says so', async () => {
+  it('rejects one more blob when the total is exceeded', async () => {
     const store = await openMemory({ blobs: { maxTotalBytes: 250 } })
     await store.putBlob(bytesOf(100, 1))
     await store.putBlob(bytesOf(100, 2))
@@ -192,7 +192,7 @@ describe('a limit of blobs', () => {
     await store.putBlob(bytesOf(50, 3))
   })
 
-  it('is remembered over a restart', async () => {
+  it('counts existing blobs after a restart', async () => {
     const driver = await sqliteFile()
     const first = await open(driver)
     await first.putBlob(bytesOf(100))
@@ -202,7 +202,7 @@ describe('a limit of blobs', () => {
     expect(await contentOf(await second.getBlob(hashOf(bytesOf(100))))).toEqual(Buffer.from(bytesOf(100)))
   })
 
-  it('that a failing source ends before is not touched', async () => {
+  it('is not changed by a source that fails', async () => {
     const store = await openMemory({ blobs: { maxTotalBytes: 100 } })
     const failing = async function* () {
       yield bytesOf(90)

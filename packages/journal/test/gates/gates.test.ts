@@ -18,7 +18,7 @@ async function refused(record: Journal): Promise<unknown> {
 }
 
 describe('gates', () => {
-  it('are asked in the order they were posted, each after the one before has answered', async () => {
+  it('are called in the order they were added, each after the one before has answered', async () => {
     const record = await journal()
     const order: string[] = []
     for (const name of ['first', 'second', 'third']) {
@@ -36,7 +36,7 @@ describe('gates', () => {
     ])
   })
 
-  it('have their answers on record before the operation runs', async () => {
+  it('have their answers recorded before the operation runs', async () => {
     const record = await journal()
     record.gate('one', () => 'allow')
     record.gate('two', () => ({ answer: 'allow', reason: 'small enough' }))
@@ -57,7 +57,7 @@ describe('gates', () => {
     expect(finished.data.outcome).toBe('ok')
   })
 
-  it('stand before every operation of their journal, through whatever handle, and of no other', async () => {
+  it('are called for every operation of their journal through any handle, and for no other journal', async () => {
     const store = await openMemory()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
     const calledWith: unknown[] = []
@@ -71,7 +71,7 @@ describe('gates', () => {
     expect(calledWith).toEqual(['one', 'two', 'three'])
   })
 
-  it('that were taken away are not asked any more', async () => {
+  it('are not called after they were removed', async () => {
     const record = await journal()
     const ungate = record.gate('policy', () => 'deny')
     record.gate('other', () => 'allow')
@@ -82,7 +82,7 @@ describe('gates', () => {
     expect((await operationsOf(record)).get('read')?.progress).toHaveLength(1)
   })
 
-  it('that are posted twice are two, and each is taken away by itself', async () => {
+  it('are called twice when added twice, and each is removed separately', async () => {
     const record = await journal()
     let calls = 0
     const gate: Gate = () => {
@@ -100,14 +100,14 @@ describe('gates', () => {
 })
 
 describe('a refusal', () => {
-  it('is the end of the operation: failed, with the gate and its reason on record', async () => {
+  it('ends the operation as failed, with the gate and its reason', async () => {
     const record = await journal()
     record.gate('policy', () => ({ answer: 'deny', reason: 'rm is not for you' }))
     const error = await refused(record)
     expect(error).toMatchObject({
       code: 'gate_refused',
       status: 403,
-      message: 'The gate "policy" refused: rm is not for you.',
+      message: 'The gate "policy" refused the operation: rm is not for you.',
       details: { gate: 'policy', reason: 'rm is not for you' },
     })
     const { progress, finished } = await onlyOperation(record)
@@ -126,11 +126,11 @@ describe('a refusal', () => {
   it('needs no reason', async () => {
     const record = await journal()
     record.gate('policy', () => 'deny')
-    expect(await refused(record)).toMatchObject({ message: 'The gate "policy" refused.' })
+    expect(await refused(record)).toMatchObject({ message: 'The gate "policy" refused the operation.' })
     expect((await onlyOperation(record)).finished.data).not.toHaveProperty('reason')
   })
 
-  it('of the first to refuse wins, and the others are not asked', async () => {
+  it('stops at the first gate that refuses, and the others are not called', async () => {
     const record = await journal()
     const calledWith: string[] = []
     const post = (name: string, answer: GateAnswer) =>
@@ -150,7 +150,7 @@ describe('a refusal', () => {
     ])
   })
 
-  it('keeps a secret in its reason out of the record', async () => {
+  it('is recorded with its reason redacted', async () => {
     const store = await openMemory()
     store.addSecret('TOKEN', 'hunter2-planted')
     const record = await store.journal('sbx_a')
@@ -164,24 +164,28 @@ describe('a refusal', () => {
 describe('a gate that gives no answer', () => {
   it.each<[string, () => unknown, RegExp]>([
     [
-      'because it throws',
+      'it throws',
       () => {
         throw new Error('rules not loaded')
       },
       /failed: rules not loaded/,
     ],
-    ['because it rejects', () => Promise.reject(new Error('no rules')), /failed: no rules/],
-    ['because it throws a text', () => Promise.reject('no rules'), /failed: no rules/],
-    ['because it throws what has no text', () => Promise.reject(Object.create(null)), /failed: object/],
-    ['but nothing', () => undefined, /neither 'allow' nor 'deny'/],
-    ['but null', () => null, /neither/],
-    ['but true', () => true, /neither/],
-    ['but another word', () => 'ALLOW', /neither/],
-    ['but an object without one', () => ({ reason: 'well' }), /neither/],
-    ['but an object with another word', () => ({ answer: 'yes' }), /neither/],
-    ['but a list', () => ['allow'], /neither/],
+    ['it rejects', () => Promise.reject(new Error('no rules')), /failed: no rules/],
+    ['it throws a text', () => Promise.reject('no rules'), /failed: no rules/],
     [
-      'but an object that cannot be read',
+      'it throws a value that cannot be converted to a string',
+      () => Promise.reject(Object.create(null)),
+      /failed: object/,
+    ],
+    ['it returns nothing', () => undefined, /neither 'allow' nor 'deny'/],
+    ['it returns null', () => null, /neither/],
+    ['it returns true', () => true, /neither/],
+    ['it returns another word', () => 'ALLOW', /neither/],
+    ['it returns an object without an answer', () => ({ reason: 'well' }), /neither/],
+    ['it returns an object with another word', () => ({ answer: 'yes' }), /neither/],
+    ['it returns a list', () => ['allow'], /neither/],
+    [
+      'it returns an object that cannot be read',
       () => ({
         get answer() {
           throw new Error('hands off')
@@ -189,7 +193,7 @@ describe('a gate that gives no answer', () => {
       }),
       /failed: hands off/,
     ],
-  ])('%s refuses, and the record says why', async (_what, answer, reason) => {
+  ])('refuses and records the reason: %s', async (_what, answer, reason) => {
     const record = await journal()
     record.gate('policy', answer as unknown as Gate)
     expect(await refused(record)).toMatchObject({ code: 'gate_refused', details: { gate: 'policy' } })
@@ -199,7 +203,7 @@ describe('a gate that gives no answer', () => {
     expect(progress[0]?.data.reason).toMatch(reason)
   })
 
-  it.each(['allow', 'deny'] as const)('a text for a reason beside %s is left out', async (answer) => {
+  it.each(['allow', 'deny'] as const)('ignores a reason next to %s that is not a text', async (answer) => {
     const record = await journal()
     record.gate('policy', (() => ({ answer, reason: Object.create(null) })) as unknown as Gate)
     if (answer === 'allow') await record.operate('exec', {}, () => undefined)
@@ -209,24 +213,27 @@ describe('a gate that gives no answer', () => {
     expect(progress[0]?.data).not.toHaveProperty('reason')
   })
 
-  it.each([20, 0.5])('within its %d ms refuses, and its signal tells it so', async (timeoutMs) => {
-    const record = await journal()
-    let gateSignal: AbortSignal | undefined
-    record.gate(
-      'slow',
-      (_start, { signal }) => {
-        gateSignal = signal
-        return new Promise<GateAnswer>(() => undefined)
-      },
-      { timeoutMs },
-    )
-    const error = await refused(record)
-    expect(error).toMatchObject({ code: 'gate_refused', details: { gate: 'slow' } })
-    expect((await onlyOperation(record)).finished.data.reason).toMatch(/did not answer within \d+ ms/)
-    expect(gateSignal?.aborted).toBe(true)
-  })
+  it.each([20, 0.5])(
+    'refuses after its time limit of %d ms, and its signal is aborted',
+    async (timeoutMs) => {
+      const record = await journal()
+      let gateSignal: AbortSignal | undefined
+      record.gate(
+        'slow',
+        (_start, { signal }) => {
+          gateSignal = signal
+          return new Promise<GateAnswer>(() => undefined)
+        },
+        { timeoutMs },
+      )
+      const error = await refused(record)
+      expect(error).toMatchObject({ code: 'gate_refused', details: { gate: 'slow' } })
+      expect((await onlyOperation(record)).finished.data.reason).toMatch(/did not answer within \d+ ms/)
+      expect(gateSignal?.aborted).toBe(true)
+    },
+  )
 
-  it('in time may answer later without any effect', async () => {
+  it('has no effect when it answers after its time limit', async () => {
     const record = await journal()
     const late = Promise.withResolvers<GateAnswer>()
     record.gate('slow', () => late.promise, { timeoutMs: 10 })
@@ -237,7 +244,7 @@ describe('a gate that gives no answer', () => {
     expect(progress).toHaveLength(1)
   })
 
-  it('in time may even fail later without any effect', async () => {
+  it('has no effect when it fails after its time limit', async () => {
     const record = await journal()
     const late = Promise.withResolvers<GateAnswer>()
     record.gate('slow', () => late.promise, { timeoutMs: 10 })
@@ -249,7 +256,7 @@ describe('a gate that gives no answer', () => {
 })
 
 describe('what a gate is shown', () => {
-  it('is the start as it is on record: redacted, complete and frozen', async () => {
+  it('is the recorded start: redacted, complete and frozen', async () => {
     const store = await openMemory()
     store.addSecret('TOKEN', 'hunter2-planted')
     const record = (await store.journal('sbx_a')).as({ actor: 'ada', turn: 'turn_1' })
@@ -274,7 +281,7 @@ describe('what a gate is shown', () => {
     expect(frozen(seen)).toBe(true)
   })
 
-  it('cannot be changed by it: trying to is a refusal', async () => {
+  it('cannot be changed: trying to is a refusal', async () => {
     const record = await journal()
     record.gate('policy', (start) => {
       Object.assign(start.data, { argv: ['true'] })
@@ -286,7 +293,7 @@ describe('what a gate is shown', () => {
 })
 
 describe('an operation that is cancelled', () => {
-  it('while a gate is asked is cancelled, not refused, and does not run', async () => {
+  it('ends as cancelled, not refused, and does not run when a gate is still deciding', async () => {
     const record = await journal()
     const controller = new AbortController()
     let gateSignal: AbortSignal | undefined
@@ -308,7 +315,7 @@ describe('an operation that is cancelled', () => {
     })
   })
 
-  it('beforehand is not put to any gate', async () => {
+  it('calls no gate when it is cancelled beforehand', async () => {
     const record = await journal()
     let wasCalled = false
     record.gate('policy', () => {
@@ -320,7 +327,7 @@ describe('an operation that is cancelled', () => {
     expect((await onlyOperation(record)).progress).toEqual([])
   })
 
-  it('is cancelled too when the gate says yes after all', async () => {
+  it('ends as cancelled even if the gate allows it afterwards', async () => {
     const record = await journal()
     const controller = new AbortController()
     record.gate('policy', () => {
@@ -334,7 +341,7 @@ describe('an operation that is cancelled', () => {
   })
 })
 
-describe('a gate that cannot be posted', () => {
+describe('a gate that cannot be added', () => {
   it.each<[string, () => unknown]>([
     ['without a name', async () => (await journal()).gate('', () => 'allow')],
     ['without a function', async () => (await journal()).gate('policy', 'allow' as unknown as Gate)],
@@ -345,7 +352,7 @@ describe('a gate that cannot be posted', () => {
       async () => (await journal()).gate('policy', () => 'allow', { timeoutMs: Number.NaN }),
     ],
     ['with all time', async () => (await journal()).gate('policy', () => 'allow', { timeoutMs: Infinity })],
-  ])('%s says what was expected', async (_what, post) => {
+  ])('fails with the expected value: %s', async (_what, post) => {
     expect(await thrownBy(post)).toMatchObject({
       code: 'argument_invalid',
       message: expect.stringContaining('expected'),

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { note } from '../fixtures/events.ts'
 import { openSqlite } from '../fixtures/open.ts'
 
-it('a journal that is written without a pause is verified up to where it was', async () => {
+it('a journal that is written continuously is verified up to its head at the start', async () => {
   const journal = await (await openSqlite()).journal('sbx_a')
   const batch = Array.from({ length: 2_000 }, (_, index) => note(`${index}`))
   await journal.append(batch)

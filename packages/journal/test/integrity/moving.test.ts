@@ -4,10 +4,10 @@ import { type Journal, openStore, sqliteStore } from '../../src/index.ts'
 import { note, numbers, output } from '../fixtures/events.ts'
 import { folder } from '../fixtures/folder.ts'
 
-describe('a journal that is verified while', () => {
-  test('it is written to is not called forged', async () => {
+describe('a journal that changes during verification', () => {
+  test('verifies while it is written', async () => {
     const { journal } = await filled(5_000)
-    await during(
+    await whileRunning(
       () => journal.append([note('meanwhile')]),
       async () => {
         for (let round = 0; round < 5; round += 1) expect(await journal.verify()).toMatchObject({ ok: true })
@@ -15,12 +15,12 @@ describe('a journal that is verified while', () => {
     )
   })
 
-  test('another process writes to it is not called forged', async () => {
+  test('verifies while another process writes to it', async () => {
     const { path, journal } = await filled(5_000)
     const reader = await openStore(sqliteStore({ path }), { readOnly: true })
     onTestFinished(() => reader.close())
     const read = await reader.journal('sbx_a')
-    await during(
+    await whileRunning(
       () => journal.append([note('meanwhile')]),
       async () => {
         for (let round = 0; round < 5; round += 1) expect(await read.verify()).toMatchObject({ ok: true })
@@ -28,7 +28,7 @@ describe('a journal that is verified while', () => {
     )
   })
 
-  test('it is trimmed is not called forged', async () => {
+  test('verifies while it is trimmed', async () => {
     const { journal } = await filled(8_000)
     for (const events of [6_000, 4_000, 2_000, 500]) {
       const trimming = journal.trim({ events })
@@ -40,7 +40,7 @@ describe('a journal that is verified while', () => {
 })
 
 /** Repeats a task until another one is finished. */
-async function during(act: () => Promise<unknown>, rest: () => Promise<void>): Promise<void> {
+async function whileRunning(act: () => Promise<unknown>, rest: () => Promise<void>): Promise<void> {
   let going = true
   const acting = (async () => {
     while (going) await act()

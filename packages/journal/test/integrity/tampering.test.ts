@@ -216,7 +216,7 @@ const foundByHead: Record<string, Forgery> = {
   },
 }
 
-describe('verification names the first event that does not hold:', () => {
+describe('verification reports the first event that was changed', () => {
   test.each(Object.entries(found))('%s', async (_name, forgery) => {
     await forged(forgery, ({ plain, withHead, expected }) => {
       expectNamed(plain, expected)
@@ -225,7 +225,7 @@ describe('verification names the first event that does not hold:', () => {
   })
 })
 
-describe('verification against a head that was remembered elsewhere names it too:', () => {
+describe('verification against a remembered head reports changes that the file alone does not show', () => {
   test.each(Object.entries(foundByHead))('%s', async (_name, forgery) => {
     await forged(forgery, ({ plain, withHead, expected }) => {
       expect(plain).toMatchObject({ ok: true })
@@ -234,7 +234,7 @@ describe('verification against a head that was remembered elsewhere names it too
   })
 })
 
-test('an event that was taken out beside what was trimmed is missed', async () => {
+test('verification detects an event that was removed next to a trimmed range', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'vitrine-forged-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   const path = join(directory, 'journal.db')

@@ -7,7 +7,7 @@ import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
 
 describe.each(['gone', '', 'null', '7'])('an event whose stored text is %j', (body) => {
-  test('is damage to whoever reads it, and verification names it', async () => {
+  test('fails every read as store_corrupt, and verification reports it', async () => {
     const path = join(folder(), 'journal.db')
     const first = await openStore(sqliteStore({ path }))
     await (await first.journal('sbx_a')).append([note('one'), note('two'), note('three')])

@@ -27,8 +27,8 @@ const steps: fc.Arbitrary<Step[]> = fc.array(fc.oneof(appends, trims), { minLeng
 describe.each([
   ['memory', () => memoryStore()],
   ['SQLite', () => sqliteStore({ path: join(folder(), 'journal.db') })],
-])('a journal that nobody touched, in a store of kind %s,', (_kind, driver) => {
-  test('verifies, whatever was appended and trimmed, and again for its next owner', async () => {
+])('an unchanged journal in a store of kind %s', (_kind, driver) => {
+  test('verifies after any appends and trims, and again for its next owner', async () => {
     const shared = driver()
     let name = 0
     await fc.assert(
@@ -51,7 +51,7 @@ describe.each([
     )
   })
 
-  test('verifies with any text in the names that events are found by', async () => {
+  test('verifies with any text in the indexed fields', async () => {
     const journal = await opened(driver())
     const names = fc
       .string({ unit: 'binary', minLength: 1, maxLength: 12 })
@@ -72,7 +72,7 @@ describe.each([
     )
   })
 
-  test('verifies with data as deep as it is taken', async () => {
+  test('verifies with data of the greatest depth', async () => {
     const journal = await opened(driver())
     for (const depth of [10, 500, 999, 1_000, 1_001, 2_000, 5_000]) {
       let data: unknown = 'bottom'
@@ -85,7 +85,7 @@ describe.each([
     expect(journal.head.seq).toBeGreaterThan(0)
   })
 
-  test('verifies with more events than fit in a page of the verification', async () => {
+  test('verifies with more events than one page of the verification', async () => {
     const journal = await opened(driver())
     for (let round = 0; round < 3; round += 1)
       await journal.append(Array.from({ length: 1_000 }, (_, index) => note(`${round} ${index}`)))
@@ -99,7 +99,7 @@ test('an empty journal verifies', async () => {
   expect(await (await opened(memoryStore())).verify()).toMatchObject({ ok: true, events: 0, missing: 0 })
 })
 
-test('a head that was never there is not found in an untouched journal', async () => {
+test('an unchanged journal fails verification against a head that it never had', async () => {
   const journal = await opened(memoryStore())
   await journal.append([note('one'), note('two')])
   const { seq, hash } = journal.head

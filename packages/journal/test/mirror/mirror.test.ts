@@ -49,7 +49,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     }
   })
 
-  it('goes on as the source goes on, and passes over what it has', async () => {
+  it('follows the source and skips events it already has', async () => {
     const [from, to] = [await openFrom(), await openTo()]
     const source = await filled(from)
     const mirror = await to.journal('sbx_a')
@@ -61,7 +61,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     expect(await eventsOf(mirror)).toHaveLength(5)
   })
 
-  it('shows what it imports to tails, taps and sinks like any other event', async () => {
+  it('delivers imported events to tails, taps and sinks', async () => {
     const source = await filled(await openFrom())
     const target = await openTo()
     const mirror = await target.journal('sbx_a')
@@ -84,7 +84,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     await tail.return?.()
   })
 
-  it('takes holes along, with what was in them', async () => {
+  it('imports holes with their types', async () => {
     const source = await filled(await openFrom(forgetful))
     await source.append(Array.from({ length: 30 }, (_, index) => log(`m${index}`)))
     await source.trim({ events: 20 })
@@ -100,7 +100,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     }
   })
 
-  it('with holes in the middle gives them to its tails, and to a mirror of the mirror', async () => {
+  it('delivers holes in the middle to its tails and to a mirror of the mirror', async () => {
     const source = await (await openFrom(forgetful)).journal('sbx_a')
     const output = (data: string) => ({
       type: 'process.output',
@@ -134,7 +134,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     expect(second.head).toEqual(source.head)
   })
 
-  it('is refused when it does not continue what is here, and nothing is changed', async () => {
+  it('rejects items that do not continue the journal, and changes nothing', async () => {
     const source = await filled(await openFrom())
     const items = await source.export()
     const mirror = await (await openTo()).journal('sbx_a')
@@ -163,7 +163,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
   })
 
-  it('of a journal that has its own events already is refused', async () => {
+  it('rejects imports into a journal with its own events', async () => {
     const source = await filled(await openFrom())
     const target = await (await openTo()).journal('sbx_a')
     await target.append([log('my own')])
@@ -173,7 +173,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     expect((await eventsOf(target)).map(messageOf)).toEqual(['my own'])
   })
 
-  it('does not hold open what is open there, and nothing ends it here', async () => {
+  it('does not track work that is open in the source', async () => {
     const source = await (await openFrom()).journal('sbx_a')
     await source.append([{ type: 'run.started', run: 'run_1' }])
     const driver = await sqliteFile()
@@ -190,7 +190,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
 })
 
 describe('an export', () => {
-  it('begins after a seq and has no more than was asked for', async () => {
+  it('starts after a seq and has at most the requested number of items', async () => {
     const source = await filled(await openMemory())
     const page = await source.export({ after: 1, limit: 2 })
     expect(page.map((item) => 'event' in item && item.event.seq)).toEqual([2, 3])
@@ -207,7 +207,7 @@ describe.each(ways)('an import from %s that is malformed', (_way, _openFrom, ope
     ['with a time that is none', { event: { ...event, time: 'yesterday' }, hash: '' }],
     ['with a hole without an end', { hole: { ...hole, to: Number.NaN } }],
     ['with a hole of no types', { hole: { ...hole, types: 'all' } }],
-  ])('%s is refused alone: others are committed beside it', async (_name, item) => {
+  ])('rejects %s and commits other appends of the same tick', async (_name, item) => {
     const store = await openTo()
     const [mirror, other] = [await store.journal('sbx_m'), await store.journal('sbx_a')]
     await other.append([{ type: 'run.started', run: 'r', data: {} }])
@@ -220,7 +220,7 @@ describe.each(ways)('an import from %s that is malformed', (_way, _openFrom, ope
     expect(ended.status).toBe('fulfilled')
   })
 
-  it('ends with a hole: readers and sinks pass it at once', async () => {
+  it('delivers a hole at its end to readers and sinks at once', async () => {
     const store = await openTo()
     const mirror = await store.journal('sbx_m')
     await mirror.import([{ hole }])

@@ -31,7 +31,7 @@ async function endOf(thrown: unknown, signal?: AbortSignal) {
 }
 
 describe('an operation that returns', () => {
-  it('has started and finished exactly once, with what it was asked', async () => {
+  it('starts and finishes exactly once, with its data', async () => {
     const record = await journal()
     const result = await record.operate('read', { path: 'a.txt', user: 'ada' }, async () => 'content')
     expect(result).toBe('content')
@@ -48,7 +48,7 @@ describe('an operation that returns', () => {
     expect((await onlyOperation(record)).finished.data.outcome).toBe('ok')
   })
 
-  it('says what the result tells about its end', async () => {
+  it('records the finish data of its result', async () => {
     const record = await journal()
     await record.operate('write', {}, async () => 12, { finish: (bytes) => ({ bytes }) })
     expect((await onlyOperation(record)).finished.data).toMatchObject({ ok: true, bytes: 12 })
@@ -59,9 +59,9 @@ describe('an operation that returns', () => {
     ['a signal', { exitCode: null, signal: 'SIGKILL' }, 'failed'],
     ['a signal beside an exit code of 0', { exitCode: 0, signal: 'SIGTERM' }, 'failed'],
     ['an outcome of its own', { exitCode: null, outcome: 'timeout' }, 'timeout'],
-    ['an exit code that nobody observed', { exitCode: null, signal: null }, 'interrupted'],
+    ['an exit code that was not observed', { exitCode: null, signal: null }, 'interrupted'],
     ['an exit code of 0', { exitCode: 0, signal: null }, 'ok'],
-  ] as const)('with %s does not throw, and ends as the record says', async (_what, facts, outcome) => {
+  ] as const)('returns normally with %s and records the outcome', async (_what, facts, outcome) => {
     const record = await journal()
     const result = await record.operate('exec', {}, async () => facts, { finish: (data) => data })
     expect(result).toBe(facts)
@@ -69,7 +69,7 @@ describe('an operation that returns', () => {
     expect(finished.data).toMatchObject({ ...facts, outcome, ok: outcome === 'ok' })
   })
 
-  it('cannot say of itself that it is fine when it is not', async () => {
+  it('cannot override op and ok in its finish data', async () => {
     const record = await journal()
     await record.operate('exec', {}, () => 1, { finish: (exitCode) => ({ exitCode, ok: true, op: 'other' }) })
     expect((await onlyOperation(record)).finished.data).toMatchObject({ op: 'exec', ok: false })
@@ -77,7 +77,7 @@ describe('an operation that returns', () => {
 })
 
 describe('an operation that throws', () => {
-  it('gives the error to its caller and has failed with its type, code and text', async () => {
+  it('rejects with the error and records its type, code and message', async () => {
     const error = Object.assign(new TypeError('not a file'), { code: 'EISDIR' })
     expect(await endOf(error)).toMatchObject({
       outcome: 'failed',
@@ -96,7 +96,12 @@ describe('an operation that throws', () => {
     ['a number', 7, 'number', '7'],
     ['a symbol', Symbol('stop'), 'symbol', 'Symbol(stop)'],
     ['an object', { message: 'from elsewhere' }, 'object', 'from elsewhere'],
-    ['an object without a prototype', Object.create(null), 'object', 'something without a text was thrown'],
+    [
+      'an object without a prototype',
+      Object.create(null),
+      'object',
+      'a value that cannot be converted to a string was thrown',
+    ],
     ['an error of another realm', runInNewContext('new RangeError("far away")'), 'RangeError', 'far away'],
     ['an error whose name is no text', Object.assign(new Error('odd'), { name: 5 }), 'object', 'odd'],
     [
@@ -109,9 +114,9 @@ describe('an operation that throws', () => {
         },
       }),
       'object',
-      'something without a text was thrown',
+      'a value that cannot be converted to a string was thrown',
     ],
-  ])('%s ends once even so', async (_what, thrown, errorType, errorMessage) => {
+  ])('ends once when it throws %s', async (_what, thrown, errorType, errorMessage) => {
     expect(await endOf(thrown)).toMatchObject({ outcome: 'failed', ok: false, errorType, errorMessage })
   })
 
@@ -135,11 +140,11 @@ describe('an operation that throws', () => {
   it.each([
     ['a TimeoutError', new DOMException('too slow', 'TimeoutError'), 'timeout'],
     ['an AbortError', new DOMException('stopped', 'AbortError'), 'cancelled'],
-  ])('%s has the outcome %s', async (_what, thrown, outcome) => {
+  ])('records for %s the outcome %s', async (_what, thrown, outcome) => {
     expect(await endOf(thrown)).toMatchObject({ outcome, errorCode: outcome, retryable: 'unknown' })
   })
 
-  it('before it could return a promise has failed like any other', async () => {
+  it('fails when it throws synchronously', async () => {
     const record = await journal()
     const error = new Error('at once')
     expect(
@@ -152,7 +157,7 @@ describe('an operation that throws', () => {
     expect((await onlyOperation(record)).finished.data.outcome).toBe('failed')
   })
 
-  it('has failed too when its account of the end throws', async () => {
+  it('fails when its finish function throws', async () => {
     const record = await journal()
     const error = new Error('no account')
     const finish = () => {
@@ -172,7 +177,7 @@ describe('an operation whose account of its end is malformed', () => {
       'more than an event may hold',
       Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}`, 'x'.repeat(60_000)])),
     ],
-  ])('by %s ends as failed, once, and the caller is told', async (_what, facts) => {
+  ])('ends once as failed and rejects when the finish data has %s', async (_what, facts) => {
     const record = await journal()
     const error = await thrownBy(() => record.operate('exec', {}, () => 1, { finish: () => facts }))
     expect(error).toMatchObject({ code: 'event_invalid' })
@@ -182,7 +187,7 @@ describe('an operation whose account of its end is malformed', () => {
 })
 
 describe('an operation that is cancelled', () => {
-  it('before it begins never runs, and the record has both ends', async () => {
+  it('never runs when cancelled before it starts, and records start and end', async () => {
     const record = await journal()
     let ran = false
     const reason = new Error('not now')
@@ -199,7 +204,7 @@ describe('an operation that is cancelled', () => {
     })
   })
 
-  it('while it runs ends as cancelled with the reason, also when the reason is no error', async () => {
+  it('ends as cancelled with the reason, even if the reason is not an error', async () => {
     const record = await journal()
     const controller = new AbortController()
     const call = record.operate(
@@ -220,7 +225,7 @@ describe('an operation that is cancelled', () => {
     })
   })
 
-  it('by a time limit ends as timeout', async () => {
+  it('ends as timeout when a time limit aborts it', async () => {
     const record = await journal()
     const signal = AbortSignal.timeout(5)
     await thrownBy(() =>
@@ -244,7 +249,7 @@ describe('an operation that is cancelled', () => {
     })
   })
 
-  it('too late has ended well', async () => {
+  it('ends as ok when the signal aborts after it returned', async () => {
     const record = await journal()
     const controller = new AbortController()
     const result = await record.operate(
@@ -262,7 +267,7 @@ describe('an operation that is cancelled', () => {
 })
 
 describe('many operations at once', () => {
-  it('have each one start and one end, whatever becomes of them', async () => {
+  it('have one start and one end each, whatever their outcome', async () => {
     const record = await journal()
     const calls = Array.from({ length: 60 }, (_, index) =>
       record.operate(`op_${index}`, {}, async () => {
@@ -287,13 +292,13 @@ describe('what an operation says about its end', () => {
     [{ outcome: 'ok' as const, exitCode: 0, signal: 'SIGKILL' }, 'failed'],
     [{ outcome: 'ok' as const, exitCode: 2 }, 'failed'],
     [{ outcome: 'timeout' as const, exitCode: null, signal: 'SIGKILL' }, 'timeout'],
-  ])('is not believed against its exit: %j', async (facts, outcome) => {
+  ])('cannot claim ok against its exit code: %j', async (facts, outcome) => {
     const record = await journal()
     await record.operate('exec', {}, () => 1, { finish: () => facts })
     expect((await onlyOperation(record)).finished.data).toMatchObject({ outcome, ok: false })
   })
 
-  it('may throw when it is read: it ends even so', async () => {
+  it('ends even if reading the finish data throws', async () => {
     const record = await journal()
     const facts = {
       get stdout(): string {

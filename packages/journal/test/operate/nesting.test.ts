@@ -5,7 +5,7 @@ import { thrownBy } from '../fixtures/until.ts'
 import { operationsOf } from './operations.ts'
 
 describe('an operation inside another', () => {
-  it('is its child, also after waiting and side by side', async () => {
+  it('is its child, even after awaiting and when several run concurrently', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     await record.operate('start', {}, async () => {
       await sleep(1)
@@ -45,7 +45,7 @@ describe('an operation inside another', () => {
     expect(operations.get('outer')?.finished.data.ok).toBe(true)
   })
 
-  it('of another journal is not its child', async () => {
+  it('is not its child if it is of another journal', async () => {
     const store = await openMemory()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
     await a.as({ turn: 'turn_a' }).operate('outer', {}, () => b.operate('inner', {}, () => undefined))
@@ -54,7 +54,7 @@ describe('an operation inside another', () => {
     expect(inner?.started.turn).toBeUndefined()
   })
 
-  it('beside another one, not inside it, is no child of it', async () => {
+  it('is not the child of a concurrent operation', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     const both = Promise.withResolvers<void>()
     await Promise.all([
@@ -68,7 +68,7 @@ describe('an operation inside another', () => {
 })
 
 describe('what is appended inside an operation', () => {
-  it('belongs to it, and what comes after does not', async () => {
+  it('belongs to it; later events do not', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     let operation = ''
     await record.operate('exec', {}, async ({ id, progress }) => {
@@ -92,7 +92,7 @@ describe('what is appended inside an operation', () => {
     expect(after?.trace).toBeUndefined()
   })
 
-  it('sees its own start, as it was committed', async () => {
+  it('the operation gets its own committed start', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     await record.operate('exec', { argv: ['ls'] }, ({ start }) => {
       expect(start).toMatchObject({ seq: 1, type: 'operation.started', data: { op: 'exec', argv: ['ls'] } })
@@ -102,7 +102,7 @@ describe('what is appended inside an operation', () => {
 })
 
 describe('the context of an operation', () => {
-  it('travels to everything inside it', async () => {
+  it('applies to everything inside it', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     const context = { run: 'run_1', turn: 'turn_1', actor: 'ada', session: 'ses_1', sandbox: 'sbx_1' }
     await record.as(context).operate('outer', {}, async () => {
@@ -114,7 +114,7 @@ describe('the context of an operation', () => {
     for (const event of events) expect(event).toMatchObject(context)
   })
 
-  it('is changed by as() for what that handle writes, and for no other', async () => {
+  it('is changed by as() for that handle only', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     const ada = record.as({ actor: 'ada', turn: 'turn_1' })
     const bob = ada.as({ actor: 'bob' })
@@ -128,7 +128,7 @@ describe('the context of an operation', () => {
     expect(operations.get('four')?.started.actor).toBeUndefined()
   })
 
-  it('of the event itself goes before that of its writer', async () => {
+  it('takes fields of the event before those of its writer', async () => {
     const record = (await (await openMemory()).journal('sbx_a')).as({ turn: 'turn_1', actor: 'ada' })
     const [event] = await record.append([log('x', { turn: 'turn_2' })])
     expect(event).toMatchObject({ turn: 'turn_2', actor: 'ada' })

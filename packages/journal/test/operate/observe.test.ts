@@ -3,8 +3,8 @@ import { openMemory, stores } from '../fixtures/open.ts'
 import { thrownBy } from '../fixtures/until.ts'
 import { onlyOperation } from './operations.ts'
 
-describe.each(stores)('an observation in a %s store', (_kind, openStore) => {
-  it('has started and finished once, in one commit', async () => {
+describe.each(stores)('operateAtOnce in a %s store', (_kind, openStore) => {
+  it('records start and end in one commit', async () => {
     const journal = await (await openStore()).journal('sbx_a')
     const seen: number[] = []
     journal.tap(({ seq }) => void seen.push(seq))
@@ -19,7 +19,7 @@ describe.each(stores)('an observation in a %s store', (_kind, openStore) => {
     expect([started.seq, finished.seq]).toEqual([1, 2])
   })
 
-  it('that fails says so, and throws what it met', async () => {
+  it('records a failure and rejects with its error', async () => {
     const journal = await (await openStore()).journal('sbx_a')
     const failure = new Error('no')
     const thrown = await thrownBy(() =>
@@ -31,7 +31,7 @@ describe.each(stores)('an observation in a %s store', (_kind, openStore) => {
     expect((await onlyOperation(journal)).finished.data).toMatchObject({ outcome: 'failed', ok: false })
   })
 
-  it('gives nobody its result when it could not be written', async () => {
+  it('rejects instead of returning its result when the commit fails', async () => {
     const store = await openStore()
     const journal = await store.journal('sbx_a')
     await store.close()
@@ -40,9 +40,9 @@ describe.each(stores)('an observation in a %s store', (_kind, openStore) => {
   })
 })
 
-it('is asked for like any operation where there are gates, before it runs', async () => {
+it('operateAtOnce asks the gates before it runs', async () => {
   const journal = await (await openMemory()).journal('sbx_a')
-  journal.gate('nobody looks', () => 'deny')
+  journal.gate('deny all', () => 'deny')
   let ran = false
   const thrown = await thrownBy(() =>
     journal.operateAtOnce('read', {}, () => {

@@ -5,7 +5,7 @@ import { diskFull, flakyStore, noTrouble } from './flaky-store.ts'
 import { onlyOperation } from './operations.ts'
 
 describe('an operation that cannot be recorded', () => {
-  it('does not run when the store refuses its start', async () => {
+  it('does not run when the store rejects its start', async () => {
     const driver = flakyStore()
     const store = await open(driver)
     const record = await store.journal('sbx_a')
@@ -74,7 +74,7 @@ describe('the end of an operation', () => {
     expect(record.head.seq).toBe(2)
   })
 
-  it('waits out a full disk: the result comes once the end is on record', async () => {
+  it('waits for a full disk: the result is returned once the end is committed', async () => {
     const driver = flakyStore()
     const store = await open(driver)
     const record = await store.journal('sbx_a')

@@ -21,7 +21,7 @@ const always = {
 }
 
 describe('the span of an operation that went well', () => {
-  it('is called after it and says where it ran, and nothing more', async () => {
+  it('has the name of the operation and only attributes about where it ran', async () => {
     const tracing = startTracing()
     const record = await journal()
     await record.operate('exec', { argv: ['cat', planted], cwd: `/${planted}`, env: { A: planted } }, () => 0)
@@ -64,7 +64,7 @@ describe('the span of an operation that went well', () => {
     ['resolve_exposed_port', { port: 1, address: `127.0.0.1.${planted}` }, { 'server.port': 1 }],
     ['resolve_exposed_port', { port: 1, address: '10.0.0.7' }, { 'server.port': 1 }],
     ['read', { bytes: 9, path: planted, mediaType: planted, stderr: planted }, {}],
-  ])('of %s copies of %j only %j', async (op, facts, attributes) => {
+  ])('copies for %s from %j only %j', async (op, facts, attributes) => {
     const tracing = startTracing()
     const record = await journal()
     await record.operate(op, {}, () => undefined, { finish: () => facts })
@@ -74,7 +74,7 @@ describe('the span of an operation that went well', () => {
   })
 })
 
-describe('the span of an operation that did not', () => {
+describe('the span of an operation that failed', () => {
   it.each<[string, unknown, object]>([
     ['an Error', new TypeError(planted), { 'error.type': 'TypeError' }],
     [
@@ -98,7 +98,7 @@ describe('the span of an operation that did not', () => {
       new DOMException(planted, 'TimeoutError'),
       { 'error.type': 'TimeoutError', error_code: 'timeout' },
     ],
-  ])('but threw %s says its type and code, never its text', async (_what, thrown, attributes) => {
+  ])('has the type and code of %s, never its text', async (_what, thrown, attributes) => {
     const tracing = startTracing()
     const record = await journal()
     await thrownBy(() => record.operate('exec', { argv: [planted] }, () => Promise.reject(thrown)))
@@ -109,7 +109,7 @@ describe('the span of an operation that did not', () => {
     expect(JSON.stringify(exported(span))).not.toContain(planted)
   })
 
-  it('but exited with another code than 0 is an error, though the call returns', async () => {
+  it('is an error when the exit code is not 0, although the call returns', async () => {
     const tracing = startTracing()
     const record = await journal()
     await record.operate('exec', {}, () => undefined, {
@@ -131,7 +131,7 @@ describe('the span of an operation that did not', () => {
     [{ outcome: 'cancelled', exitCode: null }, 'cancelled'],
     [{ exitCode: null, signal: 'SIGKILL' }, 'failed'],
     [{ exitCode: null }, 'interrupted'],
-  ] as const)('but ended as %j does not claim an exit code', async (facts, type) => {
+  ] as const)('has no exit code when the operation ended as %j', async (facts, type) => {
     const tracing = startTracing()
     const record = await journal()
     await record.operate('exec', {}, () => undefined, { finish: () => facts })
@@ -140,7 +140,7 @@ describe('the span of an operation that did not', () => {
     expect(status.code).toBe(SpanStatusCode.ERROR)
   })
 
-  it('but was refused at a gate says so by its code', async () => {
+  it('has the code gate_refused when a gate refused', async () => {
     const tracing = startTracing()
     const record = await journal()
     record.gate('policy', () => ({ answer: 'deny', reason: planted }))
@@ -150,7 +150,7 @@ describe('the span of an operation that did not', () => {
     expect(JSON.stringify(exported(span))).not.toContain(planted)
   })
 
-  it('but gave a malformed account of itself is an error as the record has it', async () => {
+  it('is an error when the finish data is malformed', async () => {
     const tracing = startTracing()
     const record = await journal()
     await thrownBy(() => record.operate('exec', {}, () => undefined, { finish: () => ({ bytes: -1 }) }))
@@ -158,7 +158,7 @@ describe('the span of an operation that did not', () => {
     expect(tracing.span('sandbox.exec').status.code).toBe(SpanStatusCode.ERROR)
   })
 
-  it('but could not begin has a span that has ended, or none', async () => {
+  it('is ended or absent when the operation could not start', async () => {
     const tracing = startTracing()
     const store = await openMemory()
     const record = await store.journal('sbx_a')
@@ -182,7 +182,7 @@ describe('a tracer that throws', () => {
     },
   })
 
-  it.each(['onStart', 'onEnd'])('%s changes nothing for the operation', async (when) => {
+  it.each(['onStart', 'onEnd'])('does not affect the operation when %s throws', async (when) => {
     startTracing({ processors: [throwing(when)] })
     const record = await journal()
     expect(await record.operate('exec', {}, () => 'done')).toBe('done')

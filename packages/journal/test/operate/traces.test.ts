@@ -26,7 +26,7 @@ describe.each([
   ['with a context manager', true],
   ['without a context manager', false],
 ])('spans %s', (_what, contextManager) => {
-  it('nest like their operations and carry the ids of their events', async () => {
+  it('nest like their operations and have the ids of their events', async () => {
     const tracing = startTracing({ contextManager })
     const operations = await nested(await journal())
     expect(tracing.spans()).toHaveLength(3)
@@ -47,7 +47,7 @@ describe.each([
     }
   })
 
-  it('join the trace of a caller elsewhere', async () => {
+  it('join the trace of a remote caller', async () => {
     const tracing = startTracing({ contextManager })
     const record = await journal()
     await record.operate('exec', {}, () => record.operate('read', {}, () => undefined), { traceparent })
@@ -68,7 +68,7 @@ describe.each([
 })
 
 describe('spans of the application', () => {
-  it('are the parents of ours, and ours are the parents of theirs', async () => {
+  it('are parents and children of operation spans', async () => {
     const tracing = startTracing()
     const record = await journal()
     const tracer = trace.getTracer('app')
@@ -118,7 +118,7 @@ describe('without an SDK', () => {
     expect(spans.size).toBe(3)
   })
 
-  it('operations that have nothing to do with each other share no trace', async () => {
+  it('unrelated operations share no trace', async () => {
     const record = await journal()
     await record.operate('read', {}, () => undefined)
     await record.operate('write', {}, () => undefined)
@@ -126,7 +126,7 @@ describe('without an SDK', () => {
     expect(new Set(traces).size).toBe(2)
   })
 
-  it('an operation joins the trace of a caller elsewhere', async () => {
+  it('an operation joins the trace of a remote caller', async () => {
     const record = await journal()
     await record.operate('exec', {}, () => undefined, { traceparent })
     const { started } = await onlyOperation(record)
@@ -143,7 +143,7 @@ describe('a traceparent', () => {
   it.each([
     ['of a newer version with more behind it', `01-${traceId}-${spanId}-01-what-comes`],
     ['that is not sampled', `00-${traceId}-${spanId}-00`],
-  ])('%s is taken', async (_what, header) => {
+  ])('is accepted: %s', async (_what, header) => {
     const record = await journal()
     await record.operate('exec', {}, () => undefined, { traceparent: header })
     expect((await onlyOperation(record)).started.trace).toMatchObject({ traceId, parentSpanId: spanId })
@@ -163,7 +163,7 @@ describe('a traceparent', () => {
     ['something behind it without a dash', `${traceparent}0`],
     ['a line break behind it', `${traceparent}\n`],
     ['a space before it', ` ${traceparent}`],
-  ])('that is malformed (%s) is refused: nothing runs, nothing is recorded', async (_what, header) => {
+  ])('is rejected when malformed (%s): nothing runs and nothing is recorded', async (_what, header) => {
     const tracing = startTracing()
     const record = await journal()
     let ran = false

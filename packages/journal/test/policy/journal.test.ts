@@ -16,7 +16,7 @@ async function operateOnce(store: Store): Promise<void> {
 }
 
 describe('the policy of a store', () => {
-  it('decides what is committed, for everyone', async () => {
+  it('decides what is committed for all readers', async () => {
     const store = await openMemory({ policy: { output: false, argv: false, paths: false, env: false } })
     const record = await store.journal('sbx_a')
     const tapped: unknown[] = []
@@ -30,7 +30,7 @@ describe('the policy of a store', () => {
     expect((await record.verify()).ok).toBe(true)
   })
 
-  it('keeps output of exactly 64 KiB whole, and cuts more so that it stays in its event', async () => {
+  it('stores output of 64 KiB unchanged and truncates more so that it stays in its event', async () => {
     const store = await openMemory()
     const record = await store.journal('sbx_a')
     const output = (data: string) => ({
@@ -45,7 +45,7 @@ describe('the policy of a store', () => {
     expect(cut?.data.omitted).toMatchObject({ data: { bytes: 64 * 1024 + 1 } })
   })
 
-  it('does not reach what the operation gives its caller', async () => {
+  it('does not change the result that the operation returns', async () => {
     const store = await openMemory({ policy: { output: false } })
     const record = await store.journal('sbx_a')
     const result = await record.operate('exec', {}, () => facts, { finish: (data) => data })
@@ -64,7 +64,7 @@ describe('the policy of a sink', () => {
     return { store, narrow: narrow.events(), whole: whole.events() }
   }
 
-  it('narrows what that sink sees, and nothing else', async () => {
+  it('limits the data of that sink only', async () => {
     const policy = { maxOutputBytes: 100, argv: false, paths: false, env: false } as const
     const { store, narrow, whole } = await twoSinks(policy)
     const journal = await eventsOf(await store.journal('sbx_a'))
@@ -76,18 +76,18 @@ describe('the policy of a sink', () => {
     expect(String(narrow[1]?.data.stdout).length).toBeLessThanOrEqual(100)
   })
 
-  it('cannot bring back what the journal does not hold', async () => {
+  it('cannot add data that the journal omitted', async () => {
     const { narrow, whole } = await twoSinks({ env: true, output: true, maxOutputBytes: Infinity })
     expect(narrow).toEqual(whole)
     expect(narrow[0]?.data.env).toEqual(['HOME'])
   })
 
-  it('that says nothing lets everything in the journal pass', async () => {
+  it('lets everything pass when it is empty', async () => {
     const { narrow, whole } = await twoSinks({})
     expect(narrow).toEqual(whole)
   })
 
-  it('keeps the measure of what the journal itself has cut', async () => {
+  it('keeps the size and hash of a field that the journal truncated', async () => {
     const store = await openMemory({ policy: { maxOutputBytes: 200 } })
     const narrow = collector()
     await store.addSink('narrow', narrow.sink, { policy: { maxOutputBytes: 100 } })

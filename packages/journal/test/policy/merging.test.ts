@@ -5,12 +5,12 @@ import { thrownBy } from '../fixtures/until.ts'
 import { onlyOperation, operationsOf } from '../operate/operations.ts'
 
 describe('a policy', () => {
-  it('is the default where nothing is set', () => {
+  it('is the default if nothing is set', () => {
     expect(policyRules()).toEqual({ base: defaultPolicy, byOp: {} })
     expect(policyRules({}, { exec: {} })).toEqual({ base: defaultPolicy, byOp: { exec: defaultPolicy } })
   })
 
-  it('goes from the default over the base to the operation, and only what is set overrides', () => {
+  it('merges default, base and operation, and only set fields override', () => {
     const { base, byOp } = policyRules(
       { output: false, maxOutputBytes: 100, env: true },
       { exec: { output: true }, read: { maxOutputBytes: 5, paths: false } },
@@ -20,7 +20,7 @@ describe('a policy', () => {
     expect(byOp.read).toEqual({ ...base, maxOutputBytes: 5, paths: false })
   })
 
-  it('does not take an explicit undefined for something that is set', () => {
+  it('treats an explicit undefined as not set', () => {
     // Plain JavaScript and spread options can contain explicit undefined values.
     const unset = { output: undefined, maxOutputBytes: undefined, env: undefined } as unknown as PayloadPolicy
     const { base, byOp } = policyRules({ output: false, maxOutputBytes: 9, env: false }, { exec: unset })
@@ -29,16 +29,16 @@ describe('a policy', () => {
     expect(sinkRules(unset).base).toEqual(sinkRules().base)
   })
 
-  it('keeps 0 and false, which are set', () => {
+  it('treats 0 and false as set', () => {
     const { base } = policyRules({ maxOutputBytes: 0, maxTextBytes: 0, argv: false, errorText: false })
     expect(base).toMatchObject({ maxOutputBytes: 0, maxTextBytes: 0, argv: false, errorText: false })
   })
 
-  it('keeps names of variables without their values unless told otherwise', () => {
+  it('stores names of variables without their values by default', () => {
     expect(defaultPolicy.env).toBe('names')
   })
 
-  it.each(['maxOutputBytes', 'maxTextBytes'])('refuses a %s that is no number of bytes', async (field) => {
+  it.each(['maxOutputBytes', 'maxTextBytes'])('rejects a %s that is not a number of bytes', async (field) => {
     for (const value of [-1, Number.NaN, 1.5, '10' as never, null as never]) {
       const policy = { [field]: value }
       const calls = [
@@ -62,7 +62,7 @@ describe('a policy', () => {
 })
 
 describe('a policy by operation', () => {
-  it('counts for that operation and no other', async () => {
+  it('applies to that operation only', async () => {
     const store = await openMemory({ policy: { output: false }, policyByOp: { exec: { output: true } } })
     const record = await store.journal('sbx_a')
     for (const op of ['exec', 'read']) {
@@ -73,7 +73,7 @@ describe('a policy by operation', () => {
     expect(operations.get('read')?.finished.data).not.toHaveProperty('stdout')
   })
 
-  it('is not found under a name that every object has', async () => {
+  it('is not looked up in the prototype of the record', async () => {
     const store = await openMemory({ policyByOp: { exec: { output: false } } })
     const record = await store.journal('sbx_a')
     await record.operate('constructor', { note: 'kept' }, () => undefined, {

@@ -15,7 +15,7 @@ const finished = 'operation.finished'
 const noted = /^(.*)…\[(\d+) bytes left out\]…(.*)$/s
 
 describe('output', () => {
-  it('is left out when it is not wanted, with its length and hash in its place', () => {
+  it('is omitted when disabled, and its length and hash are recorded', () => {
     expect(
       apply(finished, { op: 'exec', stdout: 'out', stderr: 'err!', note: 'stays' }, { output: false }),
     ).toEqual({
@@ -25,7 +25,7 @@ describe('output', () => {
     })
   })
 
-  it('of a process keeps its place: the field stays, empty', () => {
+  it('keeps an empty data field in process.output when disabled', () => {
     const data = { process: 'p', stream: 'stdout', offset: 7, data: 'words', encoding: 'utf8' }
     expect(apply('process.output', data, { output: false })).toEqual({
       ...data,
@@ -34,7 +34,7 @@ describe('output', () => {
     })
   })
 
-  it('over the limit keeps head and tail, and says what is missing', () => {
+  it('keeps head and tail over the limit, with a note', () => {
     const text = `HEAD${'.'.repeat(1_000)}TAIL`
     const result = apply(finished, { op: 'exec', stdout: text }, { maxOutputBytes: 100 })
     const [, head = '', left, tail = ''] = noted.exec(String(result.stdout)) ?? []
@@ -49,12 +49,12 @@ describe('output', () => {
     ['at the limit', 'x'.repeat(100)],
     ['at the limit in letters of several bytes', 'é'.repeat(50)],
     ['empty', ''],
-  ])('%s is untouched, and so is the event', (_what, stdout) => {
+  ])('is unchanged if it is %s, and so is the event', (_what, stdout) => {
     const data = { op: 'exec', stdout }
     expect(apply(finished, data, { maxOutputBytes: 100 })).toBe(data)
   })
 
-  it('may have a limit of nothing', () => {
+  it('can have a limit of zero', () => {
     expect(apply(finished, { op: 'exec', stdout: 'words' }, { maxOutputBytes: 0 })).toEqual({
       op: 'exec',
       stdout: '',
@@ -62,7 +62,7 @@ describe('output', () => {
     })
   })
 
-  it('that was cut before is still measured as it was at first', () => {
+  it('keeps its first size and hash when it is truncated twice', () => {
     const text = 'x'.repeat(1_000)
     const once = apply(finished, { op: 'exec', stdout: text, stderr: text }, { maxOutputBytes: 500 })
     const twice = apply(finished, once, { maxOutputBytes: 100 })
@@ -72,7 +72,7 @@ describe('output', () => {
     expect(none.omitted).toEqual({ stdout: measured(text), stderr: measured(text) })
   })
 
-  it('is cut between characters, within the limit, with head and tail of the original', () => {
+  it('is truncated between characters, within the limit, to head and tail of the original', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', minLength: 20, maxLength: 300 }),
@@ -101,7 +101,7 @@ describe('output', () => {
     )
   })
 
-  it('in base64 is kept whole or not at all', () => {
+  it('is stored completely or omitted when it is base64', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.integer({ min: 0, max: 200 }), (bytes, limit) => {
         const text = Buffer.from(bytes).toString('base64')
@@ -113,7 +113,7 @@ describe('output', () => {
     )
   })
 
-  it('in base64 is kept whole or not at all where it is no output of a process either', () => {
+  it('is stored completely or omitted when it is base64 in another event', () => {
     const data = { data: Buffer.from('bytes of an agent').toString('base64'), encoding: 'base64' }
     expect(apply('agent.unparsed', data, { maxTextBytes: 10 })).toEqual({
       ...data,
@@ -125,13 +125,13 @@ describe('output', () => {
 })
 
 describe('other payload', () => {
-  it('has its arguments left out without argv', () => {
+  it('omits arguments without argv', () => {
     const data = { op: 'exec', argv: ['a'], command: 'a', args: ['a'], shell: true }
     expect(apply('operation.started', data, { argv: false })).toEqual({ op: 'exec', shell: true })
     expect(apply('operation.started', data, { argv: true })).toBe(data)
   })
 
-  it('has its places left out without paths', () => {
+  it('omits paths without paths', () => {
     const data = {
       ...{ op: 'read', path: 'a', pathBase64: 'YQ==', previousPath: 'b', previousPathBase64: 'Yg==' },
       ...{ paths: ['a'], cwd: '/', root: '/', target: 'c', uncovered: ['d'], bytes: 1 },
@@ -140,14 +140,14 @@ describe('other payload', () => {
     expect(apply('operation.started', data, { paths: true })).toBe(data)
   })
 
-  it('has names of variables, values too, or neither', () => {
+  it('stores names of variables, values too, or neither', () => {
     const data = { op: 'exec', env: { HOME: '/root', TOKEN: 'x' } }
     expect(apply('operation.started', data, {})).toEqual({ op: 'exec', env: ['HOME', 'TOKEN'] })
     expect(apply('operation.started', data, { env: true })).toBe(data)
     expect(apply('operation.started', data, { env: false })).toEqual({ op: 'exec' })
   })
 
-  it('has the text of an error left out without errorText, but not its type and code', () => {
+  it('omits the text of an error without errorText, but not its type and code', () => {
     const data = {
       op: 'exec',
       outcome: 'failed',
@@ -161,20 +161,20 @@ describe('other payload', () => {
     expect(apply(finished, data, { errorText: true })).toBe(data)
   })
 
-  it('has other texts cut at their own limit', () => {
+  it('truncates other texts at their own limit', () => {
     const message = 'm'.repeat(500)
     const result = apply('log.message', { level: 'info', message, short: 'stays' }, { maxTextBytes: 60 })
     expect(result).toMatchObject({ level: 'info', short: 'stays', omitted: { message: measured(message) } })
     expect(Buffer.byteLength(String(result.message))).toBeLessThanOrEqual(60)
   })
 
-  it('is the same object when nothing had to change', () => {
+  it('is the same object when nothing changes', () => {
     for (const { type, data } of samples) {
       expect(apply(type, data, { env: true })).toBe(data)
     }
   })
 
-  it('is still a valid event after any policy, with the words it is joined by', () => {
+  it('is still a valid event after any policy, with its identifiers', () => {
     const limit = fc.option(fc.integer({ min: 0, max: 40 }), { nil: Infinity })
     const policies: fc.Arbitrary<PayloadPolicy> = fc.record({
       output: fc.boolean(),

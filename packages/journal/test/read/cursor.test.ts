@@ -32,7 +32,7 @@ describe.each(stores)('a cursor of a %s store', (_kind, openStore) => {
     expect(taken).toEqual([])
   })
 
-  it('of the whole store is refused with any one character changed', async () => {
+  it('is rejected for the whole store with any one character changed', async () => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     await record.append(Array.from({ length: 100 }, () => log('x')))
@@ -57,7 +57,7 @@ describe.each(stores)('a cursor of a %s store', (_kind, openStore) => {
     ['an object', {}],
     ['null', null],
     ['now, which only a tail knows', 'now'],
-  ])('that is none (%s) is refused, and not repeated at length', async (_what, cursor) => {
+  ])('is rejected when invalid (%s), and not repeated at full length', async (_what, cursor) => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     await record.append([log('x')])
@@ -71,7 +71,7 @@ describe.each(stores)('a cursor of a %s store', (_kind, openStore) => {
     }
   })
 
-  it('belongs to its journal', async () => {
+  it('is valid for its journal only', async () => {
     const store = await openStore()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
     await a.append([log('x')])
@@ -84,7 +84,7 @@ describe.each(stores)('a cursor of a %s store', (_kind, openStore) => {
     expect(await thrownBy(() => b.tail({ after: a.cursor({ seq: 1 }) }).next())).toMatchObject(foreign)
   })
 
-  it('beyond the end says that the store is older than the cursor', async () => {
+  it('is rejected as cursor_ahead beyond the end of the store', async () => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     await record.append([log('x')])
@@ -95,7 +95,7 @@ describe.each(stores)('a cursor of a %s store', (_kind, openStore) => {
 })
 
 describe('a cursor', () => {
-  it('of a journal of the same name elsewhere is foreign, not mistaken for one of here', async () => {
+  it('is rejected as foreign when it is from a journal of the same name in another store', async () => {
     const [one, two] = [await openMemory(), await openSqlite()]
     const [a, b] = [await one.journal('sbx_a'), await two.journal('sbx_a')]
     await a.append([log('here')])
@@ -105,7 +105,7 @@ describe('a cursor', () => {
     expect(await thrownBy(async () => two.read({ after: (await one.read()).cursor }))).toMatchObject(foreign)
   })
 
-  it('is good again after the store was closed and opened', async () => {
+  it('stays valid after the store was reopened', async () => {
     const driver = memoryStore()
     const first = await open(driver)
     const record = await first.journal('sbx_a')

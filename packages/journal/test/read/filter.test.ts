@@ -20,7 +20,7 @@ async function both(): Promise<readonly Journal[]> {
 }
 
 describe('a filter', () => {
-  it('means the same in memory, in SQLite, and by a plain look at every event', async () => {
+  it('matches the same events in memory, in SQLite, and by a check of every event', async () => {
     const journals = await both()
     const all = await Promise.all(journals.map((journal) => eventsOf(journal)))
     await fc.assert(
@@ -36,7 +36,7 @@ describe('a filter', () => {
     )
   })
 
-  it('means the same forwards, backwards, from a place, up to a place, in pages of any size', async () => {
+  it('matches the same events in both orders, between any bounds, in pages of any size', async () => {
     const journals = await both()
     const all = await Promise.all(journals.map((journal) => eventsOf(journal)))
     const place = fc.option(fc.integer({ min: 0, max: 120 }), { nil: undefined })
@@ -81,7 +81,7 @@ describe('a filter', () => {
 })
 
 describe.each(stores)('a page of a %s store', (_kind, openStore) => {
-  it('whose filter matches nothing still advances, over more than is looked at in one go', async () => {
+  it('advances over more than one scan window when its filter matches nothing', async () => {
     const record = await (await openStore()).journal('sbx_a')
     await record.append([log('the first')])
     await record.append(Array.from({ length: 10_498 }, () => log('x')))
@@ -94,7 +94,7 @@ describe.each(stores)('a page of a %s store', (_kind, openStore) => {
     expect(seqs((await record.read({ text: 'the first', order: 'desc' })).events)).toEqual([1])
   })
 
-  it('of an empty journal is empty and at its end', async () => {
+  it('is empty and at its end for an empty journal', async () => {
     const record = await (await openStore()).journal('sbx_a')
     const page = await record.read()
     expect(page).toMatchObject({ events: [], end: true })
@@ -121,7 +121,7 @@ describe.each(stores)('a page of a %s store', (_kind, openStore) => {
     ['a seq of 0', { at: 0 }],
     ['a seq in words', { at: 'now' }],
     ['a time that is none', { at: new Date(Number.NaN) }],
-  ])('refuses %s and says what was expected', async (_what, options) => {
+  ])('rejects %s with the expected value', async (_what, options) => {
     const record = await (await openStore()).journal('sbx_a')
     expect(await thrownBy(() => record.read(options))).toMatchObject({
       code: 'argument_invalid',
@@ -129,7 +129,7 @@ describe.each(stores)('a page of a %s store', (_kind, openStore) => {
     })
   })
 
-  it('ends with its signal', async () => {
+  it('is rejected when its signal aborts', async () => {
     const record = await (await openStore()).journal('sbx_a')
     await record.append([log('x')])
     const reason = new Error('enough')
@@ -138,7 +138,7 @@ describe.each(stores)('a page of a %s store', (_kind, openStore) => {
 })
 
 describe('a text to search for', () => {
-  it('that is very long is treated alike everywhere: looked for, or refused as an argument', async () => {
+  it('is handled alike by all stores when very long: searched, or rejected as an argument', async () => {
     for (const length of [1_000, 60_000]) {
       const text = 'n'.repeat(length)
       const answers = await Promise.all(

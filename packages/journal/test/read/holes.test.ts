@@ -40,7 +40,7 @@ async function allPages(journal: Journal, limit: number, order: ReadOptions['ord
 }
 
 describe.each(stores)('a %s store with holes', (_kind, openStore) => {
-  it('loses nothing where holes alone fill a page, and keeps to the limit', async () => {
+  it('returns every item within the limit when holes alone fill a page', async () => {
     const journal = await withHoles(await openStore(forgetful), 4)
     const all = await allPages(journal, 10_000)
     expect(all.filter(isGap)).toHaveLength(5)
@@ -51,7 +51,7 @@ describe.each(stores)('a %s store with holes', (_kind, openStore) => {
     }
   })
 
-  it('gives pages that no number of large events makes larger than a few megabytes', async () => {
+  it('limits pages of large events to a few megabytes', async () => {
     const journal = await (await openStore(forgetful)).journal('sbx_a')
     const large = Array.from({ length: 12 }, () => 'x'.repeat(60_000))
     for (let count = 0; count < 30; count += 1)
@@ -66,7 +66,7 @@ describe.each(stores)('a %s store with holes', (_kind, openStore) => {
     expect(seqs).toEqual(Array.from({ length: 30 }, (_, index) => index + 1))
   })
 
-  it('refuses more types than there are, instead of a query of any size', async () => {
+  it('rejects a filter with too many types', async () => {
     const journal = await (await openStore()).journal('sbx_a')
     const types = Array.from({ length: 1_100 }, (_, index) => `type.${index}`)
     await expect(journal.read({ types })).rejects.toMatchObject({ code: 'argument_invalid' })

@@ -46,7 +46,7 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
     )
   })
 
-  it('that are read backwards are not disturbed by what is appended meanwhile', async () => {
+  it('are not affected by concurrent appends when read backwards', async () => {
     const record = await (await openStore()).journal('sbx_a')
     await record.append(Array.from({ length: 10 }, (_, index) => log(`m${index}`)))
     const seen: unknown[] = []
@@ -60,7 +60,7 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
     expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => `m${9 - index}`))
   })
 
-  it('have cursors that can be gone on from, also when there was nothing to read', async () => {
+  it('have cursors that can be resumed, even if there was nothing to read', async () => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     for (let round = 0; round < 3; round += 1) {
@@ -80,7 +80,7 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
     }
   })
 
-  it('that begin at a time begin at the first event of that time', async () => {
+  it('start at the first event of a given time', async () => {
     const clock = stopClock()
     const record = await (await openStore()).journal('sbx_a')
     const start = Date.now()
@@ -106,7 +106,7 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
     expect(await first(9_000, 'desc')).toBe(9)
   })
 
-  it('have times that never go back, though the clock does', async () => {
+  it('have times that never decrease, even if the clock does', async () => {
     const clock = stopClock()
     const record = await (await openStore()).journal('sbx_a')
     await record.append([log('a')])
@@ -123,7 +123,7 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
 })
 
 describe.each(stores)('pages over a whole %s store', (_kind, openStore) => {
-  it('have every journal in commit order', async () => {
+  it('contain every journal in commit order', async () => {
     const store = await openStore()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
     for (let round = 0; round < 5; round += 1) {
@@ -139,14 +139,14 @@ describe.each(stores)('pages over a whole %s store', (_kind, openStore) => {
     expect((await store.journals()).toSorted()).toEqual(['sbx_a', 'sbx_b'])
   })
 
-  it('cannot begin at a time, and say so', async () => {
+  it('are rejected with a start time', async () => {
     const store = await openStore()
     expect(await thrownBy(() => store.read({ at: new Date() }))).toMatchObject({ code: 'unsupported' })
   })
 })
 
 describe('a journal', () => {
-  it.each(['', '../x', 'a b', 'ü', 'x'.repeat(129), 5, null])('with the id %j is refused', async (id) => {
+  it.each(['', '../x', 'a b', 'ü', 'x'.repeat(129), 5, null])('is rejected with the id %j', async (id) => {
     const store = await openMemory()
     expect(await thrownBy(() => store.journal(id as string))).toMatchObject({ code: 'argument_invalid' })
   })

@@ -40,7 +40,7 @@ function check(
 }
 
 describe.each(stores)('a summary of a %s journal', (_kind, openStore) => {
-  it('counts what a plain count would, in slices of equal time', async () => {
+  it('counts events in intervals of equal length', async () => {
     const clock = stopClock()
     const record = await (await openStore()).journal('sbx_a')
     for (const [index, event] of mixedEvents(80).entries()) {
@@ -58,7 +58,7 @@ describe.each(stores)('a summary of a %s journal', (_kind, openStore) => {
     expect((await record.summary({ buckets: 10_000 })).total).toBe(80)
   })
 
-  it('has one slice when everything happened at once', async () => {
+  it('has one interval when all events have the same time', async () => {
     stopClock()
     const record = await (await openStore()).journal('sbx_a')
     await record.append(mixedEvents(5))
@@ -67,12 +67,12 @@ describe.each(stores)('a summary of a %s journal', (_kind, openStore) => {
     check(summary, await eventsOf(record), await eventsOf(record), 60)
   })
 
-  it('of nothing is nothing', async () => {
+  it('is empty for an empty journal', async () => {
     const record = await (await openStore()).journal('sbx_a')
     expect(await record.summary()).toEqual({ buckets: [], total: 0, counts: {} })
   })
 
-  it('counts only its own journal, and only what is still there', async () => {
+  it('counts only its own journal and only events that were not trimmed', async () => {
     const store = await openStore()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
     await b.append([log('other')])
@@ -86,7 +86,7 @@ describe.each(stores)('a summary of a %s journal', (_kind, openStore) => {
 })
 
 describe('a summary', () => {
-  it('has 60 slices unless told otherwise', async () => {
+  it('has 60 intervals by default', async () => {
     const clock = stopClock()
     const record = await (await openMemory()).journal('sbx_a')
     await record.append([log('first')])
@@ -104,7 +104,7 @@ describe('a summary', () => {
     },
   )
 
-  it('ends with its signal', async () => {
+  it('is rejected when its signal aborts', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     await record.append([log('x')])
     const reason = new Error('enough')

@@ -4,10 +4,10 @@ import { note, output } from '../fixtures/events.ts'
 import { openMemory, openSqlite, stores } from '../fixtures/open.ts'
 
 /** The items up to and including the nth. */
-async function take(deliveries: Tail<EncodedEvent>, count: number): Promise<EncodedEvent[]> {
+async function take(tail: Tail<EncodedEvent>, count: number): Promise<EncodedEvent[]> {
   const taken: EncodedEvent[] = []
-  while (taken.length < count) taken.push(...((await deliveries.batch()) ?? []))
-  await deliveries.return()
+  while (taken.length < count) taken.push(...((await tail.batch()) ?? []))
+  await tail.return()
   return taken
 }
 
@@ -17,7 +17,7 @@ function counted() {
   return ({ cursor, json }: EncodedEvent) => Buffer.from(`${++made} ${cursor} ${json}`)
 }
 
-it('gives each item with its stored JSON and a cursor to go on from, of one journal and of the whole store', async () => {
+it('tailEncoded yields each item of a journal or of the store with its stored JSON and a cursor', async () => {
   const store = await openSqlite({ recent: { maxEntries: 0 } })
   const journal = await store.journal('sbx_a')
   await journal.append([note('one'), output(0, 'o'), note('two'), note('three')])
@@ -35,7 +35,7 @@ it('gives each item with its stored JSON and a cursor to go on from, of one jour
   }
 })
 
-it('says where reading goes on: after what was given, and after what was looked at in vain', async () => {
+it('the cursor of tailEncoded advances past yielded events and past events that the filter rejected', async () => {
   const journal = await (await openMemory()).journal('sbx_a')
   await journal.append([note('one'), note('two'), note('three'), output(0, 'o')])
   const after = (seq: number) => journal.cursor({ seq })
@@ -62,7 +62,7 @@ it('says where reading goes on: after what was given, and after what was looked 
 })
 
 describe.each(stores)('in the %s store', (_kind, openStore) => {
-  it('all readers of a recent event share what is made of it, whatever else they filter', async () => {
+  it('all readers of a recent event share its encoding, whatever their filters', async () => {
     const journal = await (await openStore()).journal('sbx_a')
     await journal.append([note('one'), output(0, 'o'), note('two')])
     const framing = counted()
@@ -75,7 +75,7 @@ describe.each(stores)('in the %s store', (_kind, openStore) => {
     expect(notes[1]).toBe(first[2])
   })
 
-  it('a reader of the whole store shares with its like only, for its cursors are others', async () => {
+  it('readers of the whole store share encodings only with each other, because their cursors differ', async () => {
     const store = await openStore()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
     await a.append([note('one')])
@@ -93,7 +93,7 @@ describe.each(stores)('in the %s store', (_kind, openStore) => {
     expect((await store.read({ after: whole!.cursor })).events).toEqual([])
   })
 
-  it('nothing is kept of what is no longer recent', async () => {
+  it('the encoding of an event that is no longer recent is not cached', async () => {
     const journal = await (await openStore({ recent: { maxEntries: 4 } })).journal('sbx_a')
     const framing = counted()
     const live = journal.tailEncoded()
@@ -112,7 +112,7 @@ describe.each(stores)('in the %s store', (_kind, openStore) => {
   })
 })
 
-it('another framing gets bytes of its own', async () => {
+it('another framing gets its own bytes', async () => {
   const journal = await (await openMemory()).journal('sbx_a')
   await journal.append([note('one')])
   const [delivery] = await take(journal.tailEncoded(), 1)
@@ -126,7 +126,7 @@ it('another framing gets bytes of its own', async () => {
 })
 
 describe.each(stores)('a tail on %s that is aborted while a page comes', (_name, openStore) => {
-  it('names a cursor before every event that it has not given', async () => {
+  it('has a cursor before every event that it has not yielded', async () => {
     const store = await openStore()
     const journal = await store.journal('sbx_a')
     // The page is read after a varying number of event loop turns, so the abort is tried at each of them.

@@ -15,7 +15,7 @@ async function take(tail: AsyncIterator<JournalItem, undefined>, count: number):
 }
 
 describe.each(stores)('a tail of a %s store', (_kind, openStore) => {
-  it('gives history, then what is committed, without a gap and without a duplicate', async () => {
+  it('yields past and then new events without gap or duplicate', async () => {
     const store = await openStore({ recent: { maxEntries: 16 } })
     const record = await store.journal('sbx_a')
     await record.append(Array.from({ length: 50 }, (_, index) => log(`${index}`)))
@@ -29,7 +29,7 @@ describe.each(stores)('a tail of a %s store', (_kind, openStore) => {
     await tail.return?.()
   })
 
-  it('goes on after a cursor, with a filter', async () => {
+  it('resumes after a cursor with a filter', async () => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     await record.append([log('one'), { type: 'sandbox.ready' }, log('two')])
@@ -40,7 +40,7 @@ describe.each(stores)('a tail of a %s store', (_kind, openStore) => {
     await tail.return?.()
   })
 
-  it('from now on gives nothing of what was', async () => {
+  it('yields no past events when it starts now', async () => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     await record.append([log('before')])
@@ -51,7 +51,7 @@ describe.each(stores)('a tail of a %s store', (_kind, openStore) => {
     await Promise.all([one.return?.(), all.return?.()])
   })
 
-  it('of the whole store gives every journal in commit order, also one that comes later', async () => {
+  it('yields every journal of the store in commit order, including ones created later', async () => {
     const store = await openStore()
     const a = await store.journal('sbx_a')
     await a.append([log('a1')])
@@ -65,7 +65,7 @@ describe.each(stores)('a tail of a %s store', (_kind, openStore) => {
     await tail.return?.()
   })
 
-  it('ends quietly with its signal, also while it waits', async () => {
+  it('ends without an error when its signal aborts, even while it waits', async () => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     for (const tail of ['journal', 'store'] as const) {
@@ -79,7 +79,7 @@ describe.each(stores)('a tail of a %s store', (_kind, openStore) => {
     }
   })
 
-  it('that is cut because the store was closed says so, and does not look complete', async () => {
+  it('fails with store_closed when the store is closed', async () => {
     const store = await openStore()
     const record = await store.journal('sbx_a')
     const waiting = record.tail().next()
@@ -91,7 +91,7 @@ describe.each(stores)('a tail of a %s store', (_kind, openStore) => {
 })
 
 describe('tails', () => {
-  it('that are many share nothing but the events', async () => {
+  it('are independent of each other', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     const tails = Array.from({ length: 20 }, () => record.tail())
     const reading = tails.map((tail) => take(tail, 100))
@@ -104,7 +104,7 @@ describe('tails', () => {
     await Promise.all(tails.map((tail) => tail.return?.()))
   })
 
-  it('that nobody reads from for a while lose nothing', async () => {
+  it('lose nothing when they are not read for a while', async () => {
     const record = await (await openMemory({ recent: { maxEntries: 4 } })).journal('sbx_a')
     await record.append([log('0')])
     const tail = record.tail()

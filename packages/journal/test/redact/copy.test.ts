@@ -18,7 +18,7 @@ class Point {
 }
 
 describe('a JSON copy', () => {
-  it('equals the round trip through JSON for everything JSON can carry', () => {
+  it('equals the round trip through JSON for every JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
         expect(copy(value)).toEqual(JSON.parse(JSON.stringify(value)))
@@ -26,7 +26,7 @@ describe('a JSON copy', () => {
     )
   })
 
-  it('never throws, and is JSON itself, whatever it is given', () => {
+  it('never throws and is valid JSON for any value', () => {
     const anything = fc.anything({
       withBigInt: true,
       withBoxedValues: true,
@@ -75,17 +75,13 @@ describe('a JSON copy', () => {
     ['an instance of a class', new Point(), { x: 1 }],
     ['an object without a prototype', Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
     ['a boxed text', new String('a'), 'a'],
-    [
-      'what has its own idea of JSON',
-      { toJSON: () => ({ a: new Date(0) }) },
-      { a: '1970-01-01T00:00:00.000Z' },
-    ],
+    ['objects with toJSON', { toJSON: () => ({ a: new Date(0) }) }, { a: '1970-01-01T00:00:00.000Z' }],
     ['a URL', new URL('http://a/'), 'http://a/'],
   ])('takes %s', (_, value, expected) => {
     expect(copy(value)).toEqual(expected)
   })
 
-  it('says where it could not read', () => {
+  it('marks values that it could not read', () => {
     const value = {
       good: 1,
       get bad() {
@@ -104,7 +100,7 @@ describe('a JSON copy', () => {
     expect(copy([failing, 1])).toEqual(['[unreadable]', 1])
   })
 
-  it('says where a value comes round to itself, but takes the same value twice', () => {
+  it('marks circular references, but copies a value that occurs twice', () => {
     const shared = { a: 1 }
     const value: { [key: string]: unknown } = { one: shared, two: shared }
     value.self = value
@@ -121,7 +117,7 @@ describe('a JSON copy', () => {
     expect(JSON.stringify(copy(endless))).toMatch(/circular|too deep/)
   })
 
-  it('keeps __proto__ a key like any other', () => {
+  it('keeps __proto__ as an ordinary key', () => {
     const value: unknown = JSON.parse('{"__proto__":{"polluted":true},"a":1}')
     const copied = copy(value)
     expect(JSON.stringify(copied)).toBe('{"__proto__":{"polluted":true},"a":1}')
@@ -129,7 +125,7 @@ describe('a JSON copy', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('keeps every value when two keys become the same', () => {
+  it('keeps every value when two keys become equal', () => {
     const masked = { ...asIs, key: (key: string) => (key.startsWith('secret') ? 'X' : key) }
     expect(copyJson({ secret1: 1, secret2: 2, X: 3, 'X~3': 4 }, masked)).toEqual({
       'X~2': 1,

@@ -4,7 +4,7 @@ import { secretForms } from '../../src/redact/forms.ts'
 import { anySecret, anyText } from './secrets.ts'
 
 describe('the forms of a secret', () => {
-  it('are the secret alone and its base64 when no encoding changes it', () => {
+  it('are only the secret and its base64 when no other encoding changes it', () => {
     expect(secretForms('hunter22')).toEqual([
       'hunter22',
       'aHVudGVyMjI=',
@@ -39,7 +39,7 @@ describe('the forms of a secret', () => {
     expect(secretForms(secret)).toContain(form)
   })
 
-  it('include each long line of a secret of several lines, but not its armour', () => {
+  it('include each long line of a multi-line secret, but not its PEM header', () => {
     const lines = ['MIIEvQIBADANBgkqhkiG9w0BAQ', 'SCBKcwggSjAgEAAoIBAQC7VJTU', 'short']
     const forms = secretForms(
       ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----'].join('\n'),
@@ -50,7 +50,7 @@ describe('the forms of a secret', () => {
     expect(forms).not.toContain('-----BEGIN PRIVATE KEY-----')
   })
 
-  it('include the lines that base64 is printed in', () => {
+  it('include the wrapped lines of its base64', () => {
     const secret = 'correct horse battery staple '.repeat(4)
     const encoded = Buffer.from(secret).toString('base64')
     expect(secretForms(secret)).toEqual(
@@ -58,7 +58,7 @@ describe('the forms of a secret', () => {
     )
   })
 
-  it('survive a secret that is not well-formed Unicode', () => {
+  it('exist for a secret that is not well-formed Unicode', () => {
     expect(secretForms('abc\ud800def')).toContain('abc\ud800def')
   })
 
@@ -73,7 +73,7 @@ describe('the forms of a secret', () => {
     )
   })
 
-  it('have one in the base64 of any bytes around the secret', () => {
+  it('match the base64 of the secret inside any other bytes', () => {
     fc.assert(
       fc.property(anyText, anySecret, anyText, (before, secret, after) => {
         fc.pre(Buffer.byteLength(secret) >= 5)

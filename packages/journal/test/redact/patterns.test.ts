@@ -82,7 +82,7 @@ const end = (kind: string) => `-----END ${kind}-----`
 const block = (kind: string) => `${begin(kind)}\n${key}\n${end(kind)}`
 
 describe('the patterns', () => {
-  it.each(tokens)('mask a %s, wherever it stands', (name, token) => {
+  it.each(tokens)('mask a %s at any position', (name, token) => {
     const marker = `[redacted:${name}]`
     expect(redactText(token)).toBe(marker)
     expect(redactText(`TOKEN=${token}\n`)).toBe(`TOKEN=${marker}\n`)
@@ -91,7 +91,7 @@ describe('the patterns', () => {
     expect(redactText(`${token}, ${token}`)).toBe(`${marker}, ${marker}`)
   })
 
-  it.each(parts)('mask a %s and keep the words around it: %s', (name, before, secret, after) => {
+  it.each(parts)('mask a %s and keep the text around it: %s', (name, before, secret, after) => {
     expect(redactText(before + secret + after)).toBe(`${before}[redacted:${name}]${after}`)
   })
 
@@ -106,7 +106,7 @@ describe('the patterns', () => {
     expect(redactText(JSON.stringify({ key: block(kind) }))).toBe('{"key":"[redacted:private-key]"}')
   })
 
-  it('mask the lines of a private key whose end is missing', () => {
+  it('mask the lines of a private key without a footer', () => {
     const cut = `${begin('PRIVATE KEY')}\n${key.slice(0, 60)}`
     expect(redactText(`$ head -3 key\n${cut}\n$ `)).toBe('$ head -3 key\n[redacted:private-key]\n$ ')
     expect(redactText(cut + block('EC PRIVATE KEY'))).toBe('[redacted:private-key][redacted:private-key]')
@@ -136,11 +136,11 @@ describe('the patterns', () => {
     ['the header of a key', `the line ${begin('PRIVATE KEY')} starts a key`],
     ['half a token of the web', `${segment(20)}.${mixed(20)}`],
     ['what is masked already', 'https://user:[redacted:DB]@host Authorization: Bearer [redacted:API]'],
-  ])('leave %s alone', (_, text) => {
+  ])('do not mask %s', (_, text) => {
     expect(redactText(text)).toBe(text)
   })
 
-  it('change nothing in what they have masked', () => {
+  it('change nothing when applied a second time', () => {
     for (const [, token] of tokens) expect(redactText(redactText(token))).toBe(redactText(token))
     for (const [, ...words] of parts) {
       const masked = redactText(words.join(''))
@@ -153,7 +153,7 @@ describe('the patterns', () => {
     expect(createRedactor({ patterns: false }).redactText(`${token}`)).toBe(token)
   })
 
-  it('come to an end on a megabyte made against them', () => {
+  it('take linear time on a megabyte of adversarial input', () => {
     const size = 1_000_000
     const starts = patterns.flatMap(({ grams }) => grams.slice(0, 1))
     const beginnings = [...tokens.map(([, token]) => token), ...parts.map(([, ...words]) => words.join(''))]

@@ -26,7 +26,7 @@ describe('a redactor', () => {
     expect(redactor.redactText('psql: hunter22!')).toBe('psql: [redacted:DB_PASSWORD]!')
   })
 
-  it('lets no secret through in any form, whatever stands around it', () => {
+  it('masks every form of a secret inside any text', () => {
     const pieces = fc.array(fc.record({ which: fc.nat(), form: fc.nat(), before: anyText }), { maxLength: 6 })
     fc.assert(
       fc.property(
@@ -47,7 +47,7 @@ describe('a redactor', () => {
     )
   })
 
-  it('leaves a text without a secret exactly as it is', () => {
+  it('returns a text without a secret unchanged', () => {
     fc.assert(
       fc.property(fc.array(anySecret, { maxLength: 4 }), anyText, (secrets, text) => {
         fc.pre(!secrets.flatMap(secretForms).some((form) => text.includes(form)))
@@ -67,14 +67,14 @@ describe('a redactor', () => {
     for (const form of secretForms('s3cret-word')) expect(masked).not.toContain(form)
   })
 
-  it('masks the longest of secrets that begin alike, and overlapping ones from the left', () => {
+  it('masks the longest of secrets with a common prefix, and overlapping ones from the left', () => {
     const redactor = redactorOf({ SHORT: 'abcd', LONG: 'abcdefgh', OTHER: 'ghij' })
     expect(redactor.redactText('abcdefgh abcdef abcdefghij')).toBe(
       '[redacted:LONG] [redacted:SHORT]ef [redacted:LONG]ij',
     )
   })
 
-  it('makes every name fit for a marker', () => {
+  it('replaces characters of a name that a marker must not contain', () => {
     const names = ['my key', 'ä', 'x'.repeat(100), ''].map((name) =>
       redactorOf({ [name]: 'hunter22' }).redactText('hunter22'),
     )
@@ -86,7 +86,7 @@ describe('a redactor', () => {
     ])
   })
 
-  it('shows no name that holds the secret', () => {
+  it('shows no name that contains the secret', () => {
     expect(redactorOf({ 'is-hunter22': 'hunter22' }).redactText('hunter22')).toBe('[redacted:secret]')
   })
 
@@ -101,7 +101,7 @@ describe('a redactor', () => {
     )
   })
 
-  it('forgets a secret that is taken back, and only that one', () => {
+  it('unregisters one secret only', () => {
     fc.assert(
       fc.property(anySecret, anySecret, anyText, (kept, removed, text) => {
         const redactor = redactorOf({ kept })
@@ -117,7 +117,7 @@ describe('a redactor', () => {
     )
   })
 
-  it('masks a value registered under two names until both are taken back', () => {
+  it('masks a value registered under two names until both are unregistered', () => {
     const redactor = createRedactor()
     const first = redactor.add('A', 'hunter22')
     const second = redactor.add('B', 'hunter22')
@@ -129,7 +129,7 @@ describe('a redactor', () => {
     expect(redactor.size).toBe(0)
   })
 
-  it('refuses secrets that are too short, too long, too many or no text', () => {
+  it('rejects secrets that are too short, too long, too many or not text', () => {
     const redactor = createRedactor()
     expect(codeOf(() => redactor.add('A', 'abc'))).toBe('secret_too_short')
     expect(codeOf(() => redactor.add('A', 'a'.repeat(64 * 1024 + 1)))).toBe('argument_invalid')
@@ -142,7 +142,7 @@ describe('a redactor', () => {
     expect(redactor.redactText('secret number 9876!')).toBe('[redacted:A]!')
   })
 
-  it('refuses secrets of more than 4 MiB in all, and takes more once some are gone', () => {
+  it('rejects secrets of more than 4 MiB in total, and accepts more once some are unregistered', () => {
     const redactor = createRedactor()
     const big = (index: number) => `${index}${'x'.repeat(64 * 1024 - 2)}`
     const undo = Array.from({ length: 64 }, (_, index) => redactor.add('A', big(10 + index)))
@@ -151,7 +151,7 @@ describe('a redactor', () => {
     expect(codeOf(() => redactor.add('A', 'one more'))).toBe('none')
   })
 
-  it('says nothing of the secret when it refuses it', () => {
+  it('does not include a rejected secret in its error', () => {
     expect(() => createRedactor().add('A', 'xyz')).toThrow(/^(?!.*xyz).*$/)
   })
 })
@@ -168,7 +168,7 @@ describe('redacting a value', () => {
     })
   })
 
-  it('masks what it makes a text of', () => {
+  it('masks secrets in values that it converts to text', () => {
     const redactor = redactorOf({ KEY: 'hunter22', NUMBER: '12345678' })
     expect(
       redactor.redactValue({
@@ -185,7 +185,7 @@ describe('redacting a value', () => {
     })
   })
 
-  it('equals the round trip through JSON where there is no secret', () => {
+  it('equals the round trip through JSON without a secret', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(redactorOf({ KEY: '\u{E000}\u{E001}\u{E002}\u{E003}' }).redactValue(value)).toEqual(
@@ -197,14 +197,14 @@ describe('redacting a value', () => {
 })
 
 describe('redacting bytes', () => {
-  it('gives the same bytes when there is nothing to mask', () => {
+  it('returns the same bytes when there is nothing to mask', () => {
     const bytes = new Uint8Array([0, 255, 254, 97, 98, 99, 100])
     const redacted = redactorOf({ KEY: 'hunter22' }).redactBytes(bytes)
     expect(redacted).toEqual({ bytes, redacted: false })
     expect(redacted.bytes).toBe(bytes)
   })
 
-  it('masks forms in the UTF-8 of bytes that are no text', () => {
+  it('masks UTF-8 forms in binary data', () => {
     const redactor = redactorOf({ KEY: 'pässwörd' })
     const around = [Buffer.from([0, 255]), Buffer.from([195])] as const
     const { bytes, redacted } = redactor.redactBytes(
@@ -214,7 +214,7 @@ describe('redacting bytes', () => {
     expect(Buffer.from(bytes)).toEqual(Buffer.concat([around[0], Buffer.from('[redacted:KEY]'), around[1]]))
   })
 
-  it('masks in UTF-8 text what it masks in the text', () => {
+  it('masks the same in UTF-8 bytes as in text', () => {
     fc.assert(
       fc.property(anySecret, anyText, anyText, (secret, before, after) => {
         const redactor = redactorOf({ KEY: secret.toWellFormed() })
@@ -225,7 +225,7 @@ describe('redacting bytes', () => {
     )
   })
 
-  it('looks for patterns in text only', () => {
+  it('searches for patterns in text only', () => {
     const token = `ghp_${'aB3dE5gH7'.repeat(4)}`
     const redactor = createRedactor()
     expect(Buffer.from(redactor.redactBytes(Buffer.from(token)).bytes).toString()).toBe(

@@ -28,7 +28,7 @@ function findSlowly(forms: readonly string[], text: string): Span[] {
 }
 
 describe('a scanner', () => {
-  it('finds what looking everywhere for everything finds', () => {
+  it('finds the same as a naive search', () => {
     fc.assert(
       fc.property(forms, text, (forms, text) => {
         expect(scannerOf({ name: 'S', forms }).find(text)).toEqual(findSlowly(forms, text))
@@ -36,7 +36,7 @@ describe('a scanner', () => {
     )
   })
 
-  it.each(['.', '€'])('finds a form in a long text of %s, wherever it stands', (filler) => {
+  it.each(['.', '€'])('finds a form at any position in a long text of %s', (filler) => {
     const scanner = scannerOf({ name: 'S', forms: ['needle'] })
     const places = [...Array.from({ length: 1_500 }, (_, index) => index), 64_000, 87_380, 200_000]
     for (const start of places) {
@@ -51,7 +51,7 @@ describe('a scanner', () => {
     expect(found.at(-1)).toEqual({ start: 79_992, end: 79_998, name: 'S' })
   })
 
-  it('finds one of thousands that begin alike', () => {
+  it('finds one of thousands with a common prefix', () => {
     const secrets = Array.from({ length: 5_000 }, (_, index) => ({
       name: `S${index}`,
       forms: [`ghp_${index}x`],
@@ -60,7 +60,7 @@ describe('a scanner', () => {
     expect(scanner.find('a ghp_4321x and a ghp_?').map(({ name }) => name)).toEqual(['S4321', 'short'])
   })
 
-  it('decides in an open text only what no continuation can change', () => {
+  it('reports only matches in an open text that no continuation can change', () => {
     fc.assert(
       fc.property(forms, text, text, (forms, text, more) => {
         const scanner = scannerOf({ name: 'S', forms })
@@ -71,7 +71,7 @@ describe('a scanner', () => {
     )
   })
 
-  it('leaves every beginning of a form open', () => {
+  it('leaves every prefix of a form open', () => {
     const scanner = scannerOf({ name: 'S', forms: ['abcdefgh'] })
     for (let length = 1; length < 8; length++) {
       expect(scanner.scan(`..${'abcdefgh'.slice(0, length)}`)).toEqual({ spans: [], pending: 2 })
@@ -79,7 +79,7 @@ describe('a scanner', () => {
     expect(scanner.scan('..abcdefgh').pending).toBe(10)
   })
 
-  it('leaves open exactly what begins a form when that is four characters or more', () => {
+  it('leaves exactly the prefixes of four characters or more open', () => {
     fc.assert(
       fc.property(forms, text, (forms, text) => {
         const { pending } = scannerOf({ name: 'S', forms }).scan(text)
@@ -90,13 +90,13 @@ describe('a scanner', () => {
     )
   })
 
-  it('takes half a form for found when the text is cut off', () => {
+  it('counts half a form as a match when the text is truncated', () => {
     const scanner = scannerOf({ name: 'S', forms: ['abcdefghij'] })
     expect(scanner.cut('..abcd')).toEqual([])
     expect(scanner.cut('..abcde')).toEqual([{ start: 2, end: 7, name: 'S' }])
   })
 
-  it('finds a whole form inside the beginning of a longer one when the text is cut off', () => {
+  it('finds a complete form inside the prefix of a longer one when the text is truncated', () => {
     const scanner = scannerOf(
       { name: 'long', forms: ['abcdefghijklmnopqrst'] },
       { name: 'short', forms: ['cdef'] },
@@ -104,7 +104,7 @@ describe('a scanner', () => {
     expect(scanner.cut('abcdefg')).toEqual([{ start: 2, end: 6, name: 'short' }])
   })
 
-  it('finds exactly the forms that are left after others were taken out', () => {
+  it('finds exactly the remaining forms after others were removed', () => {
     fc.assert(
       fc.property(forms, forms, text, (kept, removed, text) => {
         const scanner = scannerOf({ name: 'S', forms: kept }, { name: 'R', forms: removed })
@@ -115,7 +115,7 @@ describe('a scanner', () => {
     )
   })
 
-  it('takes many forms in and out at once', () => {
+  it('adds and removes many forms at once', () => {
     const many = Array.from({ length: 1_000 }, (_, index) => `form-${index}.`)
     const scanner = scannerOf({ name: 'S', forms: many })
     expect(scanner.find('form-7. form-999.')).toHaveLength(2)

@@ -74,7 +74,7 @@ const joined = (values: readonly JsonValue[], path: string) =>
   values.map((value) => field(value, path) ?? '').join('')
 
 describe('a stream cut anywhere and released at any time', () => {
-  it('lets no form of a secret through as a whole, loses no value and keeps the order', () => {
+  it('yields no complete form of a secret, loses no value and keeps the order', () => {
     fc.assert(
       fc.property(withForms, anyText, steps, ({ secrets, forms, text }, other, steps) => {
         const out = run(streamOf(secrets), { a: text, b: other + text }, steps)
@@ -87,7 +87,7 @@ describe('a stream cut anywhere and released at any time', () => {
     )
   })
 
-  it('lets no byte form through when the values are base64', () => {
+  it('yields no byte form of a secret when the values are base64', () => {
     fc.assert(
       fc.property(withForms, steps, ({ secrets, forms, text }, steps) => {
         const stream = streamOf(secrets)
@@ -108,7 +108,7 @@ describe('a stream cut anywhere and released at any time', () => {
     )
   })
 
-  it('gives a text without a secret back as it was, value by value', () => {
+  it('returns a text without a secret unchanged, value by value', () => {
     const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 60 })
     const letters = fc.string({ unit: fc.constantFrom(...'xyz'), minLength: 4, maxLength: 12 })
     fc.assert(
@@ -120,7 +120,7 @@ describe('a stream cut anywhere and released at any time', () => {
     )
   })
 
-  it('gives a text that only seemed to begin secrets back as it was, when nobody released it', () => {
+  it('returns a text that only contains prefixes of secrets unchanged, if it is not released early', () => {
     fc.assert(
       fc.property(fc.array(anySecret, { maxLength: 4 }), anyText, anyText, steps, (secrets, a, b, steps) => {
         const end = '\u{F0001}'
@@ -134,7 +134,7 @@ describe('a stream cut anywhere and released at any time', () => {
     )
   })
 
-  it('masks exactly what it would in one piece, when every cut leaves four characters to wait for', () => {
+  it('masks the same as in one piece when every split leaves at least four characters of the secret to hold', () => {
     const secret = 'abcdefghijkl'
     const piece = fc.tuple(fc.constantFrom('', '1', '22', '333333'), fc.integer({ min: 4, max: 11 }))
     fc.assert(

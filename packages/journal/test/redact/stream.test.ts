@@ -13,39 +13,39 @@ const ready = (...values: unknown[]) => ({ ready: values, holding: false })
 const holding = (...values: unknown[]) => ({ ready: values, holding: true })
 
 describe('a stream', () => {
-  it('passes values on at once when nothing in them begins a secret', () => {
+  it('returns values at once that contain no prefix of a secret', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push(chunk('hello '))).toEqual(ready(chunk('hello ')))
     expect(stream.push(chunk('world'))).toEqual(ready(chunk('world')))
     expect(stream.end()).toEqual([])
   })
 
-  it('masks a secret split over two values where it begins', () => {
+  it('puts the marker of a split secret into the first value', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push(chunk('a hunt', 0))).toEqual(holding())
     expect(stream.push(chunk('er22 b', 6))).toEqual(ready(chunk('a [redacted:KEY]', 0), chunk(' b', 6)))
   })
 
-  it('masks a secret split over many values and leaves the last of them empty', () => {
+  it('masks a secret split over many values and leaves the last one empty', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect([...'hunter22!'].flatMap((unit) => stream.push({ data: unit }).ready)).toEqual(
       ['h', 'u', 'n', '[redacted:KEY]', '', '', '', '', '!'].map((data) => ({ data })),
     )
   })
 
-  it('does not wait for three characters, and masks what follows them', () => {
+  it('does not hold a value for three characters, and masks the rest of the secret', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push('a hun')).toEqual(ready('a hun'))
     expect(stream.push('ter22 b')).toEqual(ready('[redacted:KEY] b'))
   })
 
-  it('gives back untouched what only seemed to begin a secret', () => {
+  it('returns a text unchanged that turns out not to be a secret', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push('hunter')).toEqual(holding())
     expect(stream.push('s gather')).toEqual(ready('hunter', 's gather'))
   })
 
-  it('keeps the order: what comes after a value that waits, waits too', () => {
+  it('keeps the order: values after a held value are held too', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push({ text: 'hunter' })).toEqual(holding())
     expect(stream.push({ other: 'x' })).toEqual(holding())
@@ -54,20 +54,20 @@ describe('a stream', () => {
     )
   })
 
-  it('goes on only in the text at the same path', () => {
+  it('continues a match only in the text at the same path', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     stream.push({ a: { b: 'hunter' }, list: ['x', 'y'] })
     expect(stream.push({ a: 'er22', list: ['er22', { b: '22' }] })).toEqual(holding())
     expect(stream.push({ a: { b: '22' } }).ready).toHaveLength(3)
   })
 
-  it('tells paths apart whose keys look alike when put together', () => {
+  it('distinguishes paths whose joined keys are equal', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push({ 'a.b': 'hunter' })).toEqual(holding())
     expect(stream.push({ a: { b: '22' } })).toEqual(holding())
   })
 
-  it('follows several texts of one value at a time', () => {
+  it('tracks several texts of one value', () => {
     const stream = streamOf({ A: 'hunter22', B: 'letmein1' })
     expect(stream.push({ a: 'hunter', b: 'letme' })).toEqual(holding())
     expect(stream.push({ a: '22' })).toEqual(holding())
@@ -76,7 +76,7 @@ describe('a stream', () => {
     )
   })
 
-  it('waits for the longer of two secrets, and falls back on the shorter', () => {
+  it('waits for the longer of two secrets and falls back to the shorter', () => {
     const stream = streamOf({ SHORT: 'abcd', LONG: 'abcdefgh' })
     expect(stream.push('abcd')).toEqual(holding())
     expect(stream.push('efgh')).toEqual(ready('[redacted:LONG]', ''))
@@ -99,7 +99,7 @@ describe('a stream', () => {
     )
   })
 
-  it('works with secrets that are registered and taken back while it runs', () => {
+  it('handles secrets that are registered and unregistered while it runs', () => {
     const redactor = createRedactor()
     const stream = redactor.stream()
     expect(stream.push('hunter')).toEqual(ready('hunter'))
@@ -109,7 +109,7 @@ describe('a stream', () => {
     expect(stream.push('22')).toEqual(ready('hunter', '22'))
   })
 
-  it('copies what it is given', () => {
+  it('copies its input', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     const value = { text: 'hunter' }
     stream.push(value)
@@ -119,14 +119,14 @@ describe('a stream', () => {
 })
 
 describe('releasing a stream', () => {
-  it('masks what is half a secret or more', () => {
+  it('masks half a secret or more', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     stream.push('a hunt')
     expect(stream.release()).toEqual(['a [redacted:KEY]'])
     expect(stream.release()).toEqual([])
   })
 
-  it('shows less than half, and masks the rest when it comes', () => {
+  it('shows less than half a secret, and masks the rest later', () => {
     const stream = streamOf({ KEY: 'correct horse battery' })
     stream.push('a corre')
     expect(stream.release()).toEqual(['a corre'])
@@ -134,20 +134,20 @@ describe('releasing a stream', () => {
     expect(stream.push('horse battery!')).toEqual(ready('[redacted:KEY]', '!'))
   })
 
-  it('sets no second marker when the first half was masked', () => {
+  it('adds no second marker when the first half was masked', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     stream.push('a hunt')
     expect(stream.release()).toEqual(['a [redacted:KEY]'])
     expect(stream.push('er22 b')).toEqual(ready(' b'))
   })
 
-  it('masks a secret that is whole inside what might have become another', () => {
+  it('masks a complete secret inside the prefix of another', () => {
     const stream = streamOf({ LONG: 'abcdefghijklmnopqrstuvwxyz', SHORT: 'cdef' })
     stream.push('abcdefg')
     expect(stream.release()).toEqual(['ab[redacted:SHORT]g'])
   })
 
-  it('happens by itself when more than 64 KiB wait', () => {
+  it('happens by itself when more than 64 KiB are held', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push({ a: 'hunter' })).toEqual(holding())
     expect(stream.push({ b: 'x'.repeat(60_000) })).toEqual(holding())
@@ -157,14 +157,14 @@ describe('releasing a stream', () => {
     expect(stream.push({ a: 'hunter' })).toEqual(holding())
   })
 
-  it('forgets everything at the end', () => {
+  it('clears all state at the end', () => {
     const stream = streamOf({ KEY: 'correct horse battery' })
     stream.push('corre')
     expect(stream.end()).toEqual(['corre'])
     expect(stream.push('ct horse battery')).toEqual(ready('ct horse battery'))
   })
 
-  it('keeps what it remembers within bounds', () => {
+  it('limits the number of tracked paths', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     const many = Object.fromEntries(Array.from({ length: 12_000 }, (_, index) => [`k${index}`, 'hu']))
     expect(stream.push(many).holding).toBe(false)
@@ -195,7 +195,7 @@ describe('a stream of bytes in base64', () => {
     expect(stream.push(second)).toEqual(ready(binary('[redacted:KEY]'), binary('')))
   })
 
-  it('masks a secret that begins as text and goes on as bytes, and the other way', () => {
+  it('masks a secret that continues from text in bytes and from bytes in text', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push({ encoding: 'utf8', data: 'hunte' })).toEqual(holding())
     expect(stream.push(binary('r22', 255))).toEqual(
@@ -207,7 +207,7 @@ describe('a stream of bytes in base64', () => {
     )
   })
 
-  it('decides by force where one character is no longer one byte', () => {
+  it('ends a match where one character is no longer one byte', () => {
     const stream = streamOf({ KEY: 'pässwörd' })
     expect(stream.push({ encoding: 'utf8', data: 'pässw' })).toEqual(holding())
     expect(stream.push(binary('x', 255))).toEqual(
@@ -215,7 +215,7 @@ describe('a stream of bytes in base64', () => {
     )
   })
 
-  it('takes what is not base64 for text', () => {
+  it('treats invalid base64 as text', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push({ encoding: 'base64', data: 'my hunter22!' })).toEqual(
       ready({ encoding: 'base64', data: 'my [redacted:KEY]!' }),

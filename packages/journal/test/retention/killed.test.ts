@@ -8,7 +8,7 @@ import type { TrimmerProcess } from '../fixtures/trimmer.ts'
 import { expectInOrder } from './large-journal.ts'
 
 test.each([0, 15, 40])(
-  'a store whose owner was killed %i ms into a trimming is in order, and is trimmed on',
+  'a store whose owner was killed %i ms after a trim started is consistent and can be trimmed further',
   async (wait) => {
     const path = join(folder(), 'journal.db')
     const trimmer = await child<TrimmerProcess>('./trimmer.ts')

@@ -6,7 +6,7 @@ import { opened } from '../fixtures/opened.ts'
 import { books, census, expectInOrder, largeJournal } from './large-journal.ts'
 
 describe('a journal of 20,000 events', () => {
-  test('is trimmed to a count: output first, then the rest, and last what an audit needs', async () => {
+  test('is trimmed to a count: output first, then other events, audit events last', async () => {
     const large = await largeJournal(20_000)
     const { journal } = large
     expect(await census(journal)).toEqual({ output: 12_000, notes: 4_000, audit: 4_000 })
@@ -36,7 +36,7 @@ describe('a journal of 20,000 events', () => {
     expect(await census(large.journal)).toMatchObject({ notes: 4_000, audit: 4_000 })
   })
 
-  test('is trimmed by age: all that is older goes, whatever it is', async () => {
+  test('is trimmed by age regardless of type', async () => {
     const large = await largeJournal(20_000)
     const { journal } = large
     await sleep(60)
@@ -47,7 +47,7 @@ describe('a journal of 20,000 events', () => {
     expect((await expectInOrder(large)).holes).toEqual([{ from: 1, to: 20_000 }])
   })
 
-  test('is trimmed by itself as it grows', async () => {
+  test('is trimmed automatically as it grows', async () => {
     const large = await largeJournal(20_000, undefined, { retention: { events: 3_000 } })
     await eventually('the journal is below its limit', () => books(large.path).events <= 3_000)
     await large.store.flush()
@@ -57,7 +57,7 @@ describe('a journal of 20,000 events', () => {
   })
 })
 
-test('a journal within its limits is left alone', async () => {
+test('a journal within its limits is not trimmed', async () => {
   const large = await largeJournal(1_000)
   const before = large.journal.head
   expect(await large.journal.trim({ events: 1_000, bytes: 10_000_000, ageMs: 3_600_000 })).toEqual({
@@ -67,20 +67,20 @@ test('a journal within its limits is left alone', async () => {
   expect(large.journal.head).toEqual(before)
 })
 
-test('text that is more than a byte a letter is counted in the same way when it comes and when it goes', async () => {
+test('text with multi-byte characters is counted the same when it is appended and trimmed', async () => {
   const large = await largeJournal(1_000, (index) => output(index, `${index} 😀 é 中 `.repeat(3)))
   await large.journal.trim({ events: 500 })
   await large.journal.trim({ bytes: 20_000 })
   await expectInOrder(large)
 })
 
-test('a trimming counts what it says about itself: afterwards the journal is within its limit', async () => {
+test('a trim counts its own records: afterwards the journal is within its limit', async () => {
   const large = await largeJournal(6_000)
   await large.journal.trim({ events: 20 })
   expect((await expectInOrder(large)).rows).toBeLessThanOrEqual(20)
 })
 
-test('neighbouring holes become one, in one trimming and over several', async () => {
+test('adjacent holes are merged, in one trim and over several', async () => {
   const large = await largeJournal(5_000, (index) => output(index, 'x'))
   for (const limit of [4_000, 2_000, 1_000]) {
     await large.journal.trim({ events: limit })
@@ -88,7 +88,7 @@ test('neighbouring holes become one, in one trimming and over several', async ()
   }
 })
 
-test('every trimming says what it took, and takes over what an earlier one said', async () => {
+test('every trim records its range and takes over the ranges of removed records', async () => {
   const large = await largeJournal(5_000)
   const { journal } = large
   const removed = await journal.trim({ events: 2_000 })
@@ -105,7 +105,7 @@ test('every trimming says what it took, and takes over what an earlier one said'
   expect(left.at(-1)?.seq).toBe(journal.head.seq)
 })
 
-test('a reader that was in the middle gets a notice of what is gone, and goes on', async () => {
+test('a reader whose position was trimmed gets a gap and continues', async () => {
   const large = await largeJournal(3_000, (index) => output(index, `${index}`))
   const { journal } = large
   const page = await journal.read({ limit: 100 })

@@ -4,7 +4,7 @@ import { opened } from '../fixtures/opened.ts'
 import { expectInOrder, largeJournal } from './large-journal.ts'
 
 describe('while a journal is trimmed', () => {
-  test('appends and reads get their turn', async () => {
+  test('appends and reads are not blocked', async () => {
     const large = await largeJournal(20_000)
     const { journal } = large
     let over = false
@@ -26,7 +26,7 @@ describe('while a journal is trimmed', () => {
     await expectInOrder(large)
   })
 
-  test('it happens in transactions of their own, each with an event that says so', async () => {
+  test('each slice is one transaction with its own journal.trimmed event', async () => {
     const large = await largeJournal(20_000, (index) => output(index, `${index}`))
     await large.journal.trim({ events: 1_000 })
     const reported = (await large.journal.read({ types: ['journal.trimmed'], limit: 10_000 })).events.filter(
@@ -35,7 +35,7 @@ describe('while a journal is trimmed', () => {
     expect(reported.length).toBeGreaterThan(3)
   })
 
-  test('another trimming waits, and nothing is trimmed twice', async () => {
+  test('another trim waits, and no event is trimmed twice', async () => {
     const large = await largeJournal(6_000)
     const { journal } = large
     const [first, second, third] = await Promise.all([
@@ -50,7 +50,7 @@ describe('while a journal is trimmed', () => {
     expect(first.events + second.events + third.events).toBe(6_000 + trimmings - rows)
   })
 
-  test('the store can be closed, and the rest is trimmed another time', async () => {
+  test('the store can be closed, and the rest is trimmed later', async () => {
     const large = await largeJournal(20_000)
     const trimming = large.journal.trim({ events: 100 })
     await large.journal.append([note('meanwhile')])

@@ -9,7 +9,7 @@ const numbered = (from: number, to: number) =>
 const names = (from: number, to: number) => numbered(from, to).map(({ data }) => data?.message)
 
 describe('a sink', () => {
-  it('is given everything, in order, once, over all journals', async () => {
+  it('gets every event of all journals once, in order', async () => {
     const store = await openMemory()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
     await a.append(numbered(1, 3))
@@ -22,7 +22,7 @@ describe('a sink', () => {
     expect(sink.items).toEqual((await store.read()).events)
   })
 
-  it('is never given two batches at a time, nor more than it takes in one', async () => {
+  it('gets one batch at a time, within its batch size', async () => {
     const store = await openMemory()
     const record = await store.journal('sbx_a')
     const sink = collector({ batchEvents: 4 })
@@ -43,7 +43,7 @@ describe('a sink', () => {
     expect(new Set(sink.tries.map(({ key }) => key)).size).toBe(sink.tries.length)
   })
 
-  it('is given only the types it asked for, and is not late because of the others', async () => {
+  it('gets only the requested types, and the others do not count as lag', async () => {
     const store = await openMemory()
     const record = await store.journal('sbx_a')
     const sink = collector()
@@ -56,7 +56,7 @@ describe('a sink', () => {
     expect(added.state.lag).toBe(0)
   })
 
-  it('of a new name begins at the start, or now', async () => {
+  it('starts at the beginning or now when its name is new', async () => {
     const store = await openMemory()
     const record = await store.journal('sbx_a')
     await record.append(numbered(1, 2))
@@ -69,7 +69,7 @@ describe('a sink', () => {
     expect(fresh.items.map(messageOf)).toEqual(names(3, 4))
   })
 
-  it('is told of the hole where events were trimmed before it came to them', async () => {
+  it('gets a gap for events that were trimmed before it read them', async () => {
     const store = await openMemory({ recent: { maxEntries: 1 } })
     const record = await store.journal('sbx_a')
     await record.append(numbered(1, 20))
@@ -88,7 +88,7 @@ describe.each([
   ['memory', async () => memoryStore()],
   ['sqlite', sqliteFile],
 ])('the cursor of a sink in a %s store', (_kind, makeDriver) => {
-  it('lets it go on where it was after the store was opened again', async () => {
+  it('is used after the store was reopened', async () => {
     const driver = await makeDriver()
     const first = await open(driver)
     const before = collector()
@@ -108,7 +108,7 @@ describe.each([
     expect(after.items.map(messageOf)).toEqual(names(6, 8))
   })
 
-  it('lets it go on where it was after it was closed, and stands still meanwhile', async () => {
+  it('is used after the sink was closed, and does not advance meanwhile', async () => {
     const store = await open(await makeDriver())
     const record = await store.journal('sbx_a')
     const [one, two] = [collector(), collector()]
@@ -124,7 +124,7 @@ describe.each([
     expect(two.items.map(messageOf)).toEqual(names(4, 6))
   })
 
-  it('stays before a batch that was not taken', async () => {
+  it('stays before a batch that was not accepted', async () => {
     const driver = await makeDriver()
     const first = await open(driver, { closeMs: 50 })
     const broken = collector()
@@ -161,7 +161,7 @@ describe('sinks side by side', () => {
     expect(stuck.items.map(messageOf)).toEqual(names(1, 6))
   })
 
-  it('have names of their own: a second of the same name is refused, also at the same moment', async () => {
+  it('need unique names: a second one is rejected, even if added concurrently', async () => {
     const store = await openMemory()
     const sinks = [collector(), collector()]
     const added = await Promise.allSettled(sinks.map(({ sink }) => store.addSink('audit', sink)))
@@ -188,7 +188,7 @@ describe('sinks side by side', () => {
     })
   })
 
-  it('take a list of types, and nothing else for it', async () => {
+  it('reject types that are not a list', async () => {
     const store = await openMemory()
     const options = { types: 'file.*' as unknown as string[] }
     expect(await thrownBy(() => store.addSink('audit', collector().sink, options))).toMatchObject({
@@ -198,7 +198,7 @@ describe('sinks side by side', () => {
 })
 
 describe('the state of a sink', () => {
-  it('says what it is, how far it is behind, and when it has caught up', async () => {
+  it('shows its kind, its lag, and when it has caught up', async () => {
     const store = await openMemory()
     const record = await store.journal('sbx_a')
     const sink = collector()
@@ -219,7 +219,7 @@ describe('the state of a sink', () => {
 })
 
 describe('flush', () => {
-  it('waits until every sink has everything that was appended', async () => {
+  it('waits until every sink has received all appended events', async () => {
     const store = await openMemory()
     const record = await store.journal('sbx_a')
     const seen: unknown[] = []
@@ -235,7 +235,7 @@ describe('flush', () => {
     expect(seen).toEqual(names(1, 20))
   })
 
-  it('that takes too long names the sink that is late, and what is wrong with it', async () => {
+  it('fails after its time limit with the name and error of the late sink', async () => {
     const store = await openMemory()
     const record = await store.journal('sbx_a')
     const [stuck, broken, fine] = [collector(), collector(), collector()]
@@ -255,7 +255,7 @@ describe('flush', () => {
     broken.before = () => undefined
   })
 
-  it('ends with its signal', async () => {
+  it('is rejected when its signal aborts', async () => {
     const store = await openMemory()
     const stuck = collector()
     const gate = Promise.withResolvers<void>()

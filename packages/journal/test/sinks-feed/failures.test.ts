@@ -19,7 +19,7 @@ function failing(times: number, what: () => unknown = down): Collector {
 }
 
 describe('a sink that fails', () => {
-  it('is tried again with the same batch and the same key until it takes it, and loses nothing', async () => {
+  it('gets the same batch with the same key again until it accepts it', async () => {
     const store = await openMemory()
     const record = await store.journal('sbx_a')
     const sink = failing(3)
@@ -36,7 +36,7 @@ describe('a sink that fails', () => {
     expect(sink.tries.at(-1)?.key).not.toBe(firsts[0]?.key)
   })
 
-  it('is reported once when it begins to fail and once when it is well again', async () => {
+  it('is reported once when it starts to fail and once when it recovers', async () => {
     const store = await openMemory()
     const [sink, witness] = [failing(3), collector()]
     await store.addSink('audit', sink.sink)
@@ -61,7 +61,7 @@ describe('a sink that fails', () => {
     expect(recovered?.data.failedForMs).toBeGreaterThanOrEqual(0)
   })
 
-  it('is not told of its own failures, but of those of others', async () => {
+  it('does not get events about its own failures, but about those of others', async () => {
     const store = await openMemory()
     const [one, two] = [failing(2), failing(2)]
     await store.addSink('one', one.sink)
@@ -94,7 +94,7 @@ describe('a sink that fails', () => {
     expect(sink.items.map(messageOf)).toEqual(['1', '2'])
   })
 
-  it('says so in its state, with the reason, until it is well again', async () => {
+  it('shows its error in its state until it recovers', async () => {
     const store = await openMemory()
     const sink = collector()
     sink.before = down
@@ -110,7 +110,7 @@ describe('a sink that fails', () => {
 
   it.each<[string, () => unknown, object]>([
     [
-      'with an error of ours',
+      'with a VitrineError',
       () => Promise.reject(new VitrineError('sink_unwritable', 'disk is gone')),
       { errorCode: 'sink_unwritable', errorMessage: 'disk is gone' },
     ],
@@ -121,11 +121,11 @@ describe('a sink that fails', () => {
     ],
     ['with nothing', () => Promise.reject(undefined), { errorCode: 'sink_rejected' }],
     [
-      'with something that has no text',
+      'with a value that cannot be converted to a string',
       () => Promise.reject(Object.create(null)),
       { errorCode: 'sink_rejected' },
     ],
-  ])('%s is reported all the same', async (_what, what, data) => {
+  ])('is reported when it fails %s', async (_what, what, data) => {
     const store = await openMemory()
     const sink = failing(1, what)
     await store.addSink('audit', sink.sink, { types: ['log.*'] })
@@ -137,7 +137,7 @@ describe('a sink that fails', () => {
     expect(events[0]).toMatchObject({ data: { sink: 'audit', ...data } })
   })
 
-  it('without a promise is tried again too', async () => {
+  it('is retried when it throws synchronously', async () => {
     const store = await openMemory()
     const taken: unknown[] = []
     let tries = 0
@@ -154,7 +154,7 @@ describe('a sink that fails', () => {
     await until(() => taken.length === 1)
   })
 
-  it('keeps secrets out of the report', async () => {
+  it('is reported with secrets redacted', async () => {
     const store = await openMemory()
     store.addSecret('TOKEN', 'hunter2-planted')
     const sink = failing(1, () => Promise.reject(new Error('401 for hunter2-planted')))
@@ -169,7 +169,7 @@ describe('a sink that fails', () => {
 describe('closing', () => {
   const endless = () => new Promise<void>(() => undefined)
 
-  it('is not held up for ever by a sink that never settles and ignores its signal', async () => {
+  it('does not wait forever for a sink that never settles and ignores its signal', async () => {
     const store = await openMemory({ closeMs: 50 })
     const [stuck, fine] = [collector(), collector()]
     let writeSignal: AbortSignal | undefined
@@ -187,13 +187,13 @@ describe('closing', () => {
     expect(fine.closed).toBe(1)
   })
 
-  it('is not held up for ever by a sink that never ends closing', async () => {
+  it('does not wait forever for a sink whose close() never settles', async () => {
     const store = await openMemory({ closeMs: 50 })
     await store.addSink('stuck', { kind: 'stuck', write: async () => undefined, close: endless })
     expect((await settled(store.close())).status).toBe('fulfilled')
   })
 
-  it('is not failed by a sink whose closing fails: the store is given free', async () => {
+  it('succeeds and releases the store when a sink fails to close', async () => {
     const driver = flakyStore()
     const store = await open(driver)
     await store.addSink('broken', {
@@ -206,7 +206,7 @@ describe('closing', () => {
     expect(again.health.status).toBe('ok')
   })
 
-  it('of one sink is not held up for ever by it either', async () => {
+  it('does not wait forever when only one sink is closed', async () => {
     const store = await openMemory({ closeMs: 50 })
     const stuck = collector()
     stuck.before = endless
@@ -219,7 +219,7 @@ describe('closing', () => {
     await until(() => next.items.length === 1)
   })
 
-  it('lets the write under way end well', async () => {
+  it('lets the current write finish', async () => {
     const store = await openMemory()
     const sink = collector()
     const gate = Promise.withResolvers<void>()
@@ -234,7 +234,7 @@ describe('closing', () => {
     expect(sink.closed).toBe(1)
   })
 
-  it('does not wait out the pause of a sink that fails', async () => {
+  it('does not wait for the retry delay of a failing sink', async () => {
     const store = await openMemory({ closeMs: 50 })
     const sink = collector()
     sink.before = () =>
@@ -248,14 +248,14 @@ describe('closing', () => {
 })
 
 describe('a sink of a store that ends', () => {
-  it('and never lets go of a write does not hold up a second close', async () => {
+  it('does not delay a second close when its write never settles', async () => {
     const store = await openMemory({ closeMs: 50 })
     const stuck = await store.addSink('stuck', { kind: 'test', write: () => new Promise(() => undefined) })
     await (await store.journal('sbx_a')).append([log('1')])
     await Promise.all([stuck.close(), store.close()])
   })
 
-  it('by a takeover delivers nothing any more: the new owner does', async () => {
+  it('delivers nothing after a takeover, because the new owner does', async () => {
     const driver = memoryStore()
     const store = await open(driver)
     const sink = failing(1)

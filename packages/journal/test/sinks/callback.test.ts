@@ -16,7 +16,7 @@ describe('callbackSink', () => {
     expect(seen).toEqual(['start 1', 'end 1', 'start 2', 'end 2'])
   })
 
-  test('goes on with the event that failed when the batch is tried again', async () => {
+  test('continues with the failed event when the batch is retried', async () => {
     const seen: unknown[] = []
     let broken = true
     const sink = callbackSink((item) => {

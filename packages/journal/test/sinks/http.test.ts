@@ -25,18 +25,18 @@ describe('httpSink', () => {
     ])
   })
 
-  test('says how many events it wants at once', () => {
+  test('declares its batch size', () => {
     expect(httpSink({ url: 'http://localhost' }).batchEvents).toBe(500)
     expect(httpSink({ url: 'http://localhost', batchEvents: 7 }).batchEvents).toBe(7)
   })
 
-  test('sends the same key and body when a batch is tried again', async () => {
+  test('sends the same key and body when a batch is retried', async () => {
     const { url, requests } = await receiver(statuses(500, 204))
     const sink = httpSink({ url })
     const error = await thrownBy(() => sink.write(batch([event(1)], 'again'), going))
     expect(error).toMatchObject({
       code: 'sink_rejected',
-      message: `Expected ${url} to answer 2xx, got 500.`,
+      message: `Expected a 2xx response from ${url}, got 500.`,
       details: { status: 500 },
     })
     await sink.write(batch([event(1)], 'again'), going)
@@ -44,13 +44,13 @@ describe('httpSink', () => {
     expect(requests[1]?.body).toBe(requests[0]?.body)
   })
 
-  test('writes a key in any script as visible ASCII', async () => {
+  test('encodes a key in any script as visible ASCII', async () => {
     const { url, requests } = await receiver()
     await httpSink({ url }).write(batch([event(1)], 'журнал 1\n\ud800'), going)
     expect(requests[0]?.headers['idempotency-key']).toBe(encodeURIComponent('журнал 1\n\ufffd'))
   })
 
-  test('uses its connections again', async () => {
+  test('reuses its connections', async () => {
     const sockets = new Set<unknown>()
     const { url } = await receiver((response) => {
       sockets.add(response.socket)
@@ -61,7 +61,7 @@ describe('httpSink', () => {
     expect(sockets.size).toBeLessThan(10)
   })
 
-  test('reads only the beginning of an answer without end', async () => {
+  test('reads only the beginning of an endless response', async () => {
     const { url } = await receiver((response) => {
       const more = () => {
         while (response.write('x'.repeat(10_000)));
@@ -74,7 +74,7 @@ describe('httpSink', () => {
 })
 
 describe('a batch over the size of a body', () => {
-  test('becomes several posts with keys of their own', async () => {
+  test('becomes several requests with their own keys', async () => {
     const { url, requests } = await receiver()
     const events = numbers(1, 5).map((seq) => eventOfBytes(seq, 400))
     await httpSink({ url, maxBodyBytes: 800 }).write(batch(events, 'k'), going)
@@ -83,14 +83,14 @@ describe('a batch over the size of a body', () => {
     expect(requests.flatMap(({ body }) => seqs(body))).toEqual(numbers(1, 5))
   })
 
-  test('sends an event that is larger by itself', async () => {
+  test('sends a larger event in its own request', async () => {
     const { url, requests } = await receiver()
     const events = [eventOfBytes(1, 400), eventOfBytes(2, 5_000), eventOfBytes(3, 400)]
     await httpSink({ url, maxBodyBytes: 800 }).write(batch(events, 'k'), going)
     expect(requests.map(({ body }) => seqs(body))).toEqual([[1], [2], [3]])
   })
 
-  test('is taken up where it failed when it is tried again', async () => {
+  test('resumes at the failed request when it is retried', async () => {
     const { url, requests } = await receiver(statuses(200, 503, 200, 200))
     const sink = httpSink({ url, maxBodyBytes: 400 })
     const events = numbers(1, 3).map((seq) => eventOfBytes(seq, 400))
@@ -106,45 +106,45 @@ describe('Retry-After', () => {
     return thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
   }
 
-  test('in seconds is on the error in milliseconds', async () => {
+  test('sets the milliseconds on the error when it is in seconds', async () => {
     expect(await rejection('120')).toMatchObject({ details: { status: 429, retryAfterMs: 120_000 } })
   })
 
-  test('as a date is on the error as the time until then', async () => {
+  test('sets the time until then on the error when it is a date', async () => {
     const error = await rejection(new Date(Date.now() + 3_600_000).toUTCString())
     const { retryAfterMs } = (error as { details: { retryAfterMs: number } }).details
     expect(retryAfterMs).toBeGreaterThan(0)
     expect(retryAfterMs).toBeLessThanOrEqual(3_600_000)
   })
 
-  test('in the past is no wait, and one of years is a day', async () => {
+  test('is limited to between zero and one day', async () => {
     expect(await rejection(new Date(0).toUTCString())).toMatchObject({ details: { retryAfterMs: 0 } })
     expect(await rejection('99999999999')).toMatchObject({ details: { retryAfterMs: 86_400_000 } })
   })
 
-  test('that cannot be read is left out', async () => {
+  test('is ignored when it is malformed', async () => {
     expect(await rejection('soon')).toMatchObject({ code: 'sink_rejected', details: { status: 429 } })
     expect(await rejection('soon')).not.toHaveProperty('details.retryAfterMs')
   })
 })
 
 describe('a receiver that misbehaves', () => {
-  test('and never answers meets the time limit', async () => {
+  test('fails with a timeout when it never responds', async () => {
     const { url } = await receiver(() => undefined)
     const error = await thrownBy(() => httpSink({ url, timeoutMs: 50 }).write(batch([event(1)]), going))
     expect(error).toMatchObject({
       code: 'timeout',
-      message: `Expected ${url} to answer within 50 ms, got no whole answer.`,
+      message: `Expected a response from ${url} within 50 ms, got none or an incomplete one.`,
     })
   })
 
-  test('and never ends its answer meets the time limit', async () => {
+  test('fails with a timeout when its response never ends', async () => {
     const { url } = await receiver((response) => void response.write('well'))
     const error = await thrownBy(() => httpSink({ url, timeoutMs: 50 }).write(batch([event(1)]), going))
     expect(error).toMatchObject({ code: 'timeout' })
   })
 
-  test('and redirects is not followed', async () => {
+  test('fails when it redirects, because redirects are not followed', async () => {
     const elsewhere = await receiver()
     const { url } = await receiver((response) => response.writeHead(307, { location: elsewhere.url }).end())
     const error = await thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
@@ -156,13 +156,13 @@ describe('a receiver that misbehaves', () => {
     expect(elsewhere.requests).toEqual([])
   })
 
-  test('and hangs up before it has answered is an error', async () => {
+  test('fails when it closes the connection before a response', async () => {
     const url = await tcpServer((socket) => socket.once('data', () => socket.end('HTTP/1.1 200 O')))
     const error = await thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
     expect(error).toMatchObject({ code: 'sink_unwritable', cause: expect.any(Error) })
   })
 
-  test('and hangs up in the middle of its answer is an error, for nothing says that it kept the batch', async () => {
+  test('fails when it closes the connection in the middle of its response, which confirms nothing', async () => {
     const url = await tcpServer((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf')),
     )
@@ -170,7 +170,7 @@ describe('a receiver that misbehaves', () => {
     expect(error).toMatchObject({ code: 'sink_unwritable' })
   })
 
-  test('and is not there is an error with the code of the system', async () => {
+  test('fails with the system error code when nothing listens', async () => {
     const closedServer = createServer()
     await new Promise<void>((listening) => closedServer.listen(0, '127.0.0.1', listening))
     const { port } = closedServer.address() as AddressInfo
@@ -179,21 +179,21 @@ describe('a receiver that misbehaves', () => {
     const error = await thrownBy(() => httpSink({ url }).write(batch([event(1)]), going))
     expect(error).toMatchObject({
       code: 'sink_unwritable',
-      message: `Expected ${url} to answer, got ECONNREFUSED.`,
+      message: `Expected a response from ${url}, got ECONNREFUSED.`,
       details: { systemCode: 'ECONNREFUSED' },
     })
   })
 })
 
 describe('the signal', () => {
-  test('ends a request under way with its own reason', async () => {
+  test('aborts a running request with its own reason', async () => {
     const stop = new AbortController()
     const { url } = await receiver(() => stop.abort(new Error('closing')))
     const write = httpSink({ url }).write(batch([event(1)]), { signal: stop.signal })
     await expect(write).rejects.toThrow('closing')
   })
 
-  test('that has aborted already keeps the request from being made', async () => {
+  test('prevents the request when it is already aborted', async () => {
     const { url, requests } = await receiver()
     const signal = AbortSignal.abort(new Error('closing'))
     await expect(httpSink({ url }).write(batch([event(1)]), { signal })).rejects.toThrow('closing')
@@ -202,7 +202,7 @@ describe('the signal', () => {
 })
 
 describe('secrets', () => {
-  test('of headers, login, path and query appear in no error', async () => {
+  test('do not appear in errors when they are in headers, credentials, path or query', async () => {
     const { port, requests } = await receiver(statuses(401))
     const sink = httpSink({
       url: `http://name-s3cret:pass-s3cret@127.0.0.1:${port}/path-s3cret?token=query-s3cret#s3cret`,
@@ -213,7 +213,7 @@ describe('secrets', () => {
     expect(requests[0]?.headers['x-api-key']).toBe('header-s3cret')
   })
 
-  test('appear in no error of a connection either', async () => {
+  test('do not appear in connection errors', async () => {
     const url = await tcpServer((socket) => socket.destroy())
     const sink = httpSink({ url: `${url}/path-s3cret?q=s3cret`, headers: { authorization: 's3cret' } })
     const error = await thrownBy(() => sink.write(batch([event(1)]), going))
@@ -222,7 +222,7 @@ describe('secrets', () => {
     expect(inspect(error, { depth: 9 })).not.toContain('s3cret')
   })
 
-  test('appear in no error of the arguments', async () => {
+  test('do not appear in argument errors', async () => {
     const wrong = [
       () => httpSink({ url: 'ftp://name:s3cret@host/s3cret' }),
       () => httpSink({ url: 's3cret' }),
@@ -235,7 +235,7 @@ describe('secrets', () => {
     }
   })
 
-  test('of the address are sent as a login, unless a header says otherwise', async () => {
+  test('are sent as basic credentials when they are in the URL, unless a header overrides them', async () => {
     const { port, requests } = await receiver()
     const url = `http://na%C3%AFve:p%25%40s%zz@127.0.0.1:${port}/`
     await httpSink({ url }).write(batch([event(1)]), going)
@@ -247,10 +247,10 @@ describe('secrets', () => {
   })
 })
 
-test('httpSink refuses options that make no sense', () => {
+test('httpSink rejects invalid options', () => {
   const url = 'http://localhost'
   expect(() => httpSink({ url: 'file:///etc/passwd' })).toThrow(
-    'to be an http: or https: address, got one of file:',
+    'to be an http: or https: URL, got the protocol file:',
   )
   expect(() => httpSink({ url, batchEvents: 0 })).toThrow('batchEvents: expected a whole number')
   expect(() => httpSink({ url, maxBodyBytes: 0.5 })).toThrow('maxBodyBytes: expected a whole number')

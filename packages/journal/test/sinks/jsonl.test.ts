@@ -23,7 +23,7 @@ import { batch, event, eventOfBytes, going, numbers } from './events.ts'
 import { folder } from './folder.ts'
 
 describe('jsonlSink', () => {
-  test('writes one event per line, in directories it makes, for its owner only', async () => {
+  test('writes one event per line, creates directories, and restricts access to the owner', async () => {
     const path = join(await folder(), 'deep', 'down', 'audit.jsonl')
     const sink = opened({ path })
     const events = [event(1), event(2, { data: { level: 'info', message: 'a\nb \u2028 ü \ud800' } })]
@@ -33,7 +33,7 @@ describe('jsonlSink', () => {
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700)
   })
 
-  test('goes on behind what is already there', async () => {
+  test('appends to an existing file', async () => {
     const path = join(await folder(), 'audit.jsonl')
     for (const seq of [1, 2, 3]) {
       const sink = jsonlSink({ path })
@@ -69,13 +69,13 @@ describe('jsonlSink', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  test('refuses options that make no sense', () => {
+  test('rejects invalid options', () => {
     expect(() => jsonlSink({ path: '' })).toThrow('path: expected the path of a file, got ""')
     expect(() => jsonlSink({ path: 'a', maxBytes: 0 })).toThrow('maxBytes: expected a whole number')
     expect(() => jsonlSink({ path: 'a', keep: -1 })).toThrow('keep: expected a whole number')
   })
 
-  test('stays at its file when the process changes its directory', async () => {
+  test('keeps its file when the process changes its working directory', async () => {
     const [here, home] = [await folder(), process.cwd()]
     onTestFinished(() => process.chdir(home))
     process.chdir(here)
@@ -85,7 +85,7 @@ describe('jsonlSink', () => {
     expect(seqs(join(here, 'audit.jsonl'))).toEqual([1])
   })
 
-  test('with fsync, writes and rotates the same', async () => {
+  test('writes and rotates the same with fsync', async () => {
     const path = join(await folder(), 'made', 'here', 'audit.jsonl')
     const sink = opened({ path, fsync: true, maxBytes: 400 })
     await sink.write(batch(numbers(1, 6).map((seq) => eventOfBytes(seq, 200))), going)
@@ -97,15 +97,15 @@ describe('jsonlSink', () => {
   })
 })
 
-describe('a line that a crash cut', () => {
-  test('is removed before writing goes on', async () => {
+describe('a partial line left by a crash', () => {
+  test('is removed before the next write', async () => {
     const path = join(await folder(), 'audit.jsonl')
     await writeFile(path, `${JSON.stringify(event(1))}\n${JSON.stringify(event(2)).slice(0, 40)}`)
     await opened({ path }).write(batch([event(2), event(3)]), going)
     expect(seqs(path)).toEqual([1, 2, 3])
   })
 
-  test('is removed when it is all there is', async () => {
+  test('is removed when it is the whole file', async () => {
     const path = join(await folder(), 'audit.jsonl')
     await writeFile(path, JSON.stringify(event(1)).slice(0, 40))
     await opened({ path }).write(batch([event(1)]), going)
@@ -127,7 +127,7 @@ describe('a line that a crash cut', () => {
     expect(seqs(path)).toEqual([1, 2])
   })
 
-  test('is told from a file that is not ours, which stays as it was', async () => {
+  test('is distinguished from a file of another program, which is not changed', async () => {
     const path = join(await folder(), 'notes.txt')
     await writeFile(path, 'my notes\nwithout an end')
     const error = await thrownBy(() => opened({ path }).write(batch([event(1)]), going))
@@ -140,7 +140,7 @@ describe('a write that fails half-way', () => {
   // A file size limit of the kernel: a write that crosses it is truncated, then fails.
   const limited = existsSync('/usr/bin/prlimit')
 
-  test.runIf(limited)('leaves no half line behind, and the retry is whole', async () => {
+  test.runIf(limited)('leaves no partial line, and the retry is complete', async () => {
     const path = join(await folder(), 'audit.jsonl')
     const sink = opened({ path })
     await sink.write(batch([eventOfBytes(1, 1_000)]), going)
@@ -155,30 +155,33 @@ describe('a write that fails half-way', () => {
     expect(seqs(path)).toEqual(numbers(1, 20))
   })
 
-  test.runIf(limited && canForbidCutting())('is cut back before the retry when that failed too', async () => {
-    const path = join(await folder(), 'audit.jsonl')
-    const sink = opened({ path })
-    await sink.write(batch([eventOfBytes(1, 1_000)]), going)
-    const more = batch(
-      numbers(2, 20).map((seq) => eventOfBytes(seq, 1_000)),
-      'key-2',
-    )
-    execFileSync('chattr', ['+a', path])
-    try {
-      await withFileSizeLimit(8_500, () => thrownBy(() => sink.write(more, going)))
-      expect(statSync(path).size).toBe(8_500)
-      expect(await thrownBy(() => sink.write(more, going))).toMatchObject({
-        details: { systemCode: 'EPERM' },
-      })
-      expect(statSync(path).size).toBe(8_500)
-    } finally {
-      execFileSync('chattr', ['-a', path])
-    }
-    await sink.write(more, going)
-    expect(seqs(path)).toEqual(numbers(1, 20))
-  })
+  test.runIf(limited && canForbidCutting())(
+    'is truncated before the retry when the first truncation failed',
+    async () => {
+      const path = join(await folder(), 'audit.jsonl')
+      const sink = opened({ path })
+      await sink.write(batch([eventOfBytes(1, 1_000)]), going)
+      const more = batch(
+        numbers(2, 20).map((seq) => eventOfBytes(seq, 1_000)),
+        'key-2',
+      )
+      execFileSync('chattr', ['+a', path])
+      try {
+        await withFileSizeLimit(8_500, () => thrownBy(() => sink.write(more, going)))
+        expect(statSync(path).size).toBe(8_500)
+        expect(await thrownBy(() => sink.write(more, going))).toMatchObject({
+          details: { systemCode: 'EPERM' },
+        })
+        expect(statSync(path).size).toBe(8_500)
+      } finally {
+        execFileSync('chattr', ['-a', path])
+      }
+      await sink.write(more, going)
+      expect(seqs(path)).toEqual(numbers(1, 20))
+    },
+  )
 
-  test.runIf(limited)('repeats nothing of the parts that had reached a rotated file', async () => {
+  test.runIf(limited)('does not repeat the parts that are in a rotated file', async () => {
     const path = join(await folder(), 'audit.jsonl')
     const sink = opened({ path, maxBytes: 4_000 })
     const events = [...numbers(1, 8).map((seq) => eventOfBytes(seq, 1_000)), eventOfBytes(9, 9_000)]
@@ -189,7 +192,7 @@ describe('a write that fails half-way', () => {
     expect(existsSync(`${path}.3`)).toBe(false)
   })
 
-  test.runIf(limited)('keeps the whole pieces of a large batch, and repeats none of them', async () => {
+  test.runIf(limited)('keeps the written chunks of a large batch and repeats none of them', async () => {
     const path = join(await folder(), 'audit.jsonl')
     const sink = opened({ path })
     const large = batch(numbers(1, 100).map((seq) => eventOfBytes(seq, 30_000)))
@@ -201,30 +204,33 @@ describe('a write that fails half-way', () => {
     expect(seqs(path)).toEqual(numbers(1, 100))
   })
 
-  test.runIf(canMount())('leaves no half line on a full disk, and goes on once there is room', async () => {
-    const disk = await tinyDisk()
-    const path = join(disk, 'audit.jsonl')
-    const ballast = join(disk, 'ballast')
-    writeFileSync(ballast, Buffer.alloc(40 * 1024))
-    const sink = opened({ path, fsync: true })
-    await sink.write(batch([eventOfBytes(1, 1_000)]), going)
-    const more = batch(
-      numbers(2, 40).map((seq) => eventOfBytes(seq, 1_000)),
-      'key-2',
-    )
-    for (let tries = 0; tries < 3; tries += 1) {
-      const error = await thrownBy(() => sink.write(more, going))
-      expect(error).toMatchObject({ code: 'sink_unwritable', details: { path, systemCode: 'ENOSPC' } })
-      expect(seqs(path)).toEqual([1])
-    }
-    rmSync(ballast)
-    await sink.write(more, going)
-    expect(seqs(path)).toEqual(numbers(1, 40))
-  })
+  test.runIf(canMount())(
+    'leaves no partial line on a full disk, and continues once there is space',
+    async () => {
+      const disk = await tinyDisk()
+      const path = join(disk, 'audit.jsonl')
+      const ballast = join(disk, 'ballast')
+      writeFileSync(ballast, Buffer.alloc(40 * 1024))
+      const sink = opened({ path, fsync: true })
+      await sink.write(batch([eventOfBytes(1, 1_000)]), going)
+      const more = batch(
+        numbers(2, 40).map((seq) => eventOfBytes(seq, 1_000)),
+        'key-2',
+      )
+      for (let tries = 0; tries < 3; tries += 1) {
+        const error = await thrownBy(() => sink.write(more, going))
+        expect(error).toMatchObject({ code: 'sink_unwritable', details: { path, systemCode: 'ENOSPC' } })
+        expect(seqs(path)).toEqual([1])
+      }
+      rmSync(ballast)
+      await sink.write(more, going)
+      expect(seqs(path)).toEqual(numbers(1, 40))
+    },
+  )
 })
 
 describe('a path that cannot be written', () => {
-  test('gives an error with the path, the code of the system and the cause, each time', async () => {
+  test('fails each time with the path, the system error code and the cause', async () => {
     const parent = join(await folder(), 'a-file')
     await writeFile(parent, '')
     const path = join(parent, 'audit.jsonl')
@@ -243,28 +249,28 @@ describe('a path that cannot be written', () => {
     expect(seqs(path)).toEqual([1])
   })
 
-  test('is also a directory', async () => {
+  test('fails when it is a directory', async () => {
     const path = await folder()
     const error = await thrownBy(() => opened({ path }).write(batch([event(1)]), going))
     expect(error).toMatchObject({ code: 'sink_unwritable', details: { path, systemCode: 'EISDIR' } })
   })
 
-  test('is also a device, and a pipe that nobody reads is refused without waiting', async () => {
+  test('fails at once when it is a device or a pipe without a reader', async () => {
     const pipe = join(await folder(), 'pipe')
     execFileSync('mkfifo', [pipe])
     for (const path of ['/dev/full', pipe]) {
       const error = await thrownBy(() => opened({ path }).write(batch([event(1)]), going))
       expect(error).toMatchObject({
         code: 'sink_unwritable',
-        message: `Expected ${path} to be a regular file, got a device or a pipe. For those, use callbackSink().`,
+        message: `Expected ${path} to be a regular file, got another kind of file. For devices and pipes, use callbackSink().`,
       })
       expect(openFiles()).not.toContain(path)
     }
   })
 })
 
-describe('a file changed by others', () => {
-  test('is left for a new one when it was moved away, as logrotate does', async () => {
+describe('a file changed by another program', () => {
+  test('is created again when it was renamed, as logrotate does', async () => {
     const path = join(await folder(), 'audit.jsonl')
     const sink = opened({ path })
     await sink.write(batch([event(1)]), going)
@@ -273,7 +279,7 @@ describe('a file changed by others', () => {
     expect([seqs(`${path}-yesterday`), seqs(path)]).toEqual([[1], [2]])
   })
 
-  test('is left for the one that replaced it', async () => {
+  test('is reopened when it was replaced', async () => {
     const path = join(await folder(), 'audit.jsonl')
     const sink = opened({ path })
     await sink.write(batch([event(1)]), going)
@@ -283,7 +289,7 @@ describe('a file changed by others', () => {
     expect(seqs(path)).toEqual([10, 11])
   })
 
-  test('is made again with its directory when both were removed', async () => {
+  test('is created again with its directory when both were removed', async () => {
     const directory = join(await folder(), 'logs')
     const path = join(directory, 'audit.jsonl')
     const sink = opened({ path })
@@ -293,7 +299,7 @@ describe('a file changed by others', () => {
     expect(seqs(path)).toEqual([2])
   })
 
-  test('is followed when it was emptied in place', async () => {
+  test('is continued when it was truncated in place', async () => {
     const path = join(await folder(), 'audit.jsonl')
     const sink = opened({ path, maxBytes: 1_500 })
     await sink.write(batch([eventOfBytes(1, 1_000)]), going)
@@ -305,7 +311,7 @@ describe('a file changed by others', () => {
 })
 
 describe('rotation', () => {
-  test('keeps the old files in order, and only as many as asked', async () => {
+  test('keeps the configured number of old files in order', async () => {
     const path = join(await folder(), 'audit.jsonl')
     const sink = opened({ path, maxBytes: 250, keep: 2 })
     for (const seq of numbers(1, 5)) await sink.write(batch([eventOfBytes(seq, 200)], `key-${seq}`), going)
@@ -313,7 +319,7 @@ describe('rotation', () => {
     expect(existsSync(`${path}.3`)).toBe(false)
   })
 
-  test('fills a file to the last byte before it begins the next', async () => {
+  test('fills a file to the last byte before it starts the next', async () => {
     const path = join(await folder(), 'audit.jsonl')
     await opened({ path, maxBytes: 400 }).write(
       batch(numbers(1, 3).map((seq) => eventOfBytes(seq, 200))),
@@ -322,14 +328,14 @@ describe('rotation', () => {
     expect([statSync(`${path}.1`).size, seqs(path)]).toEqual([400, [3]])
   })
 
-  test('gives an event larger than a file one of its own, whole', async () => {
+  test('writes an event larger than a file completely into its own file', async () => {
     const path = join(await folder(), 'audit.jsonl')
     const events = [eventOfBytes(1, 200), eventOfBytes(2, 5_000), eventOfBytes(3, 200)]
     await opened({ path, maxBytes: 1_000 }).write(batch(events), going)
     expect([seqs(`${path}.2`), seqs(`${path}.1`), seqs(path)]).toEqual([[1], [2], [3]])
   })
 
-  test('keeps nothing old when asked to', async () => {
+  test('keeps no old files with keep: 0', async () => {
     const path = join(await folder(), 'audit.jsonl')
     await opened({ path, maxBytes: 250, keep: 0 }).write(
       batch(numbers(1, 3).map((seq) => eventOfBytes(seq, 200))),
@@ -339,7 +345,7 @@ describe('rotation', () => {
     expect(readdirSync(join(path, '..'))).toEqual(['audit.jsonl'])
   })
 
-  test('that stopped half-way deletes no old file when it is tried again', async () => {
+  test('deletes no old file when an interrupted rotation is retried', async () => {
     const path = join(await folder(), 'audit.jsonl')
     // As after a crash between two renames: number 1 is free.
     for (const [name, seq] of [
@@ -358,7 +364,7 @@ describe('rotation', () => {
     ])
   })
 
-  test('that cannot move the file says so, and goes on once it can', async () => {
+  test('fails when it cannot rename the file, and continues once it can', async () => {
     const path = join(await folder(), 'audit.jsonl')
     const sink = opened({ path, maxBytes: 250, keep: 1 })
     await sink.write(batch([eventOfBytes(1, 200)]), going)
@@ -371,7 +377,7 @@ describe('rotation', () => {
     expect([seqs(`${path}.1`), seqs(path)]).toEqual([[1], [2]])
   })
 
-  test('behind a symlink moves its target and keeps the link', async () => {
+  test('renames the target of a symlink and keeps the link', async () => {
     const directory = await folder()
     const [path, target] = [join(directory, 'audit.jsonl'), join(directory, 'data', 'real.jsonl')]
     mkdirSync(join(directory, 'data'))
@@ -381,7 +387,7 @@ describe('rotation', () => {
     expect(readdirSync(directory).sort()).toEqual(['audit.jsonl', 'data'])
   })
 
-  test('and crashes at any byte leave every event whole, in order, none missing', async () => {
+  test('keeps every event complete and in order after crashes at any byte', async () => {
     const root = await folder()
     await fc.assert(
       fc.asyncProperty(

@@ -101,7 +101,7 @@ describe('otlpSink', () => {
     })
   })
 
-  test('sends a gap as a warning without a time or a place of its own', async () => {
+  test('sends a gap as a warning without a time and a seq', async () => {
     const record = await recordOf(gap('sbx_a'))
     expect(record).toMatchObject({ severityNumber: 13, eventName: 'journal.gap' })
     expect(record).toHaveProperty('observedTimeUnixNano', expect.stringMatching(/^\d+000000$/))
@@ -112,7 +112,7 @@ describe('otlpSink', () => {
     ])
   })
 
-  test('leaves out ids of a trace that OpenTelemetry would refuse, and a time it cannot read', async () => {
+  test('omits trace ids that OpenTelemetry rejects and times that it cannot parse', async () => {
     const zero = await recordOf(event(1, { trace: { traceId: '0'.repeat(32), spanId } }))
     expect(zero).not.toHaveProperty('traceId')
     expect(zero).not.toHaveProperty('spanId')
@@ -122,7 +122,7 @@ describe('otlpSink', () => {
     expect(short).not.toHaveProperty('timeUnixNano')
   })
 
-  test('describes the host as told', async () => {
+  test('sends the configured resource attributes', async () => {
     const { url, requests } = await receiver()
     const resource = { 'service.name': 'ci', 'host.cpus': 4, 'host.load': 0.5, 'host.root': true }
     await otlpSink({ url, resource }).write(batch([event(1)]), going)
@@ -147,13 +147,13 @@ describe('otlpSink', () => {
     expect(requests[0]?.url).toBe(posted)
   })
 
-  test('refuses an address that is not one of HTTP', () => {
+  test('rejects a URL that is not HTTP', () => {
     expect(() => otlpSink({ url: 'grpc://localhost:4317' })).toThrow(
       'otlpSink: expected `url` to be an http:',
     )
   })
 
-  test('sends a batch too large for one body in several, each whole', async () => {
+  test('splits a batch that is too large into several requests of complete records', async () => {
     const { url, requests } = await receiver()
     await otlpSink({ url }).write(batch(numbers(1, 3).map((seq) => eventOfBytes(seq, 4_000_000))), going)
     const counts = requests.map(({ body }) => JSON.parse(body).resourceLogs[0].scopeLogs[0].logRecords.length)
@@ -162,7 +162,7 @@ describe('otlpSink', () => {
 })
 
 describe('a collector', () => {
-  test('that took only a part is reported, and not sent the rest again', async () => {
+  test('is reported when it accepted only a part, and the rest is not sent again', async () => {
     const partials: OtlpPartial[] = []
     const { url, requests } = await receiver((response) =>
       response.end('{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"too old"}}'),
@@ -172,7 +172,7 @@ describe('a collector', () => {
     expect(requests).toHaveLength(1)
   })
 
-  test('is not sent a batch again because the listener failed', async () => {
+  test('does not get a batch again when onPartial throws', async () => {
     const { url } = await receiver((response) => response.end('{"partialSuccess":{"rejectedLogRecords":2}}'))
     const fail = () => {
       throw new Error('listener')
@@ -188,14 +188,14 @@ describe('a collector', () => {
     '{"partialSuccess":{"rejectedLogRecords":0}}',
     'null',
     '\u0000',
-  ])('that answers %o took all', async (body) => {
+  ])('has accepted everything when it responds with %o', async (body) => {
     const partials: OtlpPartial[] = []
     const { url } = await receiver((response) => response.end(body))
     await otlpSink({ url, onPartial: (info) => partials.push(info) }).write(batch([event(1)]), going)
     expect(partials).toEqual([])
   })
 
-  test('that is busy says when to come again', async () => {
+  test('can set the retry delay when it is busy', async () => {
     const { url } = await receiver((response) => response.writeHead(503, { 'retry-after': '3' }).end())
     await expect(otlpSink({ url }).write(batch([event(1)]), going)).rejects.toMatchObject({
       code: 'sink_rejected',

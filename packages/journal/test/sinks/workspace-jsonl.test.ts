@@ -38,27 +38,27 @@ describe('workspaceJsonlSink', () => {
     ])
   })
 
-  test('skips what belongs to no sandbox, and asks the writer nothing', async () => {
+  test('skips events without a sandbox and does not call the writer for them', async () => {
     const { writer, written } = memory()
     await workspaceJsonlSink({ writer }).write(batch([event(1), gap('host')]), going)
     expect(written.size).toBe(0)
   })
 
-  test('tells a sandbox of a gap in its own journal', async () => {
+  test("writes a gap of a sandbox's journal into its file", async () => {
     const { writer, written } = memory()
     const sandbox = newId('sandbox')
     await workspaceJsonlSink({ writer, path: 'log' }).write(batch([gap(sandbox)]), going)
     expect(written.get(`${sandbox}:log`)).toBe(`${JSON.stringify(gap(sandbox))}\n`)
   })
 
-  test('writes one append for a sandbox and batch', async () => {
+  test('makes one append per sandbox and batch', async () => {
     const { writer, appends } = memory()
     const events = numbers(1, 100).map((seq) => ownedEvent(seq, seq % 2 === 0 ? 'a' : 'b'))
     await workspaceJsonlSink({ writer }).write(batch(events), going)
     expect(appends).toEqual(['b', 'a'])
   })
 
-  test('keeps an id from leading out of the workspace', async () => {
+  test('escapes an id that would lead out of the workspace', async () => {
     const { writer, written } = memory()
     const sink = workspaceJsonlSink({ writer, path: '{sandbox}/{sandbox}.log' })
     await sink.write(batch([ownedEvent(1, '..'), ownedEvent(2, '../../etc/x$&')]), going)
@@ -78,7 +78,7 @@ describe('workspaceJsonlSink', () => {
     'a/',
     'a/.',
     'a\0',
-  ])('refuses the path %o', (path) => {
+  ])('rejects the path %o', (path) => {
     const { writer } = memory()
     expect(() => workspaceJsonlSink({ writer, path })).toThrow(
       expect.objectContaining({ code: 'argument_invalid' }),
@@ -87,7 +87,7 @@ describe('workspaceJsonlSink', () => {
 })
 
 describe('a sandbox that cannot be written', () => {
-  test('fails the batch after the others were tried, who get nothing twice', async () => {
+  test('fails the batch after all others were written, which get nothing twice', async () => {
     const { writer, written, broken } = memory()
     const sink = workspaceJsonlSink({ writer, path: 'log' })
     const events = [ownedEvent(1, 'a'), ownedEvent(2, 'b'), ownedEvent(3, 'c'), ownedEvent(4, 'b')]
@@ -110,7 +110,7 @@ describe('a sandbox that cannot be written', () => {
     ])
   })
 
-  test('and another one are both named', async () => {
+  test('is named together with the other failing sandboxes', async () => {
     const { writer, broken } = memory()
     broken.set('a', new Error('paused')).set('b', new Error('full'))
     const events = [ownedEvent(1, 'a'), ownedEvent(2, 'b')]
@@ -122,7 +122,7 @@ describe('a sandbox that cannot be written', () => {
     })
   })
 
-  test('because it is gone loses its lines, which are counted, and stops nobody', async () => {
+  test('loses its lines, which are counted, when it was deleted, without delaying others', async () => {
     const { writer, written, broken } = memory()
     broken.set('a', new VitrineError('not_found', 'No sandbox a.')).set('c', new Error('paused'))
     const sink = workspaceJsonlSink({ writer, path: 'log' })
@@ -136,7 +136,7 @@ describe('a sandbox that cannot be written', () => {
 })
 
 test.for([[['a']], [['a', 'b']]] as const)(
-  'workspaceJsonlSink gives its signal to the writer and stops with it, before %o are all done',
+  'workspaceJsonlSink passes its signal to the writer and stops with it before %o are all done',
   async ([sandboxes]) => {
     const stop = new AbortController()
     const signals: AbortSignal[] = []

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 describe('a main file', () => {
-  test('that is whole gives back every event', async () => {
+  test('returns every event when it is undamaged', async () => {
     expect(closed.events).toHaveLength(60)
     expect(statSync(closed.path).size).toBeGreaterThan(80_000)
     const copy = copyOf(closed)
@@ -28,7 +28,7 @@ describe('a main file', () => {
     }
   })
 
-  test('that was cut anywhere is refused by name', async () => {
+  test('is rejected with its path when truncated anywhere', async () => {
     const { size } = statSync(closed.path)
     await damaged(
       closed,
@@ -39,13 +39,13 @@ describe('a main file', () => {
     )
   })
 
-  test('that was cut while its log was whole is refused by name or goes on', async () => {
+  test('is rejected with its path or continues when truncated next to an undamaged WAL', async () => {
     const { size } = statSync(killed.path)
     expect(statSync(`${killed.path}-wal`).size).toBeGreaterThan(0)
     await damaged(killed, fc.integer({ min: 0, max: size - 1 }), 40, (path, at) => truncateSync(path, at))
   })
 
-  test('that was emptied is refused, and its log is kept', async () => {
+  test('is rejected when emptied, and its WAL stays', async () => {
     const copy = copyOf(killed)
     try {
       truncateSync(copy.path, 0)
@@ -63,7 +63,7 @@ describe('a main file', () => {
     }
   })
 
-  test('that was deleted is not silently begun anew', async () => {
+  test('is not silently recreated when deleted', async () => {
     const copy = copyOf(killed)
     try {
       rmSync(copy.path)
@@ -77,17 +77,17 @@ describe('a main file', () => {
     }
   })
 
-  test('with flipped bits is refused, found out, or as good as before', async () => {
+  test('is rejected, fails verification, or is intact with flipped bits', async () => {
     const { size } = statSync(closed.path)
     const flips = fc.array(flip(size), { minLength: 1, maxLength: 8 })
     await damaged(closed, flips, 60, (path, places) => flipBits(path, places))
   })
 
-  test('with flipped bits in its first page is refused, found out, or as good as before', async () => {
+  test('is rejected, fails verification, or is intact with flipped bits in its first page', async () => {
     await damaged(closed, flip(4_096), 60, (path, place) => flipBits(path, [place]))
   })
 
-  test('with a page of noise is refused, found out, or as good as before', async () => {
+  test('is rejected, fails verification, or is intact with a page of noise', async () => {
     const pages = statSync(closed.path).size / 4_096
     const noise = fc.record({
       page: fc.integer({ min: 0, max: pages - 1 }),
@@ -101,8 +101,8 @@ describe('a main file', () => {
   })
 })
 
-describe('a log that a killed owner left', () => {
-  test('gives back every event', async () => {
+describe('a WAL that a killed owner left', () => {
+  test('returns every event', async () => {
     expect(killed.events).toHaveLength(60)
     const copy = copyOf(killed)
     try {
@@ -112,7 +112,7 @@ describe('a log that a killed owner left', () => {
     }
   })
 
-  test('and that was cut anywhere gives back a state the store was in', async () => {
+  test('restores an earlier state of the store when truncated anywhere', async () => {
     const { size } = statSync(`${killed.path}-wal`)
     await damaged(
       killed,
@@ -123,17 +123,17 @@ describe('a log that a killed owner left', () => {
     )
   })
 
-  test('and that has flipped bits gives back a state the store was in', async () => {
+  test('restores an earlier state of the store with flipped bits', async () => {
     const { size } = statSync(`${killed.path}-wal`)
     await damaged(killed, flip(size), 40, (path, place) => flipBits(`${path}-wal`, [place]), 'prefix')
   })
 
-  test('and that is nothing but noise gives back what was in the main file', async () => {
+  test('restores the state of the main file when it is only noise', async () => {
     const noise = fc.uint8Array({ minLength: 1, maxLength: 20_000 })
     await damaged(killed, noise, 10, (path, bytes) => writeFileSync(`${path}-wal`, bytes), 'prefix')
   })
 
-  test('loses only what came after the damage', async () => {
+  test('loses only the events after the damage', async () => {
     const wal = `${killed.path}-wal`
     const { size } = statSync(wal)
     const left: number[] = []

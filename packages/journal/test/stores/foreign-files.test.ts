@@ -20,7 +20,7 @@ import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
 import type { OwnerProcess } from '../fixtures/owner.ts'
 
-describe('a file that is no store is refused by name and left as it is:', () => {
+describe('a file that is not a store of this version', () => {
   const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), randomBytes(3_000)])
   test.each([
     ['text', Buffer.from('Dear diary,\n'.repeat(200))],
@@ -31,14 +31,14 @@ describe('a file that is no store is refused by name and left as it is:', () => 
       "SQLite's first bytes and noise behind",
       Buffer.concat([Buffer.from('SQLite format 3\0'), randomBytes(4_080)]),
     ],
-  ])('%s', async (_name, bytes) => {
+  ])('is rejected with its path and not changed: %s', async (_name, bytes) => {
     const path = join(folder(), 'journal.db')
     writeFileSync(path, bytes)
     await refused(path, /^store_(foreign|corrupt)$/)
     await refused(path, /^store_(foreign|corrupt)$/, { readOnly: true })
   })
 
-  test("another program's database", async () => {
+  test("is rejected when it is another program's database", async () => {
     const path = join(folder(), 'journal.db')
     const db = new DatabaseSync(path)
     db.exec('CREATE TABLE things (a); INSERT INTO things VALUES (1)')
@@ -47,7 +47,7 @@ describe('a file that is no store is refused by name and left as it is:', () => 
     await refused(path, 'store_foreign', { readOnly: true })
   })
 
-  test("another program's database with an id of its own, though it has no tables", async () => {
+  test("is rejected when it is another program's database with its own application id and no tables", async () => {
     const path = join(folder(), 'journal.db')
     const db = new DatabaseSync(path)
     db.exec('PRAGMA application_id = 7')
@@ -55,7 +55,7 @@ describe('a file that is no store is refused by name and left as it is:', () => 
     await refused(path, 'store_foreign')
   })
 
-  test("another program's database whose log was never put back", async () => {
+  test("is rejected when it is another program's database with a WAL that was never checkpointed", async () => {
     const path = join(folder(), 'journal.db')
     dieWriting(path, 'PRAGMA journal_mode = WAL; CREATE TABLE things (a); INSERT INTO things VALUES (1)')
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0)
@@ -63,7 +63,7 @@ describe('a file that is no store is refused by name and left as it is:', () => 
     await refused(path, 'store_foreign', { readOnly: true })
   })
 
-  test("another program's database with an unfinished transaction", async () => {
+  test("is rejected when it is another program's database with an unfinished transaction", async () => {
     const path = join(folder(), 'journal.db')
     dieWriting(
       path,
@@ -75,7 +75,7 @@ describe('a file that is no store is refused by name and left as it is:', () => 
     await refused(path, 'store_foreign')
   })
 
-  test('a store of a newer version', async () => {
+  test('is rejected when it is a store of a newer version', async () => {
     const path = join(folder(), 'journal.db')
     await (await openStore(sqliteStore({ path }))).close()
     const db = new DatabaseSync(path)
@@ -86,7 +86,7 @@ describe('a file that is no store is refused by name and left as it is:', () => 
     await refused(path, 'store_newer', { readOnly: true })
   })
 
-  test('a store of a newer version whose owner was killed', async () => {
+  test('is rejected when it is a store of a newer version whose owner was killed', async () => {
     const path = join(folder(), 'journal.db')
     await (await openStore(sqliteStore({ path }))).close()
     dieWriting(path, "PRAGMA user_version = 99; INSERT INTO meta VALUES ('news', 'of tomorrow')")
@@ -96,7 +96,7 @@ describe('a file that is no store is refused by name and left as it is:', () => 
 })
 
 describe('a path', () => {
-  test('that is a directory is refused by name', async () => {
+  test('is rejected when it is a directory', async () => {
     const path = folder()
     await expect(openStore(sqliteStore({ path }))).rejects.toMatchObject({
       code: 'store_unavailable',
@@ -104,7 +104,7 @@ describe('a path', () => {
     })
   })
 
-  test('that lies below a file is refused by name', async () => {
+  test('is rejected when it is below a file', async () => {
     const file = join(folder(), 'file')
     writeFileSync(file, 'text')
     const path = join(file, 'journal.db')
@@ -114,14 +114,14 @@ describe('a path', () => {
     })
   })
 
-  test('whose directories are missing gets them, for its owner only', async () => {
+  test('gets its missing directories, for its owner only', async () => {
     const path = join(folder(), 'deep', 'down', 'journal.db')
     const store = await opened(path)
     await (await store.journal('sbx_a')).append([note('one')])
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700)
   })
 
-  test('in a directory that others may read is made for its owner only, with all that lies beside it', async () => {
+  test('is created for its owner only, with its side files, in a directory that others may read', async () => {
     const directory = folder()
     chmodSync(directory, 0o755)
     const store = await opened(join(directory, 'journal.db'))
@@ -131,7 +131,7 @@ describe('a path', () => {
     for (const name of names) expect([name, statSync(join(directory, name)).mode & 0o077]).toEqual([name, 0])
   })
 
-  test('in a directory that this user may not write is refused by name', async () => {
+  test('is rejected in a directory that this user may not write', async () => {
     const root = folder()
     const directory = join(root, 'locked')
     const path = join(directory, 'journal.db')
@@ -151,7 +151,7 @@ describe('a path', () => {
     expect(readdirSync(directory)).toEqual([])
   })
 
-  test('of a store that this user may not write is refused by name', async () => {
+  test('is rejected when this user may not write the store', async () => {
     const root = folder()
     const path = join(root, 'journal.db')
     await (await openStore(sqliteStore({ path }))).close()
@@ -166,7 +166,7 @@ describe('a path', () => {
     chmodSync(root, 0o755)
   })
 
-  test('with a question mark, a space and an accent is a file like any other', async () => {
+  test('may contain a question mark, a space and an accent', async () => {
     const path = join(folder(), 'jour nal?mode=ro#é%20.db')
     const first = await openStore(sqliteStore({ path }))
     await (await first.journal('sbx_a')).append([note('one')])
@@ -175,7 +175,7 @@ describe('a path', () => {
     expect(await messages(await opened(path))).toEqual(['one'])
   })
 
-  test('of a copied store opens as that store', async () => {
+  test('opens a copied store as the same store', async () => {
     const root = folder()
     const path = join(root, 'journal.db')
     const first = await openStore(sqliteStore({ path }))

@@ -10,8 +10,8 @@ import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
 import { smallDisk } from '../fixtures/small-disk.ts'
 
-describe('on a disk that is full', () => {
-  test('appends and new operations are refused, and what runs can end on the reserve', async (context) => {
+describe('on a full disk', () => {
+  test('appends and new operations are rejected, and running ones can end on the reserve', async (context) => {
     const { disk, store, journal, path } = await host(context)
     const work = await running(journal, 3)
     disk.fill()
@@ -33,7 +33,7 @@ describe('on a disk that is full', () => {
     await expectWell(store, journal)
   })
 
-  test('endings wait when the reserve is gone too, and are committed once there is room', async (context) => {
+  test('end events are queued when the reserve is used up, and committed once there is space', async (context) => {
     const { disk, store, journal, path } = await host(context)
     const work = await running(journal, 3)
     disk.fill()
@@ -52,7 +52,7 @@ describe('on a disk that is full', () => {
     expect(statSync(`${path}.reserve`).size).toBe(1024 * 1024)
   })
 
-  test('readers and tails go on, here and in other stores of the file', async (context) => {
+  test('readers and tails continue, also in other connections to the file', async (context) => {
     const { disk, store, journal, path } = await host(context)
     await journal.append([note('before')])
     const reader = await opened(path, { readOnly: true })
@@ -72,7 +72,7 @@ describe('on a disk that is full', () => {
     await tail.return?.()
   })
 
-  test('it is on record afterwards that the disk was full', async (context) => {
+  test('the host journal records afterwards that the disk was full', async (context) => {
     const { disk, store, journal } = await host(context)
     disk.fill()
     await expect(journal.append([large('never')])).rejects.toMatchObject({ code: 'store_failing' })
@@ -92,14 +92,14 @@ describe('on a disk that is full', () => {
     ])
   })
 
-  test('only so many endings wait, the rest is told, and a later owner ends it as interrupted', async (context) => {
+  test('end events are queued up to a limit, the rest is rejected, and a later owner ends that work as interrupted', async (context) => {
     const { disk, store, journal, path } = await host(context, { maxPendingEndings: 2 })
     const work = await running(journal, 5)
     disk.fill()
     await expect(journal.append([large('never')])).rejects.toMatchObject({ code: 'store_failing' })
     disk.fill()
     work.finish()
-    await eventually('three of five are told', () => work.refused.length === 3)
+    await eventually('three of five are rejected', () => work.refused.length === 3)
     expect(work.refused).toEqual(['store_failing', 'store_failing', 'store_failing'])
     disk.free()
     await work.finished
@@ -115,7 +115,7 @@ describe('on a disk that is full', () => {
     ])
   })
 
-  test('the reserve is for endings: appends are refused until there is room for it again', async (context) => {
+  test('the reserve is for end events: appends are rejected until it fits again', async (context) => {
     const { disk, store, journal, path } = await host(context)
     const work = await running(journal, 3)
     disk.fill()
@@ -130,7 +130,7 @@ describe('on a disk that is full', () => {
     await expectWell(store, journal)
   })
 
-  test('a store can be closed in time, with endings that still wait', async (context) => {
+  test('a store with queued end events can be closed in time', async (context) => {
     const { disk, store, journal } = await host(context)
     const work = await running(journal, 1)
     disk.fill()
@@ -148,7 +148,7 @@ describe('on a disk that is full', () => {
     expect(work.refused).toEqual(['store_closed'])
   })
 
-  test('a store that is opened is refused by name, and opens once there is room', async (context) => {
+  test('opening a store is rejected with its path, and succeeds once there is space', async (context) => {
     const { disk, store, path } = await host(context)
     await store.close()
     disk.fill()
@@ -217,7 +217,7 @@ async function running(journal: Journal, count: number) {
   }
   const finished = Promise.all(numbers(1, count).map(one))
   onTestFinished(() => finish())
-  await eventually('all operations have begun', () => running === count)
+  await eventually('all operations have started', () => running === count)
   return {
     finish,
     finished,

@@ -10,15 +10,15 @@ import { messages, note, numbers } from '../fixtures/events.ts'
 import { folder } from '../fixtures/folder.ts'
 import { opened } from '../fixtures/opened.ts'
 
-describe('a store whose owner was killed while it laid out the file', () => {
-  test('before anything was written is laid out by the next one', async () => {
+describe('a store whose owner was killed while it created the tables', () => {
+  test('is created by the next owner when nothing was written', async () => {
     const path = join(folder(), 'journal.db')
     writeFileSync(path, '')
     writeFileSync(`${path}.owner`, '')
     await works(path)
   })
 
-  test('after the log was chosen is laid out by the next one', async () => {
+  test('is created by the next owner when only the journal mode was set', async () => {
     const path = join(folder(), 'journal.db')
     sql(path, 'PRAGMA journal_mode = WAL')
     writeFileSync(`${path}.owner`, '')
@@ -26,7 +26,7 @@ describe('a store whose owner was killed while it laid out the file', () => {
     await works(path)
   })
 
-  test('in the middle of its one transaction is laid out by the next one', async () => {
+  test('is created by the next owner when the transaction was not committed', async () => {
     const path = join(folder(), 'journal.db')
     sql(
       path,
@@ -37,7 +37,7 @@ describe('a store whose owner was killed while it laid out the file', () => {
   })
 })
 
-test('an owner that was killed at any step of laying out the file leaves nothing that stands in the way', async () => {
+test('a store can be opened after its owner was killed at any step of creating it', async () => {
   const root = folder()
   const killed = numbers(1, 12).map(async (step) => {
     const path = join(root, `${step}.db`)
@@ -50,8 +50,8 @@ test('an owner that was killed at any step of laying out the file leaves nothing
   for (const path of await Promise.all(killed)) await works(path)
 })
 
-describe('a database with our id', () => {
-  test('but half a layout and no version is refused as damaged', async () => {
+describe('a database with the application id of Vitrine', () => {
+  test('is rejected as damaged with some tables and no version', async () => {
     const path = join(folder(), 'journal.db')
     sql(
       path,
@@ -62,7 +62,7 @@ describe('a database with our id', () => {
   })
 
   test.each(['meta', 'journals', 'events', 'open_work'])(
-    'but without its table %s is refused as damaged',
+    'is rejected as damaged without its table %s',
     async (table) => {
       const path = join(folder(), 'journal.db')
       await (await openStore(sqliteStore({ path }))).close()
@@ -71,7 +71,7 @@ describe('a database with our id', () => {
     },
   )
 
-  test('but journals that are not found by their names any more is refused as damaged', async () => {
+  test('is rejected as damaged when the index does not find journals by name', async () => {
     const path = join(folder(), 'journal.db')
     const store = await openStore(sqliteStore({ path }))
     await (await store.journal('sbx_a')).append([note('one')])
@@ -88,21 +88,21 @@ describe('a database with our id', () => {
     await refused(path)
   })
 
-  test('but an epoch that is no number is refused as damaged', async () => {
+  test('is rejected as damaged when its epoch is not a number', async () => {
     const path = join(folder(), 'journal.db')
     await (await openStore(sqliteStore({ path }))).close()
     sql(path, "UPDATE meta SET value = 'many' WHERE key = 'epoch'")
     await refused(path)
   })
 
-  test('but without the id of the store is refused as damaged', async () => {
+  test('is rejected as damaged without the store id', async () => {
     const path = join(folder(), 'journal.db')
     await (await openStore(sqliteStore({ path }))).close()
     sql(path, "DELETE FROM meta WHERE key = 'store'")
     await refused(path)
   })
 
-  test('but open work that cannot be read is refused as damaged', async () => {
+  test('is rejected as damaged when its open work cannot be parsed', async () => {
     const path = join(folder(), 'journal.db')
     const store = await openStore(sqliteStore({ path }))
     await (await store.journal('sbx_a')).append([note('one')])
@@ -112,7 +112,7 @@ describe('a database with our id', () => {
   })
 })
 
-test('a new store is laid out once: its second owner finds the same store with a higher epoch', async () => {
+test('a new store is created once: its second owner finds the same store with a higher epoch', async () => {
   const path = join(folder(), 'journal.db')
   const first = await openStore(sqliteStore({ path }))
   await first.close()
@@ -126,7 +126,7 @@ test('a new store is laid out once: its second owner finds the same store with a
 })
 
 test.each(['normal', 'full'] as const)(
-  'a store opens with synchronous %s and keeps what it is given',
+  'a store with synchronous %s keeps its events',
   async (synchronous) => {
     const path = join(folder(), 'journal.db')
     const store = await openStore(sqliteStore({ path, synchronous }))

@@ -9,7 +9,7 @@ import { opened } from '../fixtures/opened.ts'
 import type { Rival } from '../fixtures/rival.ts'
 
 describe('a lock that another program holds on the file', () => {
-  test('is waited for while the event loop runs on', async () => {
+  test('is waited for without blocking the event loop', async () => {
     const path = join(folder(), 'journal.db')
     const store = await opened(path)
     const journal = await store.journal('sbx_a')
@@ -44,7 +44,7 @@ describe('a lock that another program holds on the file', () => {
     await (await (await opening).journal('sbx_a')).append([note('one')])
   })
 
-  test('that is never let go fails the store: appends are told, endings are kept, and it recovers', async () => {
+  test('makes the store fail when it is not released: appends are rejected, end events are queued, and it recovers', async () => {
     const path = join(folder(), 'journal.db')
     const store = await opened(path)
     const journal = await store.journal('sbx_a')
@@ -63,7 +63,7 @@ describe('a lock that another program holds on the file', () => {
     expect(await journal.verify()).toMatchObject({ ok: true, events: 3 })
   })
 
-  test('and under which the store is taken over: who waits for it is told of that', async () => {
+  test('rejects waiting appends as fenced when the store is taken over meanwhile', async () => {
     const path = join(folder(), 'journal.db')
     const store = await opened(path)
     const journal = await store.journal('sbx_a')
@@ -75,7 +75,7 @@ describe('a lock that another program holds on the file', () => {
     await eventually('the store is lost', () => store.lost.aborted)
   })
 
-  test('is no hindrance to readers', async () => {
+  test('does not block readers', async () => {
     const path = join(folder(), 'journal.db')
     const store = await opened(path)
     const journal = await store.journal('sbx_a')

@@ -13,7 +13,7 @@ import type { OwnerProcess } from '../fixtures/owner.ts'
 const owner = () => child<OwnerProcess>('./owner.ts')
 
 describe('a store that another process owns', () => {
-  test('is refused with who owns it, where and since when', async () => {
+  test('is rejected with the pid, machine and start time of its owner', async () => {
     const path = join(folder(), 'journal.db')
     const before = new Date().toISOString()
     const other = await owner()
@@ -32,7 +32,7 @@ describe('a store that another process owns', () => {
     expect(details.since <= new Date().toISOString()).toBe(true)
   })
 
-  test('goes on writing as if nobody had asked', async () => {
+  test('keeps writing after another process was rejected', async () => {
     const path = join(folder(), 'journal.db')
     const other = await owner()
     await other.call('open', path)
@@ -42,7 +42,7 @@ describe('a store that another process owns', () => {
     expect(await other.call('lost')).toBeUndefined()
   })
 
-  test('opens at once after `kill -9`, with all that was committed, and ends what was open', async () => {
+  test('opens at once after `kill -9` with all commits, and closes open work', async () => {
     const path = join(folder(), 'journal.db')
     const other = await owner()
     await other.call('open', path)
@@ -62,7 +62,7 @@ describe('a store that another process owns', () => {
     expect((await journal.append([note('three')]))[0]?.seq).toBe(6)
   })
 
-  test('is found under a link to its file too', async () => {
+  test('is rejected through a symlink to its file too', async () => {
     const path = join(folder(), 'journal.db')
     const alias = join(folder(), 'alias.db')
     const other = await owner()
@@ -78,7 +78,7 @@ describe('a store that another process owns', () => {
     await (await store.journal('sbx_a')).append([note('through the link')])
   })
 
-  test('whose lock file was deleted is fenced off rather than shared', async () => {
+  test('is fenced off rather than shared when its lock file was deleted', async () => {
     const path = join(folder(), 'journal.db')
     const other = await owner()
     await other.call('open', path)
@@ -97,7 +97,7 @@ describe('a store that another process owns', () => {
 })
 
 describe('a store in one process', () => {
-  test('cannot be opened twice, and the first goes on', async () => {
+  test('cannot be opened twice, and the first one stays open', async () => {
     const path = join(folder(), 'journal.db')
     const store = await opened(path)
     const journal = await store.journal('sbx_a')
@@ -110,7 +110,7 @@ describe('a store in one process', () => {
     expect(await messages(journal)).toEqual(['still mine'])
   })
 
-  test('keeps its lock against others after a second opening was refused', async () => {
+  test('keeps its lock against other processes after a second opening was rejected', async () => {
     const path = join(folder(), 'journal.db')
     await opened(path)
     await expect(openStore(sqliteStore({ path }))).rejects.toMatchObject({ code: 'store_owned' })
@@ -118,7 +118,7 @@ describe('a store in one process', () => {
     await expect(other.call('open', path)).rejects.toMatchObject({ code: 'store_owned' })
   })
 
-  test('opens again after it was closed, and is the same store', async () => {
+  test('is the same store when it is opened again after closing', async () => {
     const path = join(folder(), 'journal.db')
     const first = await openStore(sqliteStore({ path }))
     await (await first.journal('sbx_a')).append([note('one')])
@@ -128,7 +128,7 @@ describe('a store in one process', () => {
     expect(await messages(second)).toEqual(['one'])
   })
 
-  test('stays where it was opened when the process moves to another directory', async () => {
+  test('keeps its path when the process changes its working directory', async () => {
     const here = process.cwd()
     const root = folder()
     const elsewhere = folder()

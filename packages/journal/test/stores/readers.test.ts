@@ -9,7 +9,7 @@ import { opened } from '../fixtures/opened.ts'
 import type { OwnerProcess } from '../fixtures/owner.ts'
 
 describe('a reader in another process than the owner', () => {
-  test('sees what is committed, and its tails are live', async () => {
+  test('sees commits, and its tails are live', async () => {
     const path = join(folder(), 'journal.db')
     const other = await child<OwnerProcess>('./owner.ts')
     await other.call('open', path)
@@ -56,7 +56,7 @@ describe('a reader in another process than the owner', () => {
     expect(seen).toEqual(numbers(1, 2_001))
   })
 
-  test('reads on after the owner was killed, and follows the next owner', async () => {
+  test('continues after the owner was killed, and follows the next owner', async () => {
     const path = join(folder(), 'journal.db')
     const other = await child<OwnerProcess>('./owner.ts')
     await other.call('open', path)
@@ -73,7 +73,7 @@ describe('a reader in another process than the owner', () => {
     await tail.return?.()
   })
 
-  test('never stands in the way of an owner, nor of the next one', async () => {
+  test('never blocks the owner or the next one', async () => {
     const path = join(folder(), 'journal.db')
     const first = await openStore(sqliteStore({ path }))
     await (await first.journal('sbx_a')).append([note('one')])
@@ -85,7 +85,7 @@ describe('a reader in another process than the owner', () => {
     expect(await messages(second)).toEqual(['one', 'two'])
   })
 
-  test('that holds on to an old state of the file does not make it look cut', async () => {
+  test('does not make the file look truncated when it uses an old snapshot', async () => {
     const path = join(folder(), 'journal.db')
     const first = await openStore(sqliteStore({ path }))
     const journal = await first.journal('sbx_a')
@@ -99,7 +99,7 @@ describe('a reader in another process than the owner', () => {
     other.close()
   })
 
-  test('writes nothing and is told so', async () => {
+  test('rejects writes with store_read_only', async () => {
     const path = join(folder(), 'journal.db')
     const owner = await opened(path)
     await (await owner.journal('sbx_a')).append([note('one')])
@@ -111,7 +111,7 @@ describe('a reader in another process than the owner', () => {
     expect(await messages(owner)).toEqual(['one'])
   })
 
-  test('does not end what is open in the store', async () => {
+  test('does not close open work', async () => {
     const path = join(folder(), 'journal.db')
     const other = await child<OwnerProcess>('./owner.ts')
     await other.call('open', path)
@@ -120,7 +120,7 @@ describe('a reader in another process than the owner', () => {
     expect(events(await everything(reader)).map(({ type }) => type)).toEqual(['operation.started'])
   })
 
-  test('of a file that is not there is told so', async () => {
+  test('is rejected when the file does not exist', async () => {
     const path = join(folder(), 'journal.db')
     await expect(openStore(sqliteStore({ path }), { readOnly: true })).rejects.toMatchObject({
       code: 'store_unavailable',

@@ -15,8 +15,8 @@ beforeAll(async () => {
   return () => killed.remove()
 })
 
-describe('after its owner was killed, a store without its', () => {
-  test.each(['-shm', '.owner', '.reserve'])('%s gives back every event', async (side) => {
+describe('a store whose owner was killed', () => {
+  test.each(['-shm', '.owner', '.reserve'])('returns every event without its %s file', async (side) => {
     const path = copy()
     expect(existsSync(path + side)).toBe(true)
     rmSync(path + side)
@@ -25,7 +25,7 @@ describe('after its owner was killed, a store without its', () => {
     expect(await (await store.journal('sbx_a')).verify()).toMatchObject({ ok: true })
   })
 
-  test('-wal gives back what was in the main file, and a remembered head tells what is missing', async () => {
+  test('returns the events of the main file without its -wal file, and a remembered head detects the missing ones', async () => {
     const path = copy()
     rmSync(`${path}-wal`)
     const store = await opened(path)
@@ -39,22 +39,22 @@ describe('after its owner was killed, a store without its', () => {
     })
   })
 
-  test('side files, all of them, goes on from what was in the main file', async () => {
+  test('continues from the main file without any side files', async () => {
     const path = copy()
     for (const side of ['-wal', '-shm', '.owner', '.reserve']) rmSync(path + side)
     expect(await expectHonest(path, killed)).toBe('prefix')
   })
 })
 
-describe('a store whose whole content was in a log that is gone', () => {
-  test('has its layout in the main file all the same', async () => {
+describe('a store whose whole content was in a WAL that was deleted', () => {
+  test('has its tables in the main file', async () => {
     const path = join(folder(), 'journal.db')
     const store = await opened(path)
     expect(statSync(path).size).toBeGreaterThan(4_096)
     await store.close()
   })
 
-  test('and that has no layout left is not laid out anew', async () => {
+  test('is not created again when it has no tables', async () => {
     const path = join(folder(), 'journal.db')
     await (await openStore(sqliteStore({ path }))).close()
     rmSync(path)
@@ -69,7 +69,7 @@ describe('a store whose whole content was in a log that is gone', () => {
 })
 
 describe('a side file', () => {
-  test('that is no lock is refused by its own name, and the store is left alone', async () => {
+  test('is rejected with its own path when it is not a lock file, and the store is not changed', async () => {
     const path = copy()
     writeFileSync(`${path}.owner`, 'not a lock at all, '.repeat(400))
     await expect(openStore(sqliteStore({ path }))).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe('a side file', () => {
     expect(await messages(await opened(path))).toHaveLength(60)
   })
 
-  test('that cannot be had costs the reserve, not the store', async () => {
+  test('disables the reserve, not the store, when it cannot be created', async () => {
     const path = join(folder(), 'journal.db')
     mkdirSync(`${path}.reserve`)
     writeFileSync(join(`${path}.reserve`, 'in the way'), '')
@@ -88,7 +88,7 @@ describe('a side file', () => {
     expect(await messages(store)).toEqual(['one'])
   })
 
-  test('that holds the reserve is a whole mebibyte', async () => {
+  test('reserves one mebibyte', async () => {
     const path = join(folder(), 'journal.db')
     const store = await opened(path)
     expect(statSync(`${path}.reserve`).size).toBe(1024 * 1024)

@@ -10,7 +10,7 @@ import { opened } from '../fixtures/opened.ts'
 import type { OwnerProcess } from '../fixtures/owner.ts'
 
 describe('a takeover', () => {
-  test('ends what the living owner left open, and its next append is refused', async () => {
+  test('closes the open work of the living owner and rejects its next append', async () => {
     const { path, other } = await owned()
     await other.call('start', 'sbx_a', 'op_1')
     const store = await opened(path, { takeover: true })
@@ -48,7 +48,7 @@ describe('a takeover', () => {
     await expect(other.call('append', 'sbx_a', ['never'])).rejects.toMatchObject({ code: 'store_fenced' })
   })
 
-  test('leaves nothing of what the former owner tries to write afterwards', async () => {
+  test('prevents all later writes of the former owner', async () => {
     const { path, other } = await owned()
     const store = await opened(path, { takeover: true })
     const journal = await store.journal('sbx_a')
@@ -61,7 +61,7 @@ describe('a takeover', () => {
     expect(await journal.verify()).toMatchObject({ ok: true })
   })
 
-  test('of a stopped owner goes ahead without it, and it is fenced when it wakes', async () => {
+  test('does not wait for a stopped owner, which is fenced when it continues', async () => {
     const { path, other } = await owned()
     await other.kill('SIGSTOP')
     const store = await opened(path, { takeover: true }, { releaseMs: 50 })
@@ -76,7 +76,7 @@ describe('a takeover', () => {
     expect(store.lost.aborted).toBe(false)
   })
 
-  test('of a stopped owner holds when that one is killed and a third opens', async () => {
+  test('keeps the store locked when the stopped owner is killed and a third process opens it', async () => {
     const { path, other } = await owned()
     await other.kill('SIGSTOP')
     const store = await opened(path, { takeover: true }, { releaseMs: 50 })
@@ -90,7 +90,7 @@ describe('a takeover', () => {
     expect(await messages(next)).toEqual(['theirs', 'mine'])
   })
 
-  test('of an owner that writes all the time leaves it without a hold on the store', async () => {
+  test('makes an owner that writes continuously release its lock', async () => {
     const { path, other } = await owned()
     const fenced = (async () => {
       for (;;) await other.call('append', 'sbx_a', ['theirs'])
@@ -103,7 +103,7 @@ describe('a takeover', () => {
     await (await next.journal('sbx_a')).append([note('mine')])
   })
 
-  test('can itself be taken over', async () => {
+  test('can be followed by another takeover', async () => {
     const { path, other } = await owned()
     const second = await opened(path, { takeover: true })
     const fenced = await second.journal('sbx_a')
@@ -116,7 +116,7 @@ describe('a takeover', () => {
     expect(await other.call('lost')).toBe('store_fenced')
   })
 
-  test('of a store that nobody owns is an opening like any other', async () => {
+  test('opens a store without an owner normally', async () => {
     const path = join(folder(), 'journal.db')
     const store = await opened(path, { takeover: true })
     await expect(openStore(sqliteStore({ path }))).rejects.toMatchObject({ code: 'store_owned' })

@@ -17,7 +17,7 @@ async function turns(): Promise<void> {
 }
 
 describe('a tap', () => {
-  it('sees every event in the order of the journal, whatever was appended together', async () => {
+  it('gets every event in journal order, however events were batched', async () => {
     const record = await journal()
     const seen: JournalEvent[] = []
     record.tap((event) => void seen.push(event))
@@ -27,7 +27,7 @@ describe('a tap', () => {
     expect(seen.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  it('sees an event only after it is committed', async () => {
+  it('gets an event only after its commit', async () => {
     const record = await journal()
     const heads: number[] = []
     record.tap(({ seq }) => {
@@ -38,7 +38,7 @@ describe('a tap', () => {
     expect(heads).toEqual([2, 2])
   })
 
-  it('sees only what was committed after it was set, and of its own journal', async () => {
+  it('gets only later commits of its own journal', async () => {
     const store = await openMemory()
     const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
     await a.append([log('before')])
@@ -48,7 +48,7 @@ describe('a tap', () => {
     expect(seen).toEqual([['sbx_a', 'here']])
   })
 
-  it('sees only the types it asked for', async () => {
+  it('gets only the requested types', async () => {
     const record = await journal()
     const seen: string[] = []
     const untap = record.tap((event) => void seen.push(event.type), {
@@ -60,7 +60,7 @@ describe('a tap', () => {
     expect(untap.delivered).toBe(3)
   })
 
-  it('that is taken off sees nothing more, also when it takes itself off in the middle of a batch', async () => {
+  it('gets nothing after it was removed, even if it removes itself in the middle of a batch', async () => {
     const record = await journal()
     const [outside, inside]: [unknown[], unknown[]] = [[], []]
     const off = record.tap((event) => void outside.push(messageOf(event)))
@@ -78,7 +78,7 @@ describe('a tap', () => {
     expect(self.delivered).toBe(1)
   })
 
-  it('that sets another one is not seen by it: no event comes twice, and there is an end to it', async () => {
+  it('can add other taps, which get only later events', async () => {
     const record = await journal()
     let set = 0
     const later: unknown[] = []
@@ -98,14 +98,14 @@ describe('a tap', () => {
     ['types that are no list', () => undefined, { types: 'file.*' as never }],
     ['a queue of nothing', () => undefined, { ordered: true, queue: 0 }],
     ['a queue that is no number', () => undefined, { ordered: true, queue: Number.NaN }],
-  ])('with %s is refused', async (_what, tap, options) => {
+  ])('is rejected with %s', async (_what, tap, options) => {
     const record = await journal()
     expect(await thrownBy(() => record.tap(tap as Tap, options))).toMatchObject({ code: 'argument_invalid' })
   })
 })
 
-describe('what a tap is given', () => {
-  it('is its own to change: no reader, tap or record sees it', async () => {
+describe('the event that a tap gets', () => {
+  it('may be changed without effect on readers, other taps and the journal', async () => {
     const record = await journal()
     const live = record.tail({ after: 'now' })
     const next = live.next()
@@ -129,7 +129,7 @@ describe('what a tap is given', () => {
     await live.return?.()
   })
 
-  it('is a new copy every time, with keys that a careless copy would lose', async () => {
+  it('is a new copy every time, including keys such as __proto__', async () => {
     const record = await journal()
     const seen: JournalEvent[] = []
     for (let count = 0; count < 2; count += 1) record.tap((event) => void seen.push(event))
@@ -165,7 +165,7 @@ describe('a tap that fails', () => {
       },
     ],
     [
-      'gives something that only looks like a promise',
+      'returns a thenable that throws',
       () => ({
         // biome-ignore lint/suspicious/noThenProperty: the point of the test
         get then(): never {
@@ -173,7 +173,7 @@ describe('a tap that fails', () => {
         },
       }),
     ],
-  ])('because it %s is counted and reported, and fails nothing else', async (_what, tap) => {
+  ])('is counted and reported when it %s, and affects nothing else', async (_what, tap) => {
     const reports: { error: unknown; event: JournalEvent }[] = []
     const record = await journal({ onTapError: (error, event) => void reports.push({ error, event }) })
     const healthy: unknown[] = []
@@ -196,7 +196,7 @@ describe('a tap that fails', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('reporter is broken'))],
-  ])('may have a reporter that %s: nothing comes of it', async (_what, onTapError) => {
+  ])('is ignored when its error handler %s', async (_what, onTapError) => {
     const unhandled: unknown[] = []
     const note = (error: unknown) => void unhandled.push(error)
     process.on('unhandledRejection', note)
@@ -213,7 +213,7 @@ describe('a tap that fails', () => {
     }
   })
 
-  it('needs no reporter', async () => {
+  it('needs no error handler', async () => {
     const record = await journal()
     const untap = record.tap(() => Promise.reject(new Error('tap is broken')))
     await record.append(messages(1))
@@ -221,7 +221,7 @@ describe('a tap that fails', () => {
   })
 
   it.each([{ ordered: false }, { ordered: true }])(
-    'because it never settles (%j) holds up nothing',
+    'delays nothing when it never settles (%j)',
     async (options) => {
       const store = await openMemory()
       const record = await store.journal('sbx_a')
@@ -257,7 +257,7 @@ describe('an ordered tap', () => {
     expect([untap.delivered, untap.errors, untap.dropped]).toEqual([4, 0, 0])
   })
 
-  it('is called at once for the next, where an unordered one does not wait', async () => {
+  it('an unordered tap is called for the next event without waiting', async () => {
     const record = await journal()
     const gate = Promise.withResolvers<void>()
     const untap = record.tap(() => gate.promise)
@@ -266,7 +266,7 @@ describe('an ordered tap', () => {
     gate.resolve()
   })
 
-  it('goes on after an error', async () => {
+  it('continues after an error', async () => {
     const errors: unknown[] = []
     const record = await journal({ onTapError: (error) => void errors.push(error) })
     const seen: unknown[] = []
@@ -283,7 +283,7 @@ describe('an ordered tap', () => {
     expect(errors).toHaveLength(3)
   })
 
-  it('drops and counts what does not fit into its queue, and goes on with what does', async () => {
+  it('drops and counts events that do not fit into its queue, and delivers the others', async () => {
     const record = await journal()
     const gate = Promise.withResolvers<void>()
     const seen: unknown[] = []
@@ -308,7 +308,7 @@ describe('an ordered tap', () => {
     expect(await eventsOf(record)).toHaveLength(11)
   })
 
-  it('that is taken off forgets what waits', async () => {
+  it('drops its queue when it is removed', async () => {
     const record = await journal()
     const gate = Promise.withResolvers<void>()
     const seen: unknown[] = []
@@ -331,7 +331,7 @@ describe('an ordered tap', () => {
 })
 
 describe('a tap that never settles', () => {
-  it('has only so many calls under way; the rest is dropped and counted', async () => {
+  it('has a limited number of calls in flight; further events are dropped and counted', async () => {
     const record = await journal()
     const off = record.tap(() => new Promise(() => undefined), { queue: 5 })
     await record.append(messages(8))

@@ -5,7 +5,7 @@ import { processRoutes } from './processes.ts'
 import { sandboxRoutes } from './sandboxes.ts'
 import { sessionRoutes } from './sessions.ts'
 
-export { components } from './component.ts'
+export { components } from '../component.ts'
 export { execRequest } from './processes.ts'
 export { json } from './responses/json.ts'
 export { problem } from './responses/problem.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { named } from '../http/component.ts'
+import { named } from '../component.ts'
 import { lazily } from '../lazy.ts'
 import type { SetupStep } from '../sandbox/manifest.ts'
 import type { Given } from './given.ts'

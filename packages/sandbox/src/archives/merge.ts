@@ -14,7 +14,7 @@ export interface MergeOptions {
   /** Stores replaced entries until the end, so that a failed merge can be undone. */
   readonly trash?: Handle | undefined
   /** Called for each placed entry; a new directory is reported once, without its content. */
-  readonly onPlaced?: (path: string, how: 'new' | 'replaced') => void
+  readonly onMerged?: (path: string, how: 'new' | 'replaced') => void
 }
 
 export interface MergeCounts {
@@ -41,7 +41,7 @@ export async function merge(
       counts[how] += 1
       if (how === 'kept') return
       placed.place({ parent: from, name }, { parent: into, name }, path, how === 'replaced')
-      options.onPlaced?.(path, how)
+      options.onMerged?.(path, how)
     })
   } catch (error) {
     placed.undo(error)

@@ -145,7 +145,7 @@ export class EngineCore {
       machine.onLost((reason) => void withoutOperation(() => this.#onMachineLost(journal, machine, reason)))
       const gateway = machine.sharesLoopback ? undefined : this.#createGateway(machine, journal)
       if (gateway !== undefined && egress.length > 0)
-        await journal.operate('open_network', { reach: egress }, () => gateway.allow(egress))
+        await journal.operate('open_network', { egress }, () => gateway.allow(egress))
       const files = await this.#openFiles(machine, gateway)
       return { machine, gateway, files, forwards: new Forwards((port) => machine.connect(port)) }
     } catch (error) {

@@ -124,14 +124,14 @@ export class SandboxFiles implements Files {
 
   async stat(path: string, options: FileOptions = {}): Promise<FileStat> {
     checkOptions('files.stat', fileOptions.plain, options)
-    return this.#observe('stat', path, options, ({ context }, as) =>
+    return this.#operateAtOnce('stat', path, options, ({ context }, as) =>
       walk(context.places, path, { as, follow: false }, (resolved) => statOf(context, resolved)),
     )
   }
 
   async exists(path: string, options: FileOptions = {}): Promise<boolean> {
     checkOptions('files.exists', fileOptions.plain, options)
-    return this.#observe(
+    return this.#operateAtOnce(
       'exists',
       path,
       options,
@@ -328,7 +328,7 @@ export class SandboxFiles implements Files {
   }
 
   /** Runs a synchronous operation that changes nothing. */
-  #observe<T>(
+  #operateAtOnce<T>(
     op: string,
     path: string,
     options: FileOptions,

@@ -1,7 +1,7 @@
 import { chownSync, mkdirSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { type Grant, VitrineError } from '@vitrine/protocol'
-import { outside } from './errors.ts'
+import { pathOutside } from './errors.ts'
 import { isExactText, toBytes, toExactText } from './exact-text.ts'
 import { Handle } from './handle.ts'
 
@@ -79,14 +79,14 @@ export class AccessRoots {
       const root = this.#all.find((one) => one.path === here)
       if (root !== undefined) found = { root, names: names.slice(at + 1) }
     }
-    if (found === undefined) throw outside(path)
+    if (found === undefined) throw pathOutside(path)
     return found
   }
 
   /** Returns the nearest root that holds a path. The path must not contain links. */
   of(path: string): AccessRoot {
     const root = this.#of(path)
-    if (root === undefined) throw outside(path)
+    if (root === undefined) throw pathOutside(path)
     return root
   }
 

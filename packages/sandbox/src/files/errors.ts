@@ -41,7 +41,7 @@ function shortened(path: string): string {
   return path.length <= 300 ? path : `${path.slice(0, 200)}…${path.slice(-60)}`
 }
 
-export function outside(path: string): VitrineError {
+export function pathOutside(path: string): VitrineError {
   return new VitrineError(
     'path_outside',
     `${shown(path)} is outside the workspace and the granted directories.`,

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import type { AccessRoot, AccessRoots } from './access-roots.ts'
-import { fileError, outside } from './errors.ts'
+import { fileError, pathOutside } from './errors.ts'
 import { errnoOf, type Handle } from './handle.ts'
 import { type FileIdentity, mustSearch } from './identity.ts'
 
@@ -98,7 +98,7 @@ class PathWalk {
       const readable = this.#readable(directory, name)
       const entry = readable ?? directory.entry(name)
       if (entry === undefined) {
-        const missing = [name, ...this.#rest()]
+        const missing = [name, ...this.#namesAhead()]
         const asDirectory = ['', '.', '..'].includes(this.#ahead[0] ?? name)
         return { path: this.#pathOf(missing), parent: directory, name, entry, missing, asDirectory }
       }
@@ -108,7 +108,7 @@ class PathWalk {
         continue
       }
       this.#setLast(entry)
-      const last = this.#rest().length === 0
+      const last = this.#namesAhead().length === 0
       // A trailing slash requires a directory.
       const asDirectory = this.#ahead.length > 0
       if (kind === 'symlink' && (!last || asDirectory || this.#options.follow !== false)) {
@@ -181,7 +181,7 @@ class PathWalk {
     try {
       found = this.#places.locate([target, ...ahead].join('/'))
     } catch {
-      throw outside(this.#path)
+      throw pathOutside(this.#path)
     }
     this.#enter(found.root)
     this.#ahead.push(...found.names.reverse())
@@ -194,7 +194,7 @@ class PathWalk {
   }
 
   /** The names ahead, without empty ones and ".". */
-  #rest(): string[] {
+  #namesAhead(): string[] {
     return this.#ahead.filter((name) => name !== '' && name !== '.').toReversed()
   }
 

@@ -9,7 +9,7 @@ import { maxDepth } from './shell/parser-state.ts'
 import type { Script, SimpleCommand } from './shell/script.ts'
 import { literal } from './shell/word.ts'
 import { textReader } from './shell-prefix.ts'
-import { argvOf, showCommand, showWords } from './show.ts'
+import { argvOf, formatWords, showCommand } from './show.ts'
 
 export interface Judgement {
   readonly verdict: Verdict
@@ -116,7 +116,7 @@ function judgeGuesses(
     const guess = nestedCommand(command, words)
     const rule = policy.deny.find((candidate) => matchBroadly(candidate, guess) === 'yes')
     if (!rule) continue
-    const reason = `"${showCommand(command)}" may run "${showWords(words)}", which matches the deny rule ${JSON.stringify(rule.text)}.`
+    const reason = `"${showCommand(command)}" may run "${formatWords(words)}", which matches the deny rule ${JSON.stringify(rule.text)}.`
     found.parts.push({ argv: argvOf(guess), verdict: 'deny', rule: rule.text, reason })
   }
 }

@@ -13,14 +13,14 @@ export function argvOf({ assignments, words, redirections }: SimpleCommand): str
 }
 
 /** Formats a command for people: quotes show word boundaries, and control characters are escaped. */
-export function showWords(words: readonly Word[]): string {
+export function formatWords(words: readonly Word[]): string {
   return showArgv(
     words.map((word) => (word.pieces.every(isPlain) ? quoteIfNeeded(shownText(word)) : shownText(word))),
   )
 }
 
 export function showCommand(command: SimpleCommand): string {
-  return command.words.length > 0 ? showWords(command.words) : showArgv(argvOf(command))
+  return command.words.length > 0 ? formatWords(command.words) : showArgv(argvOf(command))
 }
 
 function showArgv(argv: readonly string[]): string {

@@ -51,7 +51,7 @@ export class NativeWatcher {
   readonly onNotice = (node: TreeNode, name: string | null): void => {
     countNotice()
     // Node decodes a name that is not UTF-8 lossily, so the whole directory is checked.
-    this.#rescanner.mark(node, name === null || name.includes('\ufffd') ? null : name)
+    this.#rescanner.markUncertain(node, name === null || name.includes('\ufffd') ? null : name)
     this.#lastNotice = performance.now()
     this.#schedule()
   }

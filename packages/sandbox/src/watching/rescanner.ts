@@ -30,7 +30,7 @@ export class Rescanner {
   }
 
   /** Marks a name as possibly changed; `null` marks the whole directory. */
-  mark(node: TreeNode, name: string | null): void {
+  markUncertain(node: TreeNode, name: string | null): void {
     if (name === null) {
       this.#dirty.set(node, null)
       return
@@ -80,9 +80,9 @@ export class Rescanner {
       if (round === maxRounds) break
       for (const [node, names] of later) {
         // The directory is not at its known path, so its parent has changed too.
-        if (node.parent !== undefined) this.mark(node.parent, node.name)
-        if (names === null) this.mark(node, null)
-        else for (const name of names) this.mark(node, name)
+        if (node.parent !== undefined) this.markUncertain(node.parent, node.name)
+        if (names === null) this.markUncertain(node, null)
+        else for (const name of names) this.markUncertain(node, name)
       }
       if (later.size === dirty.size && round > 2) break
     }
@@ -94,8 +94,8 @@ export class Rescanner {
       return await this.#tree.check(dirty, (change) => this.#recorder.add(change), timeSlice)
     } catch (error) {
       for (const [node, names] of dirty)
-        if (names === null) this.mark(node, null)
-        else for (const name of names) this.mark(node, name)
+        if (names === null) this.markUncertain(node, null)
+        else for (const name of names) this.markUncertain(node, name)
       throw error
     }
   }

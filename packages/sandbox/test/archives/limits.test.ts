@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultLimits, ArchiveTally } from '../../src/archives/limits.ts'
+import { ArchiveTally, defaultLimits } from '../../src/archives/limits.ts'
 
 const tooLarge = (limit: string) =>
   expect.objectContaining({

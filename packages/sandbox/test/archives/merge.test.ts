@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { merge } from '../../src/archives/merge.ts'
-import { openDescriptors, rooms } from './fixtures/room.ts'
+import { openDescriptors, rooms } from './fixtures/file-context.ts'
 import { treeOf } from './fixtures/tree.ts'
 
 const room = rooms()
@@ -27,7 +27,7 @@ describe('a merged tree', () => {
     const placed: string[] = []
     const before = openDescriptors()
     const inode = lstatSync(at('target/kept')).ino
-    const merged = await merge(staged, target, { onPlaced: (path, how) => placed.push(`${how} ${path}`) })
+    const merged = await merge(staged, target, { onMerged: (path, how) => placed.push(`${how} ${path}`) })
     expect(openDescriptors()).toBe(before)
     expect(merged).toEqual({ added: 3, replaced: 3, kept: 2 })
     expect(placed.toSorted()).toEqual([

@@ -9,7 +9,7 @@ import { unpack } from '../../src/archives/unpack.ts'
 import { closingStream } from '../../src/files/closing-stream.ts'
 import { fromBytes, toBytes } from '../../src/files/exact-text.ts'
 import type { Handle } from '../../src/files/handle.ts'
-import { openDescriptors, rooms } from './fixtures/room.ts'
+import { openDescriptors, rooms } from './fixtures/file-context.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
 
 const room = rooms()

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ArchiveTally } from '../../src/archives/limits.ts'
 import type { Member } from '../../src/archives/member.ts'
-import { ArchiveRules, type AcceptedMember, type RuleOptions } from '../../src/archives/rules.ts'
+import { type AcceptedMember, ArchiveRules, type RuleOptions } from '../../src/archives/rules.ts'
 
 type Given = Partial<Member> & Pick<Member, 'name'>
 
@@ -13,7 +13,14 @@ function judge(
 ): { judged: (AcceptedMember | undefined)[]; leftOut: LeftOut[] } {
   const leftOut: LeftOut[] = []
   const rules = new ArchiveRules(
-    { special: 'refuse', links: 'inside', below: '', rootPath: undefined, tally: new ArchiveTally(), ...options },
+    {
+      special: 'refuse',
+      links: 'inside',
+      below: '',
+      rootPath: undefined,
+      tally: new ArchiveTally(),
+      ...options,
+    },
     (left) => leftOut.push(left),
   )
   const judged = members.map((given) =>

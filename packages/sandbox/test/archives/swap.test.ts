@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { replaceContents } from '../../src/archives/replace-contents.ts'
-import { openDescriptors, rooms } from './fixtures/room.ts'
+import { openDescriptors, rooms } from './fixtures/file-context.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
 
 const room = rooms()

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { type ArchiveInput, fileByteSource } from '../../src/archives/byte-source.ts'
 import { pack } from '../../src/archives/pack.ts'
 import { type UnpackOptions, unpack } from '../../src/archives/unpack.ts'
-import { openDescriptors, type Room, rooms } from './fixtures/room.ts'
+import { openDescriptors, type Room, rooms } from './fixtures/file-context.ts'
 import { endOfTar, paxMember, type RawMember, rawMember, tarOf } from './fixtures/tar-bytes.ts'
 import { treeOf } from './fixtures/tree.ts'
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkEventInput } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { dialPlain, gone, hear, openTunnel, readHead, say, statusOf } from './fixtures/client.ts'
+import { closed, dialPlain, hear, openTunnel, readHead, say, statusOf } from './fixtures/client.ts'
 import { endings, ofType, openProxy, openUpstream } from './fixtures/proxy.ts'
 import { until } from './fixtures/until.ts'
 
@@ -150,14 +150,14 @@ describe('a tunnel', () => {
     })
     socket.write('x')
     socket.resume()
-    await gone(socket)
+    await closed(socket)
     await until(() => endings(events).length === 1)
   })
 
   it('has no time limit of its own, but takes one', async () => {
     const { socket, events } = await tunnelTo((upstream) => void upstream.resume(), 30)
     socket.resume()
-    await gone(socket)
+    await closed(socket)
     await until(() => endings(events).length === 1)
   })
 
@@ -194,7 +194,7 @@ describe('close()', () => {
     expect(endings(events)).toHaveLength(2)
     for (const client of [socket, silent, halfClosed]) {
       client.resume()
-      await gone(client)
+      await closed(client)
     }
     const late = await dialPlain(port)
     late.write(`CONNECT ${target} HTTP/1.1\r\n\r\n`)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { openSandbox } from '../fixtures/sandbox.ts'
 import { openBelow } from './fixtures/open-descriptors.ts'
 
-const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
+const flush = () => new Promise((resolve) => setTimeout(resolve, 20))
 
 describe('what is open on files', () => {
   it('is the same before and after every call, also those that are refused', async () => {
@@ -52,7 +52,7 @@ describe('what is open on files', () => {
       ]
       await Promise.allSettled(calls)
     }
-    await settle()
+    await flush()
     expect(openBelow(data).toSorted()).toEqual(before.toSorted())
   })
 
@@ -63,10 +63,10 @@ describe('what is open on files', () => {
     const streams = await Promise.all(Array.from({ length: 5 }, () => sandbox.files.read('large')))
     const writing = sandbox.files.write('never', new ReadableStream<Uint8Array>())
     const refused = expect(writing).rejects.toMatchObject({ code: 'cancelled' })
-    await settle()
+    await flush()
     await sandbox.lifecycle.shutdown()
     await refused
-    await settle()
+    await flush()
     expect(openBelow(data)).toEqual([])
     for (const stream of streams)
       await expect(stream.getReader().read()).rejects.toMatchObject({ code: 'cancelled' })

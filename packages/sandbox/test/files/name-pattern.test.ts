@@ -67,7 +67,7 @@ describe('a pattern of names', () => {
   })
 
   it('comes to an end, whatever it is', () => {
-    // What tries everything would need longer than there is time.
+    // A backtracking matcher would not finish in time.
     expect(matchName('*a'.repeat(120), 'a'.repeat(119).padEnd(255, 'b'))).toBe(false)
     expect(matchName('*?'.repeat(400), 'a'.repeat(255))).toBe(false)
     expect(namePattern('**/*a*a*a*b/'.repeat(60))(`${'a/'.repeat(2_000)}c`, 'c')).toBe(false)

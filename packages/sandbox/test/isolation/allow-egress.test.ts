@@ -15,13 +15,14 @@ async function serve(answer: string): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-const ask = (port: number) =>
+const request = (port: number) =>
   `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`
 
 it('allowEgress adds targets for a running sandbox without network', async () => {
   const sandbox = await openSandbox({ isolation: 'bubblewrap' })
   const [first, second, third] = [await serve('first'), await serve('second'), await serve('third')]
-  const reached = async (port: number) => (await sandbox.exec(ask(port), { shell: ['bash', '-c'] })).stdout
+  const reached = async (port: number) =>
+    (await sandbox.exec(request(port), { shell: ['bash', '-c'] })).stdout
   expect(await reached(first)).toBe('')
   await sandbox.allowEgress([`127.0.0.1:${first}`])
   expect(await reached(first)).toContain('first')

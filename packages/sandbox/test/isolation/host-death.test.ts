@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Host, type HostUser, isRoot, openHost, reasonToSkip } from './fixtures/open-host.ts'
-import { killIfThere, nameOf, parentOf, processesWith, within } from './fixtures/processes-of-host.ts'
+import { killIfThere, nameOf, parentOf, processesWith, withTimeLimit } from './fixtures/processes-of-host.ts'
 
 const trees = 20
 let words = 0
@@ -26,7 +26,7 @@ const shapes = (word: string) => [
 ]
 
 /** A process that forked twice and cleared its environment, so that only a PID namespace or a cgroup finds it. */
-const lost = (word: string) =>
+const disappeared = (word: string) =>
   `(env -i setsid sh -c 'sleep ${word} & exec sleep ${word}' &) ; exec env -i sleep ${word}`
 
 async function plant(
@@ -36,9 +36,9 @@ async function plant(
   held: boolean,
 ): Promise<void> {
   const sandbox = await host.open({ isolation })
-  const commands = held ? [...shapes(word), lost(word)] : shapes(word)
+  const commands = held ? [...shapes(word), disappeared(word)] : shapes(word)
   for (let tree = 0; tree < trees; tree++) await sandbox.spawn(commands[tree % commands.length] ?? '')
-  const grown = await within(30_000, () => processesWith(word).length >= 3 * trees)
+  const grown = await withTimeLimit(30_000, () => processesWith(word).length >= 3 * trees)
   expect(grown, 'all trees have grown').toBeDefined()
 }
 
@@ -56,7 +56,7 @@ describe.each(cases)('with isolation %s, as %s', (isolation, as: HostUser) => {
     const word = newWord()
     await plant(host, isolation, word, held)
     process.kill(host.pid, 'SIGKILL')
-    expect(await within(3_000, () => processesWith(word).length === 0)).toBeDefined()
+    expect(await withTimeLimit(3_000, () => processesWith(word).length === 0)).toBeDefined()
   })
 
   it.skipIf(skip)('^C in the terminal of the host leaves nothing either', async () => {
@@ -65,7 +65,7 @@ describe.each(cases)('with isolation %s, as %s', (isolation, as: HostUser) => {
     const word = newWord()
     await plant(host, isolation, word, held)
     process.kill(-host.pid, 'SIGINT')
-    expect(await within(3_000, () => processesWith(word).length === 0)).toBeDefined()
+    expect(await withTimeLimit(3_000, () => processesWith(word).length === 0)).toBeDefined()
   })
 
   it.skipIf(skip)('closing ends a command that emptied its environment', async () => {
@@ -75,7 +75,7 @@ describe.each(cases)('with isolation %s, as %s', (isolation, as: HostUser) => {
     const sandbox = await host.open({ isolation })
     await sandbox.spawn(`exec env -i sleep ${word}`)
     expect(
-      await within(30_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
+      await withTimeLimit(30_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
     ).toBeDefined()
     await host.close()
     expect(processesWith(word)).toEqual([])
@@ -88,10 +88,10 @@ describe.each(cases)('with isolation %s, as %s', (isolation, as: HostUser) => {
     const sandbox = await host.open({ isolation })
     await sandbox.spawn(`exec env -i sleep ${word}`)
     expect(
-      await within(30_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
+      await withTimeLimit(30_000, () => processesWith(word).some((pid) => nameOf(pid) === 'sleep')),
     ).toBeDefined()
     process.kill(host.pid, 'SIGKILL')
-    expect(await within(3_000, () => processesWith(word).length === 0)).toBeDefined()
+    expect(await withTimeLimit(3_000, () => processesWith(word).length === 0)).toBeDefined()
   })
 
   it.skipIf(skip)("the death of one host does not touch another's processes", async () => {
@@ -101,7 +101,7 @@ describe.each(cases)('with isolation %s, as %s', (isolation, as: HostUser) => {
     await plant(one, isolation, dying, held)
     await plant(two, isolation, living, held)
     process.kill(one.pid, 'SIGKILL')
-    expect(await within(3_000, () => processesWith(dying).length === 0)).toBeDefined()
+    expect(await withTimeLimit(3_000, () => processesWith(dying).length === 0)).toBeDefined()
     await sleep(300)
     expect(processesWith(living).length).toBeGreaterThanOrEqual(3 * trees)
   })
@@ -113,13 +113,13 @@ describe.each(['self', 'ordinary'] as const)('the first process (%s)', (as) => {
     const sandbox = await host.open()
     const word = newWord()
     await sandbox.spawn(shapes(word)[2] ?? '')
-    await within(30_000, () => processesWith(word).length >= 3)
+    await withTimeLimit(30_000, () => processesWith(word).length >= 3)
     const inits = processesWith('/run/vitrine/machine').filter(
       (pid) => nameOf(pid) === 'machine' && isBelow(pid, host.pid),
     )
     expect(inits).toHaveLength(1)
     for (const pid of inits) process.kill(pid, 'SIGKILL')
-    expect(await within(3_000, () => processesWith(word).length === 0)).toBeDefined()
+    expect(await withTimeLimit(3_000, () => processesWith(word).length === 0)).toBeDefined()
     await sleep(200)
     expect(await sandbox.events('sandbox.failed')).toMatchObject([{ data: { errorCode: 'interrupted' } }])
     await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'sandbox_not_running' })

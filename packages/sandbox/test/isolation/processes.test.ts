@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { nameOf, processesWith, within } from './fixtures/processes-of-host.ts'
+import { nameOf, processesWith, withTimeLimit } from './fixtures/processes-of-host.ts'
 import { forEverySandboxUser } from './fixtures/sandbox-users.ts'
 
 forEverySandboxUser(({ userCase, host, sandbox, output }) => {
@@ -120,7 +120,7 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
       processesWith('1234.5678').find(
         (pid) => nameOf(pid) === 'sleep' && readlinkSync(`/proc/${pid}/cwd`) === sandbox().root,
       )
-    await within(30_000, () => mine() !== undefined)
+    await withTimeLimit(30_000, () => mine() !== undefined)
     const status = readFileSync(`/proc/${mine()}/status`, 'utf8')
     const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
     if (userCase.as === 'self') expect(uid).toBeGreaterThanOrEqual(2 ** 30)

@@ -35,11 +35,11 @@ export function together(written: readonly Written[], stream = 'stdout'): string
 }
 
 /** A store whose commits block while it is held. */
-export function holding(driver: StoreDriver): StoreDriver & { hold(): () => void } {
+export function holding(driver: StoreDriver): StoreDriver & { pause(): () => void } {
   let held: Promise<void> = Promise.resolve()
   return {
     kind: driver.kind,
-    hold() {
+    pause() {
       const { promise, resolve } = Promise.withResolvers<void>()
       held = promise
       return resolve

@@ -140,7 +140,7 @@ describe('a journal that is slow', () => {
         drained += 1
       },
     })
-    const release = driver.hold()
+    const release = driver.pause()
     for (let count = 0; count < 16; count += 1) recorder.take('stdout', Buffer.alloc(65_536, 'x'))
     expect(recorder.full).toBe(false)
     recorder.take('stdout', Buffer.from('x'))

@@ -13,7 +13,7 @@ afterAll(() => stubs[Symbol.dispose]())
 const shells = ['/bin/sh', '/bin/bash'].filter((shell) => existsSync(shell))
 const numRuns = Number(process.env.POLICY_RUNS ?? 250)
 
-/** What was called was judged; what is only known when it runs may differ in its value. */
+/** Whether the policy judged a call; arguments that are known only at run time may differ. */
 function wasJudged(call: readonly string[], parts: readonly { readonly argv: readonly string[] }[]): boolean {
   return parts.some(({ argv }) => {
     if (argv[0] !== call[0]) return false

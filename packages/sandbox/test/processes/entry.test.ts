@@ -113,7 +113,7 @@ describe('a process that is restarted on failure', () => {
     const driver = holding(memoryStore())
     const scene = await entryFixture(driver)
     const entry = await scene.start('read line; exit 1', { restart: 'always' })
-    const release = driver.hold()
+    const release = driver.pause()
     entry.current.stdin?.end('\n')
     await until(() => entry.current.ended)
     const killed = entry.kill('cancelled')

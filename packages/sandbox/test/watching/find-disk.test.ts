@@ -22,8 +22,8 @@ import { PollWatcher } from '../../src/watching/poll.ts'
 import { ChangeRecorder } from '../../src/watching/recorder.ts'
 import { Tree } from '../../src/watching/tree.ts'
 import { eventsOf, openJournal } from '../output/journals.ts'
+import { shown } from './fixture.ts'
 import { differences, Fold, rescan } from './fold.ts'
-import { shown } from './scene.ts'
 
 type Run = (argv: readonly string[], root: string) => FindRun
 
@@ -95,7 +95,7 @@ async function polled(run: Run, prepare: (root: string) => void = () => undefine
     watcher,
     uncovered,
     events,
-    told: async () => (await events()).map(shown),
+    emitted: async () => (await events()).map(shown),
     runsBy(other: Run) {
       now = other
     },
@@ -125,7 +125,7 @@ describe.each([
     })
     const { root, watcher } = scene
     await watcher.flush()
-    expect(await scene.told()).toEqual([])
+    expect(await scene.emitted()).toEqual([])
     mkdirSync(join(root, '日本語/n\nl'), { recursive: true })
     writeFileSync(join(root, '日本語/n\nl/ファイル.txt'), 'こんにちは')
     writeFileSync(toBytes(`${root}/raw\udcff`), 'raw')
@@ -139,7 +139,7 @@ describe.each([
       writeFileSync(join(root, name, 'inside'), 'ignored')
     }
     await watcher.flush()
-    expect(await scene.told()).toEqual(
+    expect(await scene.emitted()).toEqual(
       expect.arrayContaining([
         'created 日本語/n\nl/ファイル.txt',
         'created link',
@@ -152,9 +152,9 @@ describe.each([
     rmSync(join(root, 'new'), { recursive: true })
     await watcher.flush()
     expect(await scene.faults()).toEqual([])
-    const before = (await scene.told()).length
+    const before = (await scene.emitted()).length
     await watcher.flush()
-    expect(await scene.told()).toHaveLength(before)
+    expect(await scene.emitted()).toHaveLength(before)
   })
 
   it.each<[string, Run]>([
@@ -168,11 +168,11 @@ describe.each([
     })
     scene.runsBy(broken)
     await expect(scene.watcher.flush()).rejects.toMatchObject({ code: 'file_failed' })
-    expect(await scene.told()).toEqual([])
+    expect(await scene.emitted()).toEqual([])
     scene.runsBy(run)
     rmSync(join(scene.root, 'file-7'))
     await scene.watcher.flush()
-    expect(await scene.told()).toEqual(['deleted file-7'])
+    expect(await scene.emitted()).toEqual(['deleted file-7'])
   })
 
   it('does not change its way of looking when a listing fails once', async () => {
@@ -180,7 +180,7 @@ describe.each([
     let failures = 1
     scene.runsBy((argv, root) => (failures-- > 0 ? said('', 1) : run(argv, root)))
     await scene.watcher.flush()
-    expect(await scene.told()).toEqual([])
+    expect(await scene.emitted()).toEqual([])
   })
 
   it('keeps what was written, up to a size', async () => {
@@ -214,6 +214,6 @@ describe('a directory that may not be read', () => {
     expect(scene.uncovered).toEqual(['closed: It may not be read.'])
     writeFileSync(join(scene.root, 'open'), 'x')
     await scene.watcher.flush()
-    expect(await scene.told()).toEqual(['created open'])
+    expect(await scene.emitted()).toEqual(['created open'])
   })
 })

@@ -4,13 +4,13 @@ import { dirname } from 'node:path'
 import type { JournalEvent } from '@vitrine/protocol'
 import { fromBytes, toBytes } from '../../src/files/exact-text.ts'
 
-/** What events, or a look at the disk, say of one path. */
+/** The state of one path, according to events or to the disk. */
 export interface Known {
   readonly kind: string
   readonly size?: number
   /** The hash of the content: on disk, or as the last event told. */
   readonly content?: string
-  /** What it was at the start, while no event told of another. */
+  /** The content at the start, while no event has reported another. */
   readonly assumed?: string
 }
 
@@ -33,7 +33,7 @@ export class Fold {
   readonly faults: string[] = []
 
   constructor(start: ReadonlyMap<string, Known>) {
-    // What was there before has no image.
+    // Files that existed before have no image.
     this.tree = new Map(
       [...start].map(([path, { content, ...known }]) => [
         path,
@@ -120,7 +120,7 @@ function exact(path: string, base64: string | undefined): string {
   return base64 === undefined ? path : fromBytes(Buffer.from(base64, 'base64'))
 }
 
-/** What is on disk now. */
+/** The current state of the disk. */
 export function rescan(root: string, ignored: ReadonlySet<string> = new Set()): Map<string, Known> {
   const found = new Map<string, Known>()
   const visit = (directory: string) => {

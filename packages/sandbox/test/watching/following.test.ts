@@ -17,13 +17,13 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { toBytes } from '../../src/files/exact-text.ts'
+import { openScene, type Scene, type SceneOptions, toldBy } from './fixture.ts'
 import { differences, Fold, rescan } from './fold.ts'
-import { openScene, type Scene, type SceneOptions, toldBy } from './scene.ts'
 
 // The poller looks when it is flushed: a look between the making of a file and its first byte sees two changes.
 const modes: SceneOptions[] = [{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8 }]
 
-/** What the events since the start amount to, held against the disk. */
+/** Compares the state that the events since the start lead to with the disk. */
 async function faultsOf(scene: Scene, start: ReturnType<typeof rescan>): Promise<string[]> {
   await scene.watcher.flush()
   const fold = new Fold(start)

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openScene, type Scene, type SceneOptions } from './scene.ts'
+import { openScene, type Scene, type SceneOptions } from './fixture.ts'
 
 const hashOf = (text: string) => `sha256:${hash('sha256', text)}`
 

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { countNotice } from '../../src/watching/overflow.ts'
+import { openScene, type SceneOptions, toldBy } from './fixture.ts'
 import { differences, Fold, rescan } from './fold.ts'
-import { openScene, type SceneOptions, toldBy } from './scene.ts'
 import { openTreeScene } from './tree-scene.ts'
 
 const modes: SceneOptions[] = [{ mode: 'native' }, { mode: 'poll', intervalMs: 1 }]
@@ -107,7 +107,7 @@ describe('a flush', () => {
     // As many as a full queue holds come before the mark.
     for (let count = 0; count < 20_000; count += 1) countNotice()
     await flushed
-    expect(await scene.told()).toEqual(['created deaf/lost'])
+    expect(await scene.emitted()).toEqual(['created deaf/lost'])
   })
 })
 

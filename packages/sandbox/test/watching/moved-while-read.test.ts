@@ -22,7 +22,7 @@ it('keeps the content of a file that was moved just when it was to be read', asy
   await scene.watcher.flush()
   // It was moved while the first one looked.
   await scene.watcher.flush()
-  expect(await scene.told()).toEqual(['created draft', 'moved draft → file'])
+  expect(await scene.emitted()).toEqual(['created draft', 'moved draft → file'])
   const [created, moved] = await scene.events()
   expect(created?.data).toMatchObject({ afterOmitted: 'unreadable' })
   expect(moved?.data.after).toMatch(/^sha256:/)

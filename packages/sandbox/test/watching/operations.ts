@@ -23,18 +23,18 @@ interface Pick {
 }
 
 /** A name, new or not, in one of the directories that are there. */
-interface Place {
+interface OperationTarget {
   readonly in: number
   readonly name: string
 }
 
 /** Something that is done to a workspace. What cannot be done is not done. */
 export type Operation =
-  | { readonly do: 'write'; readonly at: Place; readonly text: string }
+  | { readonly do: 'write'; readonly at: OperationTarget; readonly text: string }
   | { readonly do: 'append' | 'rewrite'; readonly at: Pick; readonly text: string }
   | { readonly do: 'truncate' | 'remove' | 'chmod' | 'toFile' | 'toDirectory'; readonly at: Pick }
-  | { readonly do: 'symlink' | 'makeNested'; readonly at: Place }
-  | { readonly do: 'rename' | 'link'; readonly at: Pick; readonly to: Place }
+  | { readonly do: 'symlink' | 'makeNested'; readonly at: OperationTarget }
+  | { readonly do: 'rename' | 'link'; readonly at: Pick; readonly to: OperationTarget }
   | { readonly do: 'renameOver' | 'swap'; readonly at: Pick; readonly to: Pick }
   | { readonly do: 'pause'; readonly milliseconds: number }
   | { readonly do: 'flush' }
@@ -42,7 +42,7 @@ export type Operation =
 type Deed = Exclude<Operation, { do: 'pause' | 'flush' }>
 
 const at: fc.Arbitrary<Pick> = fc.record({ one: fc.nat(1_000) })
-const to: fc.Arbitrary<Place> = fc.record({
+const to: fc.Arbitrary<OperationTarget> = fc.record({
   in: fc.nat(1_000),
   name: fc.constantFrom('a', 'b', 'c', 'd', 'é', 'n\nl', 'raw\udcff'),
 })
@@ -82,7 +82,7 @@ export async function carryOut(root: string, one: Operation, flush: () => Promis
     await flush()
     return []
   }
-  const place = (where: Pick | Place) => pathOf(root, where)
+  const place = (where: Pick | OperationTarget) => pathOf(root, where)
   const paths = 'to' in one ? [place(one.at), place(one.to), between] : [place(one.at)]
   try {
     act(one, bytes(root, paths[0]!), bytes(root, paths[1] ?? ''), bytes(root, between))
@@ -94,7 +94,7 @@ export async function carryOut(root: string, one: Operation, flush: () => Promis
   return paths
 }
 
-function pathOf(root: string, where: Pick | Place): string {
+function pathOf(root: string, where: Pick | OperationTarget): string {
   const all = ['', ...pathsOf(root, '')]
   if ('one' in where) return all[where.one % all.length || 1] ?? 'nothing'
   const directories = all.filter((path) => lstatSync(bytes(root, path)).isDirectory())

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { newScene, type SceneOptions, shown } from './fixture.ts'
 import { differences, Fold, pathIn, rescan } from './fold.ts'
 import { carryOut, type Operation, operation } from './operations.ts'
-import { newScene, type SceneOptions, shown } from './scene.ts'
 
 const runs = Number(process.env.WATCH_RUNS ?? 150)
 

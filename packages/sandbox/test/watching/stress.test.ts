@@ -4,8 +4,8 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { openScene, type Scene, type SceneOptions, toldBy } from './fixture.ts'
 import { differences, Fold, rescan } from './fold.ts'
-import { openScene, type Scene, type SceneOptions, toldBy } from './scene.ts'
 
 const modes: SceneOptions[] = [{ mode: 'native' }, { mode: 'poll', intervalMs: 50 }]
 

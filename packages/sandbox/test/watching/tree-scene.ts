@@ -12,7 +12,7 @@ import type { TreeNode } from '../../src/watching/node.ts'
 import { ChangeRecorder } from '../../src/watching/recorder.ts'
 import { Tree } from '../../src/watching/tree.ts'
 import { eventsOf, openJournal } from '../output/journals.ts'
-import { shown } from './scene.ts'
+import { shown } from './fixture.ts'
 
 export interface TreeScene {
   readonly root: string
@@ -21,13 +21,13 @@ export interface TreeScene {
   /** Parts that are not followed, with why. */
   readonly uncovered: string[]
   events(): Promise<JournalEvent[]>
-  told(): Promise<string[]>
+  emitted(): Promise<string[]>
 }
 
 /** A workspace whose disk can be made to fail. */
 export async function openTreeScene(options: {
   prepare?(root: string): void
-  /** What is in the way of looking at a directory. */
+  /** Wraps the function that opens a directory. */
   around?(path: string, real: OpenDirectory): OpenDirectory
 }): Promise<TreeScene> {
   const folder = mkdtempSync(join('/var/tmp', 'vitrine-watch-'))
@@ -67,7 +67,7 @@ export async function openTreeScene(options: {
   })
   await tree.initialScan(new TimeSlice())
   const events = async () => (await eventsOf(journal)).filter(({ type }) => type.startsWith('file.'))
-  return { root, tree, watcher, uncovered, events, told: async () => (await events()).map(shown) }
+  return { root, tree, watcher, uncovered, events, emitted: async () => (await events()).map(shown) }
 }
 
 function wrapped(

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { OpenDirectory } from '../../src/watching/disk.ts'
-import { openScene } from './scene.ts'
+import { openScene } from './fixture.ts'
 import { openTreeScene } from './tree-scene.ts'
 
 const denied = () => Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' })
@@ -34,7 +34,7 @@ describe('what is not covered', () => {
     writeFileSync(join(scene.root, 'one/file'), 'seen')
     writeFileSync(join(scene.root, 'file'), 'seen')
     await scene.watcher.flush()
-    expect((await scene.told()).toSorted()).toEqual(['created file', 'created one/file'])
+    expect((await scene.emitted()).toSorted()).toEqual(['created file', 'created one/file'])
   })
 
   it('is every directory that came after the limit, by name', async () => {
@@ -98,13 +98,13 @@ describe('a directory that may not be read', () => {
     })
     expect(scene.uncovered).toContain('closed: It may not be read.')
     await scene.watcher.flush()
-    expect(await scene.told()).toEqual([])
+    expect(await scene.emitted()).toEqual([])
     open = true
     chmodSync(join(scene.root, 'closed'), 0o755)
     await scene.watcher.flush()
     writeFileSync(join(scene.root, 'closed/below/file'), 'written')
     await scene.watcher.flush()
-    const told = await scene.told()
+    const told = await scene.emitted()
     expect(told).toContain('changed closed')
     expect(told.some((line) => line.endsWith('closed/below/file'))).toBe(true)
   })
@@ -124,12 +124,12 @@ describe('a directory that may not be read', () => {
     rmSync(join(scene.root, 'door/gone'))
     writeFileSync(join(scene.root, 'door/new'), 'x')
     await scene.watcher.flush()
-    expect(await scene.told()).toEqual(['changed door'])
+    expect(await scene.emitted()).toEqual(['changed door'])
     expect(scene.uncovered).toContain('door: It may not be read.')
     open = true
     chmodSync(join(scene.root, 'door'), 0o755)
     await scene.watcher.flush()
-    expect((await scene.told()).toSorted()).toEqual([
+    expect((await scene.emitted()).toSorted()).toEqual([
       'changed door',
       'changed door',
       'created door/new',
@@ -145,7 +145,7 @@ describe('a directory that may not be read', () => {
     mkdirSync(join(scene.root, 'new/open'))
     writeFileSync(join(scene.root, 'new/open/file'), 'x')
     await scene.watcher.flush()
-    expect(await scene.told()).toEqual(
+    expect(await scene.emitted()).toEqual(
       expect.arrayContaining(['created new/closed', 'created new/open/file']),
     )
     expect(scene.uncovered).toContain('new/closed: It may not be read.')

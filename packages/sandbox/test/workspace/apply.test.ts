@@ -50,7 +50,7 @@ describe.each(isolations)('a manifest under isolation %s', (isolation) => {
 
   it('gives its variables to every command, alone, at once and later, and those of a step to that step', async () => {
     const scene = await openScene()
-    // What a shell would print in quotes of one kind, read by quotes of the other: tanstack-ai B5.
+    // A value with both kinds of quotes must survive a shell: tanstack-ai B5.
     const hard = 'two  words "double" \'single\' $HOME `x` \\ \n end'
     const print = (to: string) => `printf "%s|%s|" "$HARD" "$STEP" > "$OUT/${to}"; pwd >> "$OUT/${to}"`
     const sandbox = await scene.prepare(

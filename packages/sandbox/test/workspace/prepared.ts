@@ -13,7 +13,7 @@ import {
   local,
 } from '../../src/index.ts'
 
-export interface Asked extends LocalOptions {
+export interface PreparedOptions extends LocalOptions {
   readonly id?: string
   readonly store?: Store
   readonly policy?: CommandPolicy
@@ -48,11 +48,11 @@ export async function openScene() {
     store,
     id,
     events,
-    prepare: (workspace: WorkspaceManifest, asked: Asked = {}) =>
+    prepare: (workspace: WorkspaceManifest, asked: PreparedOptions = {}) =>
       prepare(workspace, { data, store, id, ...asked }),
-    /** What there is of the sandbox on disk. */
+    /** Files of the sandbox on disk. */
     left: () => readdirSync(join(data, 'sandboxes'), { recursive: true }),
-    /** What was said of its steps: `3 started`. */
+    /** The recorded steps: `3 started`. */
     steps: async () => (await progress(events)).map(({ step, state }) => `${step} ${state}`),
     progress: () => progress(events),
   }
@@ -77,7 +77,7 @@ async function progress(events: () => Promise<readonly JournalEvent[]>): Promise
 
 export async function prepare(
   workspace: WorkspaceManifest,
-  { id, store, policy, signal, ...options }: Asked = {},
+  { id, store, policy, signal, ...options }: PreparedOptions = {},
 ): Promise<LocalSandbox> {
   const asked = {
     provider: local({ data: options.data ?? folder(), ...options }),

@@ -45,7 +45,7 @@ export function makeRepository(): Repository {
 
 export interface GitServer {
   readonly port: number
-  /** What came as the authorization of each request that had one. */
+  /** The Authorization header of each request that had one. */
   readonly authorizations: readonly string[]
 }
 

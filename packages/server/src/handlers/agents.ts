@@ -4,7 +4,7 @@ import type { Daemon } from '../daemon/daemon.ts'
 import type { HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { frame } from '../streams/frames.ts'
-import { eventStream, type StreamSource } from '../streams/stream.ts'
+import { type EventStreamSource, eventStream } from '../streams/stream.ts'
 
 type AgentRoutes = Pick<typeof sessionRoutes, 'listAgents' | 'getAgent' | 'installAgent'>
 
@@ -73,7 +73,7 @@ function agentJson(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
 /** A stream of `progress` frames, then one `result` or `error` frame. */
 function progressSource(
   install: (onProgress: (progress: InstallProgress) => void) => Promise<unknown>,
-): StreamSource {
+): EventStreamSource {
   const frames: Uint8Array[] = []
   let wake = () => {}
   let isOver = false

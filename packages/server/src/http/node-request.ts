@@ -144,10 +144,10 @@ function byteStreamOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
 
 function abortOnDisconnect(outgoing: ServerResponse): AbortController {
   const leaving = new AbortController()
-  const leave = () => {
+  const cancel = () => {
     if (!outgoing.writableFinished) leaving.abort()
   }
-  if (outgoing.destroyed) leave()
-  else outgoing.once('close', leave)
+  if (outgoing.destroyed) cancel()
+  else outgoing.once('close', cancel)
   return leaving
 }

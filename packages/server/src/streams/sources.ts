@@ -1,13 +1,13 @@
 import type { EncodedEvent, Tail } from '@vitrine/journal'
 import { FrameJoiner, frame } from './frames.ts'
-import type { StreamSource } from './stream.ts'
+import type { EventStreamSource } from './stream.ts'
 
 /** Events of a journal. Heartbeats carry the cursor, which also advances past events that the filter rejects. */
 export function journalSource(
   tail: Tail<EncodedEvent>,
   closing: AbortSignal,
   onClose: () => void,
-): StreamSource {
+): EventStreamSource {
   const frames = new FrameJoiner()
   const position = () => ({ cursor: tail.cursor ?? null })
   return {
@@ -29,7 +29,7 @@ export function framesOf<Item>(
   items: AsyncIterator<Item, unknown>,
   toJson: (item: Item) => unknown,
   { close, closing }: { close(): void; readonly closing: AbortSignal },
-): StreamSource {
+): EventStreamSource {
   return {
     async next() {
       const { done, value } = await items.next()

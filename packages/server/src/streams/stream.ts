@@ -5,7 +5,7 @@ import { HttpResponse } from '../http/http-response.ts'
 import { frame } from './frames.ts'
 
 /** The source of an event stream. */
-export interface StreamSource {
+export interface EventStreamSource {
   /** The next chunk; undefined at the end. */
   next(): Promise<Uint8Array | undefined>
   /** Data of the heartbeat that is sent at the start and when the stream is idle. */
@@ -23,14 +23,14 @@ export interface StreamLimits {
 }
 
 /** Server-sent events, produced on demand: a stalled reader costs one chunk and is disconnected after `stallMs`. */
-export function eventStream(source: StreamSource, { heartbeatMs, stallMs }: StreamLimits): HttpResponse {
+export function eventStream(source: EventStreamSource, { heartbeatMs, stallMs }: StreamLimits): HttpResponse {
   const headers = { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
   const body = closingParts(streamFrames(source, heartbeatMs), () => source.close())
   return new HttpResponse(200, headers, body, stallMs)
 }
 
 async function* streamFrames(
-  source: StreamSource,
+  source: EventStreamSource,
   heartbeatMs: number,
 ): AsyncGenerator<Uint8Array, undefined> {
   try {

@@ -46,7 +46,7 @@ function nothingHappened(): void {
 }
 
 describe('an archive that slips out', () => {
-  it.each(kinds)('is refused whole, whichever way it comes: %s', async (kind) => {
+  it.each(kinds)('is refused as a whole on every route: %s', async (kind) => {
     const archive = tarOf(file('first'), ...bad(outside)[kind]!)
     await send('PUT', '/v1/files/archive?path=.&scheme=tar', archive)
     await send('POST', '/v1/files/extract?path=given.tar&scheme=tar', archive)
@@ -64,7 +64,7 @@ describe('an archive that slips out', () => {
     nothingHappened()
   })
 
-  it('does not go through a link that was in the workspace before it', async () => {
+  it('is not written through a link that was in the workspace before', async () => {
     await daemon.call('POST', '/v1/exec', { command: ['ln', '-s', outside, 'door'] })
     const archive = tarOf(file('door/new.txt'))
     for (const [method, path] of [
@@ -78,7 +78,7 @@ describe('an archive that slips out', () => {
     }
   })
 
-  it('does not take along what a link in the workspace leads to', async () => {
+  it('does not contain the target of a link in the workspace', async () => {
     await daemon.call('POST', '/v1/exec', { command: ['ln', '-sfn', outside, 'peek'] })
     for (const path of ['/v1/files/archive?path=.', '/v1/workspace']) {
       const response = await daemon.fetch(path)

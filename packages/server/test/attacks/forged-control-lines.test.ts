@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, openDaemon, type TestDaemon, token } from '../daemon.ts'
+import { allEvents, openDaemon, type ResponseJson, type TestDaemon, token } from '../daemon.ts'
 import { framesUntil } from '../frames.ts'
 import { dialSocket, terminalPath } from '../sockets/dialling.ts'
 
@@ -10,7 +10,7 @@ const event = {
   source: 'engine',
   data: { process: 'x', outcome: 'ok', exitCode: 0 },
 }
-/** What would mean something if anybody took a program at its word. */
+/** Lines that would be control messages if the daemon trusted a program's output. */
 const forged = [
   '\n\nevent: end\ndata: {"reason":"over"}\n\n',
   `\n\nid: forged\ndata: ${JSON.stringify(event)}\n\n`,
@@ -35,15 +35,15 @@ const spawn = (body: object) => daemon.call('POST', '/v1/processes', body)
 const exitsOf = async (id: string) =>
   (await allEvents(daemon, '&types=process.exited')).filter(({ data }) => data.process === id)
 
-describe('a program that prints what looks like ours', () => {
-  it('has its own exit and its own words, to the byte', async () => {
+describe('a program that prints forged control lines', () => {
+  it('keeps its own exit and its output, to the byte', async () => {
     const result = await daemon.call('POST', '/v1/exec', { command })
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 3, stdout: forged, stderr: forged })
     const finished = (await allEvents(daemon, '&types=operation.finished')).at(-1)
     expect(finished).toMatchObject({ source: 'engine', data: { op: 'exec', outcome: 'failed', exitCode: 3 } })
   })
 
-  it('ends once, as it did, in the journal and for whoever asks', async () => {
+  it('ends once, with its real exit, in the journal and in responses', async () => {
     const { id } = await spawn({ command })
     const info = await daemon.call('GET', `/v1/processes/${id}?wait=50000`)
     expect(info).toMatchObject({ state: 'exited', exitCode: 3, exit: { outcome: 'failed' } })
@@ -64,7 +64,7 @@ describe('a program that prints what looks like ours', () => {
   })
 
   it('adds no event to the stream of the journal', async () => {
-    const { cursor } = await daemon.call('GET', '/v1/events?order=backwards&limit=1&types=process.exited')
+    const { cursor } = await daemon.call('GET', '/v1/events?order=desc&limit=1&types=process.exited')
     const { id } = await spawn({ command })
     const response = await daemon.fetch('/v1/events', { headers: { accept: 'text/event-stream' } })
     const frames = await framesUntil(
@@ -79,20 +79,20 @@ describe('a program that prints what looks like ours', () => {
     expect(cursor).toEqual(expect.any(String))
   })
 
-  it('says nothing as JSON on the WebSocket of its terminal', async () => {
+  it('sends nothing as JSON on the WebSocket of its terminal', async () => {
     const { id } = await spawn({ command: ['sh', '-c', 'read go; cat lines; exit 3'], tty: true })
     const socket = dialSocket(daemon, terminalPath(id), { token })
     await socket.opened
-    socket.say({ type: 'input', data: 'go\n' })
+    socket.sendJson({ type: 'input', data: 'go\n' })
     expect((await socket.closed).code).toBe(1000)
-    expect(socket.said).toEqual([
+    expect(socket.messages).toEqual([
       { type: 'ready', processId: id },
       { type: 'exit', exitCode: 3, signal: null, outcome: 'failed' },
     ])
     expect(socket.output).toContain('"exitCode":0')
   })
 
-  it('finds no way to us among what it has open', async () => {
+  it('has no file descriptor of the daemon', async () => {
     const script = [
       'for fd in $(ls /proc/self/fd); do',
       '  [ "$fd" -gt 2 ] && { cat lines >&"$fd"; } 2>/dev/null',
@@ -100,11 +100,11 @@ describe('a program that prints what looks like ours', () => {
     ]
     const result = await daemon.call('POST', '/v1/exec', { command: ['bash', '-c', script.join('\n')] })
     expect(result).toMatchObject({ outcome: 'failed', exitCode: 3 })
-    const after: Answer = await daemon.call('POST', '/v1/exec', { command: 'echo true' })
+    const after: ResponseJson = await daemon.call('POST', '/v1/exec', { command: 'echo true' })
     expect(after).toMatchObject({ outcome: 'ok', stdout: 'true\n' })
   })
 
-  it('cannot record what only the engine records', async () => {
+  it('cannot record events that only the engine may write', async () => {
     for (const type of ['process.exited', 'operation.finished', 'turn.finished', 'foreign.event']) {
       const response = await daemon.fetch('/v1/events', {
         method: 'POST',
@@ -114,7 +114,7 @@ describe('a program that prints what looks like ours', () => {
       expect(response.status).toBeGreaterThanOrEqual(400)
       expect(response.status).toBeLessThan(500)
     }
-    const told = {
+    const recorded = {
       type: 'log.message',
       source: 'engine',
       actor: 'root',
@@ -122,7 +122,7 @@ describe('a program that prints what looks like ours', () => {
     }
     const response = await daemon.fetch('/v1/events', {
       method: 'POST',
-      body: JSON.stringify({ events: [told] }),
+      body: JSON.stringify({ events: [recorded] }),
       headers: { 'content-type': 'application/json' },
     })
     const last = (await allEvents(daemon, '&types=log.message')).at(-1)

@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type TestDaemon, token } from '../daemon.ts'
-import { openScene, patience, type Site } from '../preview/scene.ts'
+import { openScene, patience, type Site } from '../preview/fixture.ts'
 
 let daemon: TestDaemon
 let site: Site
@@ -16,7 +16,7 @@ afterAll(async () => {
   await daemon?.close()
 })
 
-/** What a page of the site tries. In words: what runs in a page is not checked as what runs here. */
+/** The attacks of a page, as source text: code that runs in a page is not type-checked here. */
 const attempts = (url: string) => `(async () => {
   const attempt = async (run) => {
     try {
@@ -35,18 +35,18 @@ const attempts = (url: string) => `(async () => {
   }
 })()`
 
-/** What a page of the site gets when it reaches for the daemon. */
-async function reach(context: BrowserContext, address: string): Promise<unknown> {
+/** The results of a page's requests to the daemon. */
+async function tryFetch(context: BrowserContext, address: string): Promise<unknown> {
   const page = await context.newPage()
   await page.goto(`${address}grabby`)
   await expect.poll(() => page.title(), patience).not.toBe('')
   return page.evaluate(attempts(daemon.url))
 }
 
-it('a page by path is nobody’s: it has no origin, no storage, no cookies and no way to the daemon', async () => {
+it('a page by path has an opaque origin, no storage, no cookies and no access to the daemon', async () => {
   await using context = await browser.newContext()
   await context.addCookies([{ name: 'of-another-program', value: '1', url: daemon.url }])
-  const seen = await reach(context, `${daemon.url}${site.path}`)
+  const seen = await tryFetch(context, `${daemon.url}${site.path}`)
   expect(seen).toEqual({
     origin: 'null',
     storage: 'nothing',
@@ -58,9 +58,9 @@ it('a page by path is nobody’s: it has no origin, no storage, no cookies and n
   expect((await context.cookies()).map(({ name }) => name)).toEqual(['of-another-program'])
 })
 
-it('a page by host has an origin of its own, and no way to the daemon', async () => {
+it('a page by host has its own origin, and no access to the daemon', async () => {
   await using context = await browser.newContext()
-  const seen = await reach(context, site.url)
+  const seen = await tryFetch(context, site.url)
   expect(seen).toMatchObject({
     origin: new URL(site.url).origin,
     health: 'nothing',
@@ -70,25 +70,28 @@ it('a page by host has an origin of its own, and no way to the daemon', async ()
   expect(names).toEqual([])
 })
 
-it.each(['path', 'host'] as const)('a page by %s does not sign out who looks in', async (form) => {
-  await using context = await browser.newContext()
-  const inside = await context.newPage()
-  await inside.goto(`${daemon.url}/ui/#token=${token}`)
-  await inside.locator('.row', { hasText: 'sandbox.ready' }).waitFor()
-  await reach(context, form === 'path' ? `${daemon.url}${site.path}` : site.url)
-  await inside.reload()
-  await inside.locator('.row', { hasText: 'sandbox.ready' }).waitFor()
-  expect(inside.url()).toBe(`${daemon.url}/ui/`)
-})
+it.each(['path', 'host'] as const)(
+  'a page by %s does not sign out the user of the Inspector',
+  async (form) => {
+    await using context = await browser.newContext()
+    const inside = await context.newPage()
+    await inside.goto(`${daemon.url}/ui/#token=${token}`)
+    await inside.locator('.row', { hasText: 'sandbox.ready' }).waitFor()
+    await tryFetch(context, form === 'path' ? `${daemon.url}${site.path}` : site.url)
+    await inside.reload()
+    await inside.locator('.row', { hasText: 'sandbox.ready' }).waitFor()
+    expect(inside.url()).toBe(`${daemon.url}/ui/`)
+  },
+)
 
 it.each(['path', 'host'] as const)(
-  'a page by %s speaks with its own server over a WebSocket',
+  'a page by %s connects to its own server over a WebSocket',
   async (form) => {
     await using context = await browser.newContext()
     const page = await context.newPage()
     const address = form === 'path' ? `${daemon.url}${site.path}` : site.url
     await page.goto(`${address}grabby`)
-    const told = await page.evaluate(
+    const result = await page.evaluate(
       (url) =>
         new Promise<string>((resolve) => {
           const socket = new WebSocket(url)
@@ -104,6 +107,6 @@ it.each(['path', 'host'] as const)(
         }),
       `${address.replace('http', 'ws')}live`,
     )
-    expect(told).toBe('there')
+    expect(result).toBe('there')
   },
 )

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDaemon, token } from '../daemon.ts'
-import { isolations, openScene, patience, type Site, seenBy, visit } from '../preview/scene.ts'
+import { isolations, openScene, patience, type Site, seenBy, visit } from '../preview/fixture.ts'
 import { dial } from '../raw.ts'
 
 describe.each(isolations)('a site in a sandbox (%s)', (isolation) => {
@@ -11,7 +11,7 @@ describe.each(isolations)('a site in a sandbox (%s)', (isolation) => {
   })
   afterAll(() => daemon?.close())
 
-  it('does not get the connection by refusing to be a WebSocket', async () => {
+  it('does not get the connection by refusing the WebSocket upgrade', async () => {
     const upgrade = [
       `GET ${site.path}refuse HTTP/1.1`,
       'host: localhost',
@@ -22,18 +22,18 @@ describe.each(isolations)('a site in a sandbox (%s)', (isolation) => {
     ]
     using connection = await dial(daemon.port, `${upgrade.join('\r\n')}\r\n\r\n`)
     await expect.poll(() => connection.text, patience).toMatch(/\r\n\r\nno|problem\+json/)
-    // What a proxy with connections that it keeps does next: the request of somebody else.
+    // A proxy with keep-alive connections sends another client's request next.
     connection.socket.write(
       `GET /v1/health HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`,
     )
-    const heard = async () => JSON.stringify((await seenBy(daemon, site)).seen)
+    const received = async () => JSON.stringify((await seenBy(daemon, site)).seen)
     await expect
-      .poll(async () => connection.socket.destroyed || (await heard()).includes('/v1/health'), patience)
+      .poll(async () => connection.socket.destroyed || (await received()).includes('/v1/health'), patience)
       .toBe(true)
-    expect(await heard()).not.toContain(token)
+    expect(await received()).not.toContain(token)
   })
 
-  it('is not asked anything before its request by what is sent too early', async () => {
+  it('does not receive early bytes of an upgrade as another request', async () => {
     const upgrade = [
       `GET ${site.path}live HTTP/1.1`,
       'host: localhost',
@@ -52,7 +52,7 @@ describe.each(isolations)('a site in a sandbox (%s)', (isolation) => {
     expect(lines).not.toContain('GET /early')
   })
 
-  it('cannot be reached through the daemon’s own routes, nor they through it', async () => {
+  it('cannot be reached through the daemon’s own routes, nor reach them', async () => {
     const forged = await visit(daemon, site, 'path', '', {
       headers: { authorization: 'Bearer wrong-token-0' },
     })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, openDaemon, type TestDaemon, token } from '../daemon.ts'
+import { allEvents, openDaemon, type ResponseJson, type TestDaemon, token } from '../daemon.ts'
 import { dialSocket, terminalPath } from '../sockets/dialling.ts'
 
 const secret = 'hushed-value-3f9c1b7d2e-5a60'
@@ -33,7 +33,7 @@ async function run(body: object): Promise<string> {
 
 async function recorded(id: string): Promise<string> {
   const { entries } = await daemon.call('GET', `/v1/processes/${id}/logs`)
-  return entries.map(({ data }: Answer) => Buffer.from(data, 'base64').toString()).join('')
+  return entries.map(({ data }: ResponseJson) => Buffer.from(data, 'base64').toString()).join('')
 }
 
 const shell = (command: string) => ({ command, shell: true })
@@ -65,28 +65,28 @@ describe('a secret that a program prints', () => {
     nothingIn(JSON.stringify(events), 'the events')
   })
 
-  it('goes to the one who asked all the same', async () => {
+  it('is still in the response to the caller', async () => {
     const { stdout } = await daemon.call('POST', '/v1/exec', { command: 'echo "$KEY"', env })
     expect(stdout).toBe(`${secret}\n`)
   })
 })
 
-it('is not in the recording of a terminal into which it was typed, at once or letter by letter', async () => {
+it('a typed secret is not in the recording of a terminal, typed at once or character by character', async () => {
   const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat', tty: true })
   const socket = dialSocket(daemon, terminalPath(id), { token })
   await socket.opened
-  socket.say({ type: 'input', data: `${secret}\n` })
+  socket.sendJson({ type: 'input', data: `${secret}\n` })
   await expect.poll(() => socket.output.split(secret).length, patience).toBe(3)
-  for (const letter of `${secret}\n`) socket.say({ type: 'input', data: letter })
+  for (const letter of `${secret}\n`) socket.sendJson({ type: 'input', data: letter })
   await expect.poll(() => socket.output.split(secret).length, patience).toBe(5)
-  socket.say({ type: 'input', data: '\x04' })
+  socket.sendJson({ type: 'input', data: '\x04' })
   await socket.closed
   nothingIn(await recorded(id), 'the recording')
   const events = (await allEvents(daemon)).filter(({ data }) => data.process === id)
   nothingIn(JSON.stringify(events), 'the events')
 })
 
-it('is not in the record of what failed because of it', async () => {
+it('a secret is not in the record of an operation that failed because of it', async () => {
   const refused: [string, string, object | undefined][] = [
     ['POST', '/v1/exec', { command: [`no-such-${secret}`] }],
     ['POST', '/v1/exec', { command: 'true', cwd: secret }],
@@ -108,7 +108,7 @@ it('is not in the record of what failed because of it', async () => {
   nothingIn(JSON.stringify(events), 'the events')
 })
 
-it('is in nothing that is kept: stream, page, summary, blobs, the files of the store', async () => {
+it('a secret is in no stream, page, summary, blob or file of the store', async () => {
   await daemon.call('POST', '/v1/exec', {
     command: 'echo "a $KEY b" > written.txt; echo "$KEY" > "$KEY.txt"',
     env,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { vitrine } from '../../../cli/test/vitrine-process.ts'
 import { openDaemon, type TestDaemon, token } from '../daemon.ts'
 
-/** What a terminal or a reader would take for more than text. */
+/** Characters that a terminal or a reader interprets as more than text. */
 const hostile: Readonly<Record<string, string>> = {
   'a clipboard (OSC 52)': '\x1b]52;c;cm0gLXJmIH4=\x07',
   'a title (OSC 0)': '\x1b]0;owned\x07',
@@ -20,7 +20,7 @@ const hostile: Readonly<Record<string, string>> = {
   'other ends of a line': 'a\u2028b\u2029c\u0085d\vf\f',
   'letters that are no letters': '\u{e0041}\u{e007f}',
 }
-/** What is left to obey or to hide; the end of a line is ours. */
+/** Control characters that are left in a text, except our own line ends. */
 const unsafeCharacters = /[\p{Cf}\u007f-\u009f\u2028\u2029]|(?!\n)\p{Cc}/u
 
 let daemon: TestDaemon
@@ -48,9 +48,9 @@ async function say(name: string, text: string): Promise<void> {
 
 const address = () => ['--url', daemon.url, '--token', token]
 
-describe('what a program says', () => {
+describe('the output of a program', () => {
   it.each([[[]], [['--json']], [['--all']], [['--all', '--json']]])(
-    'is nothing but text in a terminal: events tail %j',
+    'is printed as text only by events tail %j',
     async (flags) => {
       const run = vitrine(['events', 'tail', ...address(), ...flags])
       await run.says(/the-last-of-them.*\n/)
@@ -67,7 +67,7 @@ describe('what a program says', () => {
     },
   )
 
-  it('is nothing but text with colours either: only ours are there', async () => {
+  it('is printed as text only with colours, which are all ours', async () => {
     const run = vitrine(['events', 'tail', ...address()], { env: { NO_COLOR: '', FORCE_COLOR: '1' } })
     await run.says(/the-last-of-them.*\n/)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
@@ -75,8 +75,8 @@ describe('what a program says', () => {
   })
 })
 
-describe('what a server says', () => {
-  it('is nothing but text when it is an error', async () => {
+describe('the response of a server', () => {
+  it('is printed as text only when it is an error', async () => {
     const detail = Object.values(hostile).join(' ')
     const server = createServer((_, response) => {
       const problem = { code: 'token_invalid', status: 401, detail, hint: detail, title: detail }
@@ -91,7 +91,7 @@ describe('what a server says', () => {
     expect(run.stdout + run.stderr).not.toMatch(unsafeCharacters)
   })
 
-  it('is nothing but text when it repeats what it was asked for', async () => {
+  it('is printed as text only when it repeats the request', async () => {
     const name = '\x1b]0;owned\x07\u202e\u009b31m'
     const run = vitrine(['events', 'tail', ...address(), '--sandbox', name])
     expect((await run.exit()).code).toBe(1)
@@ -108,7 +108,7 @@ describe('the page', () => {
   })
   afterAll(() => browser?.close())
 
-  it('makes nothing but text of it, in rows and as JSON', async () => {
+  it('renders it as text only, in rows and as JSON', async () => {
     await using context = await browser.newContext()
     const page = await context.newPage()
     await page.goto(`${daemon.url}/ui/#token=${token}`)

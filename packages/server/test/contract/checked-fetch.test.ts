@@ -13,7 +13,7 @@ interface Sent {
   readonly isStream?: true
 }
 
-/** What a caller reads from a daemon that sends just this. */
+/** Fetches from a daemon that sends exactly this response. */
 async function read(
   method: string,
   path: string,
@@ -39,7 +39,7 @@ const problem = toProblem(new VitrineError('not_found', 'There is none.'))
 const stat = { path: 'a', kind: 'file', size: 1, mode: 420, modifiedAt: '2026-01-01T00:00:00.000Z' }
 
 describe('A request of the tests', () => {
-  it('passes on what is as the contract says', async () => {
+  it('returns a response that matches the contract', async () => {
     expect(await read('GET', '/v1/files/stat', json(stat))).toBe(JSON.stringify(stat))
     expect(await read('DELETE', '/v1/sandboxes/x', { status: 204 })).toBe('')
     const problems = { status: 404, type: 'application/problem+json', body: JSON.stringify(problem) }
@@ -90,7 +90,7 @@ describe('A request of the tests', () => {
     await expect(read(method, path, sent)).rejects.toMatchObject({ name: 'ContractError' })
   })
 
-  it('fails on a daemon whose host says more of a sandbox than the contract does', async () => {
+  it('fails on a daemon whose host adds a field that the contract does not have', async () => {
     await using daemon = await openDaemon()
     const list = daemon.host.list.bind(daemon.host)
     daemon.host.list = () => list().map((one) => ({ ...one, secret: 'x' }))

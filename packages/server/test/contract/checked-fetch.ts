@@ -21,7 +21,7 @@ async function checkedResponse(requested: Requested, response: Response): Promis
   if (body === null || requested.method === 'HEAD') return response
   if (type === 'text/event-stream') return passing(response, frameChecks(requested))
   if (type !== 'application/json' && type !== 'application/problem+json') return response
-  // Without a length it is still being made: whoever waits for it may give up first.
+  // Without a length the body is still being produced: its reader may give up first.
   if (!response.headers.has('content-length')) return passing(response, jsonCheck(requested, status))
   checkJson(requested, status, JSON.parse(await response.clone().text()))
   return response

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { pathsOf, problem, type Route, routes } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
 
-/** What was asked: enough to find the route. */
+/** The method and URL of a request, which identify its route. */
 export interface Requested {
   readonly method: string
   /** Without its query. */
@@ -48,30 +48,20 @@ export function checkHead(requested: Requested, status: number, type: string | u
     throw fail(types.join(' or ') || 'no content')
 }
 
-function statusesOf({
-  status = 200,
-  responseByStatus: answerByStatus,
-  response: answer,
-  ranges,
-  frames,
-}: Route): number[] {
-  if (answerByStatus !== undefined) return Object.keys(answerByStatus).map(Number)
-  return [answer === 'socket' ? 101 : status, ...(ranges ? [206] : []), ...(frames ? [200] : [])]
+function statusesOf({ status = 200, responseByStatus, response, ranges, frames }: Route): number[] {
+  if (responseByStatus !== undefined) return Object.keys(responseByStatus).map(Number)
+  return [response === 'socket' ? 101 : status, ...(ranges ? [206] : []), ...(frames ? [200] : [])]
 }
 
-function typesOf({
-  response: answer,
-  frames,
-  mediaTypes = ['application/octet-stream'],
-}: Route): readonly string[] {
-  if (answer === 'bytes') return mediaTypes
-  const json = typeof answer === 'string' ? [] : ['application/json']
+function typesOf({ response, frames, mediaTypes = ['application/octet-stream'] }: Route): readonly string[] {
+  if (response === 'bytes') return mediaTypes
+  const json = typeof response === 'string' ? [] : ['application/json']
   return [...json, ...(frames ? ['text/event-stream'] : [])]
 }
 
 /** Throws unless the JSON of a response is what the schema of its route says, and nothing more. */
 export function checkJson(requested: Requested, status: number, value: unknown): void {
-  const what = `${nameOf(requested)} answered ${status}`
+  const what = `${nameOf(requested)} responded with ${status}`
   const route = routeOf(requested)
   const schema = status >= 400 ? problem() : (route?.responseByStatus?.[status] ?? route?.response)
   if (schema === undefined || typeof schema === 'string')

@@ -22,11 +22,11 @@ describe('the Host header', () => {
     'sub.daemon.example',
     '2130706433',
     '0x7f000001',
-  ])('is refused as %j, with a good path and a good token', async (host) => {
-    const answer = await health(host.replaceAll('PORT', String(daemon.port)))
-    expect(answer.status).toBe(421)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
+  ])('is refused as %j, even with a valid path and token', async (host) => {
+    const response = await health(host.replaceAll('PORT', String(daemon.port)))
+    expect(response.status).toBe(421)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
   })
 
   it.each([
@@ -39,29 +39,29 @@ describe('the Host header', () => {
     'localhost#evil.example',
     '',
     'lоcalhost',
-  ])('is refused as %j, which is no name', async (host) => {
-    const answer = await health(host.replaceAll('PORT', String(daemon.port)))
-    expect(answer.status).toBe(421)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
+  ])('is refused as %j, which is no host name', async (host) => {
+    const response = await health(host.replaceAll('PORT', String(daemon.port)))
+    expect(response.status).toBe(421)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'host_refused', hint: expect.any(String) })
   })
 
   it.each(['127.0.0.1:PORT', 'localhost', 'LOCALHOST:PORT', '[::1]', '[::1]:PORT', 'daemon.example:1234'])(
     'is accepted as %j',
     async (host) => {
-      const answer = await health(host.replaceAll('PORT', String(daemon.port)))
-      expect(answer.status).toBe(200)
+      const response = await health(host.replaceAll('PORT', String(daemon.port)))
+      expect(response.status).toBe(200)
     },
   )
 
-  it('is what counts, whatever an absolute address says', async () => {
+  it('is checked also for an absolute request URL', async () => {
     const to = (target: string, host: string) =>
       say(daemon.port, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}`)
     expect((await to('http://localhost/v1/health', 'evil.example')).status).toBe(421)
     expect((await to('http://evil.example/v1/health', 'evil.example')).status).toBe(421)
   })
 
-  it('must be there', async () => {
+  it('is required', async () => {
     const modern = await say(daemon.port, `GET /v1/health HTTP/1.1\r\nauthorization: Bearer ${token}`)
     expect(modern.status).toBeGreaterThanOrEqual(400)
     expect(modern.headers.get('content-type')).toBe('application/problem+json')
@@ -71,7 +71,7 @@ describe('the Host header', () => {
   })
 
   it('is checked for pages too', async () => {
-    const answer = await say(daemon.port, 'GET /ui/ HTTP/1.1\r\nhost: evil.example')
-    expect(answer.status).toBe(421)
+    const response = await say(daemon.port, 'GET /ui/ HTTP/1.1\r\nhost: evil.example')
+    expect(response.status).toBe(421)
   })
 })

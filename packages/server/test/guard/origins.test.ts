@@ -23,7 +23,7 @@ describe('a page', () => {
     'https://app.example.com:8443',
     `${app}/`,
     '*',
-  ])('of %s may not call, with a good token either', async (origin) => {
+  ])('of %s may not call, even with a valid token', async (origin) => {
     const response = await health(origin)
     expect(await problemOf(response)).toMatchObject({ status: 403, code: 'origin_refused' })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
@@ -35,13 +35,13 @@ describe('a page', () => {
     expect(preflight.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('of the daemon itself may call, and needs no word about it', async () => {
+  it('of the daemon itself may call, and gets no CORS headers', async () => {
     const response = await health(daemon.url)
     expect(response.status).toBe(200)
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('that was allowed is answered with exactly its origin, on success, problem and stream', async () => {
+  it('of an allowed origin gets exactly its origin in success, problem and stream responses', async () => {
     const origin = { origin: app }
     for (const response of [
       await health(app),
@@ -56,7 +56,7 @@ describe('a page', () => {
     }
   })
 
-  it('that was allowed may ask first without a token, and learns what it may send', async () => {
+  it('of an allowed origin may send a preflight without a token', async () => {
     const response = await checkedFetch(`${daemon.url}/v1/exec`, {
       method: 'OPTIONS',
       headers: { origin: app, 'access-control-request-method': 'POST' },
@@ -68,7 +68,7 @@ describe('a page', () => {
     expect(response.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  it('is not told anything when nobody was allowed', async () => {
+  it('gets no CORS headers when no origin is allowed', async () => {
     await using closed = await openDaemon()
     const response = await checkedFetch(`${closed.url}/v1/health`, {
       method: 'OPTIONS',
@@ -77,7 +77,7 @@ describe('a page', () => {
     expect((await problemOf(response)).code).toBe('origin_refused')
   })
 
-  it('is allowed by its origin, and nothing else is one', async () => {
+  it('is allowed by its origin only, and other values are refused as origins', async () => {
     for (const cors of ['*', 'app.example.com', `${app}/path`, 'null'])
       await expect(openDaemon({ cors: [cors] }).then((one) => one.close())).rejects.toMatchObject({
         code: 'argument_invalid',
@@ -85,8 +85,8 @@ describe('a page', () => {
   })
 })
 
-describe('every answer', () => {
-  it('says that it is not to be guessed, framed, cached or read elsewhere, and sets no cookie', async () => {
+describe('every response', () => {
+  it('has the security headers, and sets no cookie', async () => {
     await daemon.call('PUT', '/v1/files/content?path=headers.txt')
     for (const [path, init] of [
       ['/v1/health', {}],

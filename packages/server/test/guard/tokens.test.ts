@@ -13,7 +13,7 @@ afterAll(() => daemon.close())
 const requests = everyRequest()
 
 describe('a route', () => {
-  it.each(requests)('refuses whoever has no good token: $method $path', async ({ method, path }) => {
+  it.each(requests)('refuses requests without a valid token: $method $path', async ({ method, path }) => {
     const events = await countEvents()
     for (const [query, headers] of [
       ['', {}],
@@ -34,7 +34,7 @@ describe('a route', () => {
   })
 
   it.each(requests.filter(({ access }) => access === 'full'))(
-    'refuses who may only look on, before it looks at what is wanted: $method $path',
+    'refuses a read-only token before the request is validated: $method $path',
     async ({ method, path }) => {
       const events = await countEvents()
       const response = await checkedFetch(`${daemon.url}${path}`, { method, headers: bearer(readToken) })
@@ -44,7 +44,7 @@ describe('a route', () => {
   )
 
   it.each(requests.filter(({ access }) => access === 'read'))(
-    'is also for those who may only look on: $method $path',
+    'allows a read-only token: $method $path',
     async ({ method, path }) => {
       const response = await checkedFetch(`${daemon.url}${path}`, { method, headers: bearer(readToken) })
       expect([401, 403]).not.toContain(response.status)
@@ -53,18 +53,15 @@ describe('a route', () => {
   )
 })
 
-describe('what is no route of the table', () => {
-  it.each(['/metrics', '/openapi.json', '/v1/nothing', '/'.repeat(3)])(
-    'needs a token too: %s',
-    async (path) => {
-      const response = await checkedFetch(`${daemon.url}${path}`)
-      expect(await problemOf(response)).toMatchObject({ status: 401, code: 'token_invalid' })
-    },
-  )
+describe('a path outside of the route table', () => {
+  it.each(['/metrics', '/openapi.json', '/v1/nothing', '/'.repeat(3)])('needs a token: %s', async (path) => {
+    const response = await checkedFetch(`${daemon.url}${path}`)
+    expect(await problemOf(response)).toMatchObject({ status: 401, code: 'token_invalid' })
+  })
 })
 
 describe('a token', () => {
-  it('is taken in any case of its scheme, and never twice', async () => {
+  it('is accepted with a scheme in any case, and never twice', async () => {
     const response = await checkedFetch(`${daemon.url}/v1/health`, {
       headers: { authorization: `bearer ${token}` },
     })
@@ -76,21 +73,21 @@ describe('a token', () => {
     expect(twice.status).toBe(401)
   })
 
-  it('is refused where it is too long or has spaces in it', async () => {
+  it('is refused if it is too long or contains spaces', async () => {
     for (const bad of ['x'.repeat(600), `${token} ${token}`, `${token},${token}`]) {
       const response = await checkedFetch(`${daemon.url}/v1/health`, { headers: bearer(bad) })
       expect((await problemOf(response)).code).toBe('token_invalid')
     }
   })
 
-  it('must be one that nobody guesses', async () => {
+  it('must have at least eight visible characters', async () => {
     for (const weak of ['', 'short', 'with space in it', 'ümlaut-token'])
       await expect(
         openDaemon({ tokens: [{ name: 'weak', token: weak, access: 'full' }] }).then((one) => one.close()),
       ).rejects.toMatchObject({ code: 'argument_invalid' })
   })
 
-  it('is not needed where anyone may, and a wrong one is still refused', async () => {
+  it('is not needed with anonymous access, and a wrong one is still refused', async () => {
     await using open = await openDaemon({ allowAnonymous: true })
     expect((await checkedFetch(`${open.url}/v1/health`)).status).toBe(200)
     const wrong = await checkedFetch(`${open.url}/v1/health`, { headers: bearer('wrong-token-000000000000') })
@@ -100,7 +97,7 @@ describe('a token', () => {
   })
 })
 
-/** What was refused left no trace of work. */
+/** A refused request leaves no event of work. */
 async function countEvents(): Promise<number> {
   const journal = await daemon.host.store.journal(daemon.sandbox)
   return journal.head.seq

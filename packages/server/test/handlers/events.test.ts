@@ -11,7 +11,7 @@ afterAll(() => daemon.close())
 const record = (events: unknown) => daemon.fetch('/v1/events', { method: 'POST', ...jsonBody({ events }) })
 
 describe('A page of events', () => {
-  it('has the blob of a text that is too long for an event, as its schema says', async () => {
+  it('refers to a blob for a text that is too long for an event, as its schema says', async () => {
     await using daemon = await openDaemon()
     const long = 'x'.repeat(100_000)
     await daemon.call('POST', '/v1/exec', { command: `true ${long}` })
@@ -29,7 +29,7 @@ describe('A page of events', () => {
 })
 
 describe('events', () => {
-  it('of a run are recorded, with the name of who did', async () => {
+  it('of a run are recorded with the name of the caller', async () => {
     const response = await record([
       { type: 'run.started', run: 'run_1', data: { name: 'work' } },
       { type: 'log.message', run: 'run_1', data: { level: 'info', message: 'halfway' } },
@@ -45,7 +45,7 @@ describe('events', () => {
     expect(events[0]).toMatchObject({ actor: 'alice', source: 'runtime' })
   })
 
-  it('that only the engine writes are refused, and nothing of the batch is written', async () => {
+  it('that only the engine may write are refused with their whole batch', async () => {
     const { cursor } = await daemon.call('GET', '/v1/events?limit=10000')
     for (const bad of [
       { type: 'sandbox.destroyed', data: {} },
@@ -69,7 +69,7 @@ describe('events', () => {
     expect(events).toEqual([])
   })
 
-  it('cannot pretend another source, seq or time', async () => {
+  it('cannot set another source, seq or time', async () => {
     await record([
       {
         type: 'log.message',
@@ -88,7 +88,7 @@ describe('events', () => {
     }
   })
 
-  it('are counted', async () => {
+  it('are counted in a summary', async () => {
     const summary = await daemon.call('GET', '/v1/events/summary?buckets=4')
     expect(summary.buckets.length).toBeLessThanOrEqual(4)
     expect(summary.total).toBeGreaterThan(0)
@@ -97,13 +97,13 @@ describe('events', () => {
     expect(some.total).toBe(1)
   })
 
-  it('go to sinks, of which it is said how far they are', async () => {
+  it('go to sinks, whose lag is listed', async () => {
     expect(await daemon.call('GET', '/v1/sinks')).toEqual({ sinks: [] })
   })
 })
 
 describe('a blob', () => {
-  it('is read whole and in ranges, as something to keep and never to run', async () => {
+  it('is read whole and in ranges, as a download that is never run', async () => {
     const bytes = randomBytes(100_000)
     const { blob } = await daemon.host.store.putBlob(bytes)
     const journal = await daemon.host.store.journal(daemon.sandbox)
@@ -128,7 +128,7 @@ describe('a blob', () => {
     expect(await problemOf(beyond)).toMatchObject({ status: 416, code: 'range_invalid' })
     const none = await daemon.fetch(`/v1/blobs/sha256:${'0'.repeat(64)}`)
     expect(await problemOf(none)).toMatchObject({ status: 404, code: 'blob_not_found' })
-    // What was read by half does not stay open.
+    // A blob that was read in part does not stay open.
     for (let count = 0; count < 50; count += 1) await (await daemon.fetch(path)).body?.cancel()
     expect((await daemon.fetch(path)).status).toBe(200)
   })

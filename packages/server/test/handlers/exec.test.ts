@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, jsonBody, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
+import { allEvents, jsonBody, openDaemon, problemOf, type ResponseJson, type TestDaemon } from '../daemon.ts'
 
 let daemon: TestDaemon
 beforeAll(async () => {
@@ -17,7 +17,7 @@ const withInput = (options: object, body: string | Uint8Array | ReadableStream) 
   } as RequestInit)
 
 describe('exec', () => {
-  it('runs a text in a shell and a list as it is', async () => {
+  it('runs a string in a shell and a list without one', async () => {
     expect(await exec({ command: 'echo $((1 + 2)); echo no >&2; exit 4' })).toMatchObject({
       outcome: 'failed',
       exitCode: 4,
@@ -27,7 +27,7 @@ describe('exec', () => {
     expect(await exec({ command: ['echo', '$((1 + 2))'] })).toMatchObject({ stdout: '$((1 + 2))\n' })
   })
 
-  it('takes where, with what and for how long', async () => {
+  it('accepts cwd, env and a time limit', async () => {
     await daemon.call('POST', '/v1/files/mkdir', { path: 'below' })
     const here = await exec({ command: 'pwd; echo $COLOUR', cwd: 'below', env: { COLOUR: 'red' } })
     expect(here.stdout).toMatch(/\/below\nred\n$/)
@@ -41,7 +41,7 @@ describe('exec', () => {
     expect(await exec({ command: 'kill -9 $$' })).toMatchObject({ exitCode: null, signal: 'SIGKILL' })
   })
 
-  it('takes input as text, as base64 and as a stream', async () => {
+  it('accepts input as text, as base64 and as a stream', async () => {
     expect(await exec({ command: 'cat', stdin: 'héllo' })).toMatchObject({ stdout: 'héllo' })
     const bytes = Buffer.from([0, 255, 10]).toString('base64')
     expect(await exec({ command: 'od -An -tu1', stdin: bytes, stdinEncoding: 'base64' })).toMatchObject({
@@ -55,10 +55,10 @@ describe('exec', () => {
       },
     })
     const counted = await withInput({ command: ['wc', '-c'] }, stream)
-    expect(((await counted.json()) as Answer).stdout.trim()).toBe(String(64 * 64 * 1024))
+    expect(((await counted.json()) as ResponseJson).stdout.trim()).toBe(String(64 * 64 * 1024))
   })
 
-  it('may leave its input unread: the connection is given up, and says so', async () => {
+  it('may leave its input unread, and closes the connection after a large one', async () => {
     for (const bytes of [10, 100_000, 4 * 1024 * 1024]) {
       const ignored = await withInput({ command: 'exit 7' }, new Uint8Array(bytes))
       if (bytes > 1024 * 1024) expect(ignored.headers.get('connection')).toBe('close')
@@ -68,7 +68,7 @@ describe('exec', () => {
     }
   })
 
-  it('refuses options that are none', async () => {
+  it('refuses unknown options', async () => {
     for (const options of ['{', '[]', '{"command":5}', 'null', '']) {
       const path = `/v1/exec/input?options=${encodeURIComponent(options)}`
       const response = await daemon.fetch(path, { method: 'POST', body: 'x' })
@@ -76,7 +76,7 @@ describe('exec', () => {
     }
   })
 
-  it('says what is wrong with a command', async () => {
+  it('reports what is wrong with a command', async () => {
     for (const [body, status, code] of [
       [{ command: ['no-such-program-here'] }, 422, 'command_not_found'],
       [{ command: [] }, 400, 'argument_invalid'],
@@ -97,7 +97,7 @@ describe('exec', () => {
       `/v1/exec/input?options=${encodeURIComponent('{"command":"cat; sleep 31341 & wait"}')}`,
       { body: 'x' },
     ],
-  ])('ends everything that was started when its caller goes away: %s', async (_name, path, init) => {
+  ])('ends all its processes when the client disconnects: %s', async (_name, path, init) => {
     const gone = new AbortController()
     const running = daemon.fetch(path, { method: 'POST', ...init, signal: gone.signal })
     running.catch(() => undefined)
@@ -110,7 +110,7 @@ describe('exec', () => {
       .toMatchObject({ op: 'exec', outcome: 'cancelled' })
   })
 
-  it('says who asked, and what for', async () => {
+  it('records the caller and the context', async () => {
     const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const init = jsonBody({ command: 'true' })
     const run = (headers: Record<string, string>) =>

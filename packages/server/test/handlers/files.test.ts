@@ -24,7 +24,7 @@ const write = (path: string, body: string | Uint8Array | ReadableStream, query =
 const post = (what: string, body: object) => daemon.call('POST', `/v1/files/${what}`, body)
 
 describe('files', () => {
-  it('go 64 MiB both ways as a stream, and are the same', async () => {
+  it('are streamed in both directions unchanged, at 64 MiB', async () => {
     const piece = randomBytes(1024 * 1024)
     const sent = createHash('sha256')
     let pieces = 0
@@ -44,7 +44,7 @@ describe('files', () => {
     await post('remove', { path: 'large.bin' })
   })
 
-  it('are not written by half when the caller goes away', async () => {
+  it('are not partially written when the client disconnects', async () => {
     await write('whole.txt', 'as it was')
     const gone = new AbortController()
     const body = new ReadableStream<Uint8Array>({
@@ -82,7 +82,7 @@ describe('files', () => {
       expect(await (await read('digits.txt', { range })).text()).toBe('0123456789')
   })
 
-  it('are read whole through a link, whose own size says nothing of theirs', async () => {
+  it('are read whole through a link, whose own size differs', async () => {
     const text = 'a text that is longer than the name of its link'
     await write('target.txt', text)
     symlinkSync('target.txt', `${root}/link.txt`)
@@ -94,7 +94,7 @@ describe('files', () => {
     }
   })
 
-  it('are appended to, made with their directories and with a mode', async () => {
+  it('are appended to, and created with parents and a mode', async () => {
     await write('deep/er/log.txt', 'one\n', '&parents=true&mode=600')
     await write('deep/er/log.txt', 'two\n', '&append=true')
     expect(await (await read('deep/er/log.txt')).text()).toBe('one\ntwo\n')
@@ -108,7 +108,7 @@ describe('files', () => {
     expect(await (await write('empty.txt', '')).json()).toMatchObject({ size: 0 })
   })
 
-  it('are listed, made, moved, changed, found and removed', async () => {
+  it('are listed, created, moved, changed, searched and removed', async () => {
     await post('mkdir', { path: 'box/inner', parents: true })
     await write('box/b.txt', 'the needle is here')
     await write('box/a.txt', 'nothing')
@@ -135,7 +135,7 @@ describe('files', () => {
     expect(await problemOf(gone)).toMatchObject({ status: 404, code: 'file_not_found' })
   })
 
-  it('are watched, without what is ignored', async () => {
+  it('are watched, except ignored ones', async () => {
     const response = await daemon.fetch('/v1/files/watch?ignore=ignored')
     const frames = framesOf(response)
     expect((await frames.next()).value).toEqual({ event: 'heartbeat', data: {} })
@@ -149,7 +149,7 @@ describe('files', () => {
     expect(await seen).toMatchObject({ type: 'file.created' })
   })
 
-  it('have names that are no text', async () => {
+  it('may have names that are not UTF-8', async () => {
     const path = '/v1/files/content?path=odd-%ff%fe.txt'
     await daemon.fetch(path, { method: 'PUT', body: 'odd' })
     expect(await (await daemon.fetch(path)).text()).toBe('odd')
@@ -161,7 +161,7 @@ describe('files', () => {
 })
 
 describe('archives', () => {
-  it.each(['tar', 'tar.gz', 'tar.zst'])('go up and down as %s', async (scheme) => {
+  it.each(['tar', 'tar.gz', 'tar.zst'])('are uploaded and downloaded as %s', async (scheme) => {
     await write('packed/inner/x.txt', scheme, '&parents=true')
     const down = await daemon.fetch(`/v1/files/archive?path=packed&scheme=${scheme}`)
     const bytes = await down.bytes()
@@ -188,14 +188,14 @@ describe('archives', () => {
     await post('remove', { path: 'given', recursive: true })
   })
 
-  it('of a scheme that cannot be is refused', async () => {
+  it('of an unknown scheme are refused', async () => {
     for (const scheme of ['rar', 'zip', '', '../tar']) {
       const response = await daemon.fetch(`/v1/files/archive?path=packed&scheme=${scheme}`)
       expect(await problemOf(response)).toMatchObject({ status: 422, code: 'invalid_compression_scheme' })
     }
   })
 
-  it('that are none are refused, and write nothing', async () => {
+  it('that are malformed are refused, and write nothing', async () => {
     await post('mkdir', { path: 'clean' })
     for (const [scheme, body] of [
       ['tar', randomBytes(4_096)],
@@ -211,7 +211,7 @@ describe('archives', () => {
     expect(await daemon.call('GET', '/v1/files/list?path=clean')).toMatchObject({ entries: [] })
   })
 
-  it('are the workspace, persisted and hydrated', async () => {
+  it('persist and hydrate the workspace', async () => {
     await write('kept.txt', 'as it was')
     expect(await daemon.call('POST', '/v1/skip-on-persist', { path: 'skipped.txt' })).toMatchObject({
       path: expect.stringContaining('skipped.txt'),

@@ -87,7 +87,7 @@ describe('a path that leads out', () => {
     expect(existsSync(`${outside}/moved.txt`)).toBe(false)
   })
 
-  it('is not where an archive is unpacked', async () => {
+  it('is refused as the target of an archive', async () => {
     const tar = await (await daemon.fetch('/v1/files/archive?path=own.txt')).bytes()
     for (const path of ['to-folder', '..', outside]) {
       await problemFor(`/v1/files/archive?path=${encoded(path)}&scheme=tar`, { method: 'PUT', body: tar })
@@ -95,7 +95,7 @@ describe('a path that leads out', () => {
     expect(existsSync(`${outside}/own.txt`)).toBe(false)
   })
 
-  it('is shown as the link that it is', async () => {
+  it('is shown as a link', async () => {
     expect(await daemon.call('GET', '/v1/files/stat?path=to-file')).toMatchObject({ kind: 'symlink' })
     await daemon.call('POST', '/v1/files/remove', { path: 'to-file' })
     expect(existsSync(`${outside}/secret.txt`)).toBe(true)

@@ -18,7 +18,7 @@ const textOf = (entries: { data: string }[]) =>
   entries.map(({ data }) => Buffer.from(data, 'base64').toString()).join('')
 
 describe('a process', () => {
-  it('is a program with its arguments, and no shell', async () => {
+  it('runs a program with arguments, without a shell', async () => {
     const info = await spawn({ command: 'echo', args: ['$HOME', '; exit 5'] })
     expect(info).toMatchObject({ command: 'echo', args: ['$HOME', '; exit 5'], tty: false })
     expect(await ended(info.id)).toMatchObject({ state: 'exited', status: 'exited', exitCode: 0 })
@@ -34,7 +34,7 @@ describe('a process', () => {
     expect((await problemOf(response)).code).toMatch(/^command_not_/)
   })
 
-  it('is a text for a shell when one is asked for', async () => {
+  it('runs a string in a shell on request', async () => {
     for (const shell of [true, 'sh', ['sh', '-c']]) {
       const { id } = await spawn({ command: 'echo $((40 + 2)) >&2; exit 6', shell })
       expect(await ended(id)).toMatchObject({ exitCode: 6, exit: { outcome: 'failed' } })
@@ -43,7 +43,7 @@ describe('a process', () => {
     }
   })
 
-  it('has a terminal when one is asked for', async () => {
+  it('has a terminal on request', async () => {
     const { id, tty, interactive } = await spawn({ command: 'stty', args: ['size'], tty: true })
     expect({ tty, interactive }).toEqual({ tty: true, interactive: true })
     await ended(id)
@@ -62,7 +62,7 @@ describe('a process', () => {
     expect(await logs(sized.id)).toContain('33 111')
   })
 
-  it('takes input as text and as base64, and an end', async () => {
+  it('accepts input as text and as base64, and its end', async () => {
     const { id } = await spawn({ command: 'cat' })
     const input = (body: object) => daemon.call('POST', `/v1/processes/${id}/input`, body)
     expect(await input({ data: 'ünï ' })).toEqual({ bytesWritten: 6 })
@@ -78,7 +78,7 @@ describe('a process', () => {
     expect((await problemOf(late)).status).toBe(409)
   })
 
-  it('is followed from its first word to its last, and then the stream is over', async () => {
+  it('is followed from its first output to its last, and then the stream ends', async () => {
     const { id } = await spawn({ command: 'for i in 1 2 3; do echo $i; read x; done', shell: true })
     const response = await daemon.fetch(`/v1/processes/${id}/logs?follow=true`)
     let text = ''
@@ -95,7 +95,7 @@ describe('a process', () => {
     expect(await logs(id, '?tail=1')).toContain('3\n')
   })
 
-  it('is viewed as it is, from what it said last', async () => {
+  it('is viewed from its latest output on', async () => {
     const { id } = await spawn({ command: 'echo before; read x; echo after', shell: true })
     await expect.poll(() => logs(id)).toBe('before\n')
     const response = await daemon.fetch(`/v1/processes/${id}/view`)
@@ -107,7 +107,7 @@ describe('a process', () => {
   })
 
   it.each(['logs?follow=true', 'view'])(
-    'that still runs when the daemon goes down does not look as if it had ended: %s',
+    'that still runs when the daemon shuts down does not look as if it had ended: %s',
     async (path) => {
       const closing = await openDaemon()
       const { id } = await closing.call('POST', '/v1/processes', {
@@ -124,7 +124,7 @@ describe('a process', () => {
     },
   )
 
-  it('is signalled, stopped, killed and forgotten', async () => {
+  it('is signalled, stopped, killed and removed', async () => {
     const trap = 'trap "exit 9" USR1; echo up; while :; do sleep 0.05; done'
     const one = await spawn({ command: trap, shell: true })
     await expect.poll(() => logs(one.id)).toBe('up\n')
@@ -155,7 +155,7 @@ describe('a process', () => {
     })
   })
 
-  it('is listed with those of its owner', async () => {
+  it('is listed by owner', async () => {
     const { id } = await spawn({ command: 'true', owner: 'me' })
     const { processes } = await daemon.call('GET', '/v1/processes?owner=me')
     expect(processes.map((one: { id: string }) => one.id)).toEqual([id])
@@ -163,7 +163,7 @@ describe('a process', () => {
     expect(all.processes.length).toBeGreaterThan(1)
   })
 
-  it('that is not there is not found, whatever is asked of it', async () => {
+  it('that is unknown gives not_found on every route', async () => {
     for (const [method, path, body] of [
       ['GET', '', undefined],
       ['GET', '?wait=10', undefined],
@@ -184,7 +184,7 @@ describe('a process', () => {
     }
   })
 
-  it('refuses a size without a terminal and a signal that is none', async () => {
+  it('refuses a resize without a terminal, and an unknown signal', async () => {
     const { id } = await spawn({ command: 'cat' })
     const send = async (path: string, body: object) =>
       (

@@ -43,7 +43,7 @@ describe('a sandbox', () => {
     expect(await daemon.call('GET', '/v1/files/exists?path=hello.txt')).toEqual({ exists: false })
   })
 
-  it('has a policy whose ask rules are asked about: nobody answers over HTTP, so the command is refused', async () => {
+  it('refuses commands of ask rules, because no one answers over HTTP', async () => {
     const { id } = await create({ policy: { allow: ['echo *'], ask: ['touch *'], otherwise: 'deny' } })
     const run = (command: string) => problemFor('POST', `/v1/sandboxes/${id}/exec`, { command })
     expect(await daemon.call('POST', `/v1/sandboxes/${id}/exec`, { command: 'echo hi' })).toMatchObject({
@@ -53,7 +53,7 @@ describe('a sandbox', () => {
     expect((await run('ls')).detail).toContain('matches no rule')
   })
 
-  it('is refused when it is there, or asked for wrongly', async () => {
+  it('is refused when its id exists or its options are invalid', async () => {
     await create({ id: 'taken' })
     for (const [body, status] of [
       [{ id: 'taken' }, 409],
@@ -70,7 +70,7 @@ describe('a sandbox', () => {
     }
   })
 
-  it('is stopped, and found again with everything when it is started', async () => {
+  it('is stopped, and started again with its workspace', async () => {
     await create({ id: 'sleeper' })
     await daemon.fetch('/v1/sandboxes/sleeper/files/content?path=kept.txt', { method: 'PUT', body: 'kept' })
     expect(await daemon.call('GET', '/v1/sandboxes/sleeper/running')).toEqual({ running: true })
@@ -87,7 +87,7 @@ describe('a sandbox', () => {
     expect(await daemon.call('POST', '/v1/sandboxes/sleeper/attach')).toMatchObject({ state: 'running' })
   })
 
-  it('is paused, and goes on where it was', async () => {
+  it('is paused and resumed', async () => {
     await create({ id: 'pauser' })
     const { id } = await daemon.call('POST', '/v1/sandboxes/pauser/processes', { command: 'cat' })
     expect(await daemon.call('POST', '/v1/sandboxes/pauser/pause')).toMatchObject({ id: 'pauser' })
@@ -102,7 +102,7 @@ describe('a sandbox', () => {
     })
   })
 
-  it('is destroyed for good, and its journal stays', async () => {
+  it('is destroyed permanently, and its journal stays', async () => {
     await create({ id: 'gone' })
     await daemon.call('DELETE', '/v1/sandboxes/gone')
     await daemon.call('DELETE', '/v1/sandboxes/gone')
@@ -128,7 +128,7 @@ describe('a sandbox', () => {
     expect((await problemFor('POST', '/v1/sandboxes', { id: 'gone' })).code).toBe('sandbox_exists')
   })
 
-  it('that nobody knows is not found, whatever is asked of it', async () => {
+  it('that is unknown gives not_found on every route', async () => {
     for (const [method, path, body] of [
       ['GET', ''],
       ['DELETE', ''],
@@ -157,7 +157,7 @@ describe('a sandbox', () => {
     expect(await daemon.host.store.journals()).not.toContain('nobody')
   })
 
-  it('says where its ports are reached, and waits for one', async () => {
+  it('resolves the addresses of its ports, and waits for one', async () => {
     const closed = await problemFor('GET', '/v1/ports/1')
     expect(closed).toMatchObject({ status: 404, code: 'port_unavailable' })
     const late = await problemFor('GET', '/v1/ports/1?wait=100')
@@ -177,14 +177,14 @@ describe('a sandbox', () => {
 })
 
 describe('the default sandbox', () => {
-  it('is made when it is first needed, once', async () => {
+  it('is created once, on first use', async () => {
     await using fresh = await openDaemon({
       defaultSandbox: { id: 'made-late', local: { isolation: 'none' } },
     })
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3, 4].map((at) => fresh.call('POST', '/v1/exec', { command: `echo ${at}` })),
     )
-    expect(answers.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n', '4\n'])
+    expect(responses.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n', '4\n'])
     expect(fresh.host.list()).toHaveLength(1)
     await fresh.call('POST', '/v1/sandboxes/made-late/stop')
     expect((await problemOf(await fresh.fetch('/v1/files/list?path=.'))).code).toBe('sandbox_not_running')

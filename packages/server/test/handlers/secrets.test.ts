@@ -32,13 +32,13 @@ async function wholeRecord(daemon: TestDaemon): Promise<string> {
 }
 
 describe('a secret that was granted', () => {
-  it('is in no event, no problem, no page and no line', async () => {
+  it('is in no event, problem, page or log line', async () => {
     const lines = printed()
     await using daemon = await openDaemon()
-    const answers: string[] = []
+    const responses: string[] = []
     const call = async (method: string, path: string, body?: object) => {
       const response = await daemon.fetch(path, { method, ...(body && jsonBody(body)) })
-      answers.push(`${response.status} ${await response.text()}`)
+      responses.push(`${response.status} ${await response.text()}`)
     }
     await call('POST', '/v1/sessions', {
       agent: 'demo',
@@ -51,7 +51,7 @@ describe('a secret that was granted', () => {
       `/say I know ${secret}`,
       `/error -32603 bad key ${secret}`,
     ])
-      await call('POST', '/v1/sessions/talk/prompt?wait=true', { content })
+      await call('POST', '/v1/sessions/talk/prompt?wait=true', { prompt: content })
     await call('GET', '/v1/sessions/talk/transcript')
     await call('GET', '/v1/sessions')
     await call('GET', '/v1/agents/demo')
@@ -61,13 +61,13 @@ describe('a secret that was granted', () => {
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'echo', args: [secret] })
     await daemon.call('GET', `/v1/processes/${id}?wait=10000`)
     await call('GET', `/v1/processes/${id}/logs`)
-    // What the agent said to whoever owns the conversation is an answer, and goes to nobody else.
-    const [failure, ...others] = answers.filter((answer) => answer.startsWith('502'))
+    // The agent's message in the prompt's response goes only to the caller that owns the conversation.
+    const [failure, ...others] = responses.filter((response) => response.startsWith('502'))
     expect(failure).toContain('agent_failed')
     expect(others).toEqual([])
-    for (const answer of answers.filter((one) => one !== failure)) {
-      expect(answer.includes(secret), answer.slice(0, 300)).toBe(false)
-      expect(answer.includes(btoa(secret)), answer.slice(0, 300)).toBe(false)
+    for (const response of responses.filter((one) => one !== failure)) {
+      expect(response.includes(secret), response.slice(0, 300)).toBe(false)
+      expect(response.includes(btoa(secret)), response.slice(0, 300)).toBe(false)
     }
     const record = await wholeRecord(daemon)
     expect(record.includes('[redacted')).toBe(true)
@@ -75,7 +75,7 @@ describe('a secret that was granted', () => {
     expect(lines()).not.toContain(secret)
   })
 
-  it('is not repeated by what refuses a body or a query that has it', async () => {
+  it('is not repeated in the error for a body or query that contains it', async () => {
     await using daemon = await openDaemon()
     daemon.host.store.addSecret('KEY', secret)
     for (const [path, body] of [
@@ -95,10 +95,10 @@ describe('a secret that was granted', () => {
 })
 
 describe('the token', () => {
-  it('is in no answer, no event, no line and no file', async () => {
+  it('is in no response, event, log line or file', async () => {
     const lines = printed()
     await using daemon = await openDaemon()
-    const answers: string[] = []
+    const responses: string[] = []
     for (const [path, init] of [
       ['/v1/health', {}],
       ['/v1/nothing', {}],
@@ -112,18 +112,18 @@ describe('the token', () => {
       ['/metrics', {}],
     ] as const) {
       const response = await daemon.fetch(path, init)
-      answers.push(`${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`)
+      responses.push(`${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`)
     }
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
     const socket = dialSocket(daemon, `${terminalPath(id)}?access_token=${token}`)
-    await expect.poll(() => socket.said[0]?.type).toBe('ready')
+    await expect.poll(() => socket.messages[0]?.type).toBe('ready')
     socket.socket.close()
-    answers.push(
+    responses.push(
       JSON.stringify(await refusalOf(dialSocket(daemon, `${terminalPath(id)}?access_token=${token}x`))),
     )
     const record = await wholeRecord(daemon)
     for (const one of [token, readToken]) {
-      expect(answers.join('\n').includes(one)).toBe(false)
+      expect(responses.join('\n').includes(one)).toBe(false)
       expect(record.includes(one)).toBe(false)
       expect(lines()).not.toContain(one)
     }

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, allEvents, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
+import { allEvents, openDaemon, problemOf, type ResponseJson, type TestDaemon } from '../daemon.ts'
 
 const env = { VITRINE_DEMO_PACE: '0', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
 let daemon: TestDaemon
@@ -15,7 +15,7 @@ const prompt = (one: TestDaemon, id: string, content: string, turn: string) =>
   one.call('POST', `/v1/sessions/${id}/prompt?wait=true`, { prompt: content, turn })
 
 describe('the transcript', () => {
-  it('has what was said and done, up to now or up to a seq', async () => {
+  it('has messages and tool calls up to now or up to a seq', async () => {
     const { id } = await open(daemon)
     await prompt(daemon, id, '/say first words', 'turn_1')
     const [finished] = await allEvents(daemon, `&types=turn.finished&session=${id}`)
@@ -34,7 +34,7 @@ describe('the transcript', () => {
 })
 
 describe('a session', () => {
-  it('is forked, and closed and brought back', async () => {
+  it('is forked, closed and resumed', async () => {
     const { id } = await open(daemon, { id: 'original' })
     await prompt(daemon, id, '/say the word is plum', 'turn_f')
     const fork = await daemon.call('POST', `/v1/sessions/${id}/fork`, { id: 'copy' })
@@ -51,7 +51,7 @@ describe('a session', () => {
     expect(nobody).toMatchObject({ status: 404, code: 'session_not_found' })
   })
 
-  it('of an earlier daemon is there: its turns from the journal, and itself when it is resumed', async () => {
+  it('of an earlier daemon can be resumed, and its turns are read from the journal', async () => {
     const first = await openDaemon()
     await open(first, { id: 'earlier' })
     await prompt(first, 'earlier', '/say before', 'turn_good')
@@ -70,7 +70,7 @@ describe('a session', () => {
         stopReason: 'end_turn',
       })
       expect(await problemOf(await turn('turn_bad'))).toMatchObject({ status: 502, code: 'agent_failed' })
-      const cut: Answer = await (await turn('turn_cut')).json()
+      const cut: ResponseJson = await (await turn('turn_cut')).json()
       expect(cut.outcome ?? cut.code).toMatch(/interrupted|cancelled|failed|session_closed/)
       expect(await problemOf(await turn('turn_never'))).toMatchObject({ status: 404, code: 'not_found' })
       expect(await second.call('POST', '/v1/sessions/earlier/resume', { env })).toMatchObject({
@@ -88,7 +88,7 @@ describe('a session', () => {
 })
 
 describe('agents', () => {
-  it('are listed and shown; one that nobody knows is not', async () => {
+  it('are listed and shown, and an unknown one is not found', async () => {
     const { agents } = await daemon.call('GET', '/v1/agents')
     expect(agents.find(({ id }: { id: string }) => id === 'demo')).toMatchObject({ installed: true })
     expect(await daemon.call('GET', '/v1/agents/demo')).toMatchObject({ id: 'demo', name: 'demo' })

@@ -43,7 +43,7 @@ describe('a session', () => {
     expect((await daemon.call('GET', '/v1/sessions')).sessions).toMatchObject([{ state: 'closed' }])
   })
 
-  it('refuses an agent, options and content that are none', async () => {
+  it('refuses an unknown agent, and invalid options and content', async () => {
     const { id } = await open()
     for (const [path, body, code] of [
       ['', { agent: 'nobody' }, 'agent_unknown'],
@@ -64,7 +64,7 @@ describe('a session', () => {
       ).toBe(code)
   })
 
-  it('takes a prompt at once, and says how the turn ended to who waits', async () => {
+  it('accepts a prompt at once, and returns the turn’s result to a caller that waits', async () => {
     const { id } = await open()
     const response = await daemon.fetch(`/v1/sessions/${id}/prompt`, {
       method: 'POST',
@@ -85,7 +85,7 @@ describe('a session', () => {
     expect((await problemFor('GET', `/v1/sessions/${id}/turns/none`)).code).toBe('not_found')
   })
 
-  it('takes a prompt that is sent twice for one', async () => {
+  it('runs a prompt that is sent twice as one turn', async () => {
     const { id } = await open()
     const twice = await Promise.all(
       [1, 2, 3].map(() => prompt(id, '/say once', { turn: 'turn_twice' }, '?wait')),
@@ -98,7 +98,7 @@ describe('a session', () => {
     expect(started).toHaveLength(1)
     const other = await open()
     const stolen = await problemFor('POST', `/v1/sessions/${other.id}/prompt`, {
-      content: 'mine',
+      prompt: 'mine',
       turn: 'turn_twice',
     })
     expect(stolen).toMatchObject({ status: 409, code: 'work_already_open' })
@@ -107,7 +107,7 @@ describe('a session', () => {
     })
   })
 
-  it('is cancelled: the turn that runs, or one by its id', async () => {
+  it('cancels the running turn, or a turn by its id', async () => {
     const { id } = await open()
     await prompt(id, '/stall', { turn: 'turn_a' })
     await expect.poll(async () => (await daemon.call('GET', `/v1/sessions/${id}`)).busy).toBe(true)
@@ -118,14 +118,14 @@ describe('a session', () => {
     expect(await turnOf(id, 'turn_b')).toMatchObject({ outcome: 'cancelled' })
   })
 
-  it('is not cancelled by the turn of another', async () => {
+  it('is not cancelled by the turn id of another session', async () => {
     const [one, two] = [await open(), await open()]
     await prompt(one.id, '/wait 500\n/say whole', { turn: 'turn_theirs' })
     await daemon.call('POST', `/v1/sessions/${two.id}/cancel`, { turn: 'turn_theirs' })
     expect(await turnOf(one.id, 'turn_theirs')).toMatchObject({ outcome: 'ok' })
   })
 
-  it('goes on when whoever prompted goes away', async () => {
+  it('continues when the client that prompted disconnects', async () => {
     const { id } = await open()
     const gone = new AbortController()
     const waiting = daemon.fetch(`/v1/sessions/${id}/prompt?wait=true`, {
@@ -139,10 +139,10 @@ describe('a session', () => {
     expect(await turnOf(id, 'turn_left')).toMatchObject({ outcome: 'ok' })
   })
 
-  it('says how a turn failed, now and from the journal', async () => {
+  it('reports how a turn failed, also from the journal', async () => {
     const { id } = await open()
     const failed = await problemFor('POST', `/v1/sessions/${id}/prompt?wait=true`, {
-      content: '/error -32603 out of order',
+      prompt: '/error -32603 out of order',
       turn: 'turn_bad',
     })
     expect(failed).toMatchObject({ status: 502, code: 'agent_failed' })
@@ -151,7 +151,7 @@ describe('a session', () => {
     })
   })
 
-  it('chooses options, and refuses those that are none', async () => {
+  it('sets options, and refuses unknown ones', async () => {
     const { id, options } = await open()
     const put = (path: string, value: unknown) => daemon.call('PUT', `/v1/sessions/${id}/${path}`, { value })
     const mode = options.find(({ category }: { category?: string }) => category === 'mode')
@@ -166,7 +166,7 @@ describe('a session', () => {
     expect((await problemFor('PUT', `/v1/sessions/${id}/model`, { value: 7 })).status).toBe(400)
   })
 
-  it('asks for permission and is answered, on record by whom', async () => {
+  it('requests a permission, and records who answered it', async () => {
     const { id } = await open({ permissions: 'ask' })
     await prompt(id, '/ask edit', { turn: 'turn_ask' })
     const pending = async () => (await daemon.call('GET', `/v1/sessions/${id}`)).permissions
@@ -184,7 +184,7 @@ describe('a session', () => {
     expect(resolved).toMatchObject([{ data: { by: 'alice', outcome: expect.anything() } }])
   })
 
-  it('asks a question and is answered', async () => {
+  it('asks a question and gets the answer', async () => {
     const { id } = await open()
     await prompt(id, '/question', { turn: 'turn_q' })
     const pending = async () => (await daemon.call('GET', `/v1/sessions/${id}`)).questions

@@ -26,7 +26,7 @@ describe('Parts with a source', () => {
 })
 
 describe('A limit of stalls', () => {
-  it('calls when the next part is not asked for', async () => {
+  it('calls back when the next part is not requested in time', async () => {
     const { promise: stalled, resolve: stall } = Promise.withResolvers<void>()
     const parts = limitStalls(letters(), 1, stall)
     await parts.next()
@@ -34,7 +34,7 @@ describe('A limit of stalls', () => {
     await parts.return()
   })
 
-  it('calls neither while the source takes its time nor after the end', async () => {
+  it('does not call back while the source is slow, nor after the end', async () => {
     let stalls = 0
     const slow = (async function* () {
       for (const letter of 'ab') {
@@ -51,7 +51,7 @@ describe('A limit of stalls', () => {
   })
 })
 
-it('A limit of stalls waits for nothing once its consumer has left, also while a part was awaited', async () => {
+it('A limit of stalls sets no timer after its consumer has left, also while a part was awaited', async () => {
   const { promise, resolve } = Promise.withResolvers<IteratorResult<Uint8Array>>()
   let stalls = 0
   const source = { next: () => promise, [Symbol.asyncIterator]: () => source }

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { closingParts } from '../../src/http/body.ts'
 import { HttpResponse } from '../../src/http/http-response.ts'
 
-it('lets go of a body whose head alone is wanted, also of one that has failed already', async () => {
+it('closes the body of a response to HEAD, also one that has failed already', async () => {
   const complaints: unknown[] = []
   const complain = (reason: unknown) => complaints.push(reason)
   process.on('unhandledRejection', complain)
@@ -30,20 +30,20 @@ describe('A body in parts as a web response', () => {
     }
   }
 
-  it('has parts of its own, although their source reuses its memory', async () => {
+  it('copies its parts, because their source reuses its memory', async () => {
     const reader = new HttpResponse(200, {}, parts()).toResponse().body!.getReader()
     const kept: Uint8Array[] = []
     for (let next = await reader.read(); !next.done; next = await reader.read()) kept.push(next.value)
     expect(Buffer.concat(kept).toString()).toBe('abc')
   })
 
-  it('is broken for a reader that stalled, and its source is closed by then', async () => {
+  it('fails for a reader that stalled, and its source is closed by then', async () => {
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     const body = closingParts(parts(), close)
     const reader = new HttpResponse(200, {}, body, 1).toResponse().body!.getReader()
     await reader.read()
     await closed
-    // Whoever mounts the daemon hears of it without another read, and can close the connection.
+    // An app that mounts the daemon gets the error without another read, and can close the connection.
     await expect(reader.closed).rejects.toMatchObject({ code: 'view_fell_behind' })
     await expect(reader.read()).rejects.toMatchObject({ code: 'view_fell_behind' })
   })

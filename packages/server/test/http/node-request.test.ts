@@ -65,7 +65,7 @@ describe('The body of a large or open-ended request', () => {
   it.each([
     ['large', large],
     ['small', small],
-  ])('gives %s parts to a reader without buffers, which may keep them', async (_, parts) => {
+  ])('passes %s parts to a reader without buffers, which may keep them', async (_, parts) => {
     expect((await receive(parts, asTheyCome)).equals(Buffer.concat(parts))).toBe(true)
   })
 

@@ -23,7 +23,7 @@ function byteStream(): ReadableStream<Uint8Array> {
 }
 
 describe('The parts of a stream', () => {
-  it('stay as they are until the next one is asked for, although one is read ahead', async () => {
+  it('stay unchanged until the next one is requested, although one is read ahead', async () => {
     let at = 0
     for await (const part of streamParts(byteStream())) {
       // Time for whatever is read ahead.
@@ -34,7 +34,7 @@ describe('The parts of a stream', () => {
     expect(at).toBe(partCount)
   })
 
-  it('take two buffers, however many they are', async () => {
+  it('use two buffers for any number of parts', async () => {
     const memories = new Set<number>()
     let marker = 0
     const stream: ReadableStream<Uint8Array> = new ReadableStream({
@@ -56,7 +56,7 @@ describe('The parts of a stream', () => {
     expect(memories.size).toBe(2)
   })
 
-  it('come from a stream that takes no buffers too', async () => {
+  it('come also from a stream without BYOB support', async () => {
     const texts: string[] = []
     const stream = ReadableStream.from(['a', 'b', 'c'].map((text) => Buffer.from(text)))
     for await (const part of streamParts(stream)) texts.push(Buffer.from(part).toString())
@@ -75,22 +75,25 @@ describe('The parts of a stream', () => {
     await expect(parts.next()).rejects.toThrow('broken')
   })
 
-  it.each(['bytes', undefined] as const)('cancel a stream of type %s when they are left', async (type) => {
-    for (const began of [false, true]) {
-      let cancelled = 0
-      const cancel = () => {
-        cancelled += 1
+  it.each(['bytes', undefined] as const)(
+    'cancel a stream of type %s when their reader stops',
+    async (type) => {
+      for (const began of [false, true]) {
+        let cancelled = 0
+        const cancel = () => {
+          cancelled += 1
+        }
+        const first = new Uint8Array(8)
+        const stream: ReadableStream<Uint8Array> =
+          type === 'bytes'
+            ? new ReadableStream({ type, cancel, start: (controller) => controller.enqueue(first) })
+            : new ReadableStream({ cancel, start: (controller) => controller.enqueue(first) })
+        const parts = streamParts(stream)
+        if (began) await parts.next()
+        // One is being read ahead.
+        await parts.return()
+        expect(cancelled).toBe(1)
       }
-      const first = new Uint8Array(8)
-      const stream: ReadableStream<Uint8Array> =
-        type === 'bytes'
-          ? new ReadableStream({ type, cancel, start: (controller) => controller.enqueue(first) })
-          : new ReadableStream({ cancel, start: (controller) => controller.enqueue(first) })
-      const parts = streamParts(stream)
-      if (began) await parts.next()
-      // One is being read ahead.
-      await parts.return()
-      expect(cancelled).toBe(1)
-    }
-  })
+    },
+  )
 })

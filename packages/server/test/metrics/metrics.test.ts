@@ -30,7 +30,7 @@ async function sample(
 }
 
 describe('The metrics of a daemon', () => {
-  it('have these names, types and labels, each said once', async () => {
+  it('have these names, types and labels, each once', async () => {
     await daemon.call('GET', '/v1/health')
     const text = await (await daemon.fetch('/metrics')).text()
     const families = parse(text)
@@ -75,7 +75,7 @@ describe('The metrics of a daemon', () => {
     expect(await counts()).toEqual([3, 1, 2])
   })
 
-  it('count the streams that are open, and no longer those that are closed', async () => {
+  it('count open streams only', async () => {
     expect(await sample('vitrine_streams_open')).toBe(0)
     const gone = new AbortController()
     const streams = await Promise.all([openStream(daemon), openStream(daemon)])
@@ -91,7 +91,7 @@ describe('The metrics of a daemon', () => {
     await expect.poll(() => sample('vitrine_streams_open')).toBe(0)
   })
 
-  it('tell the sandboxes by state', async () => {
+  it('count the sandboxes by state', async () => {
     expect(await sample('vitrine_sandboxes', { state: 'running' })).toBe(1)
     const { id } = await daemon.call('POST', '/v1/sandboxes', { local: { isolation: 'none' } })
     expect(await sample('vitrine_sandboxes', { state: 'running' })).toBe(2)
@@ -100,7 +100,7 @@ describe('The metrics of a daemon', () => {
     expect(await sample('vitrine_sandboxes', { state: 'destroyed' })).toBe(1)
   })
 
-  it('tell how far a sink is behind, by a name that a label must escape', async () => {
+  it('show the lag of a sink whose name needs escaping', async () => {
     const name = 'a "quoted" \\ sink'
     const held = Promise.withResolvers<void>()
     const { store } = daemon.host
@@ -115,7 +115,7 @@ describe('The metrics of a daemon', () => {
     await sink.close()
   })
 
-  it('say that the store is healthy, and how much memory the daemon has', async () => {
+  it('show the health of the store and the memory of the daemon', async () => {
     expect(await sample('vitrine_store_healthy')).toBe(1)
     expect(await sample('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
   })

@@ -2,25 +2,25 @@ import { readFileSync } from 'node:fs'
 import { pathsOf, type Route, routes } from '@vitrine/protocol/http'
 import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../../src/openapi/document.ts'
-import { type Answer, openDaemon } from '../daemon.ts'
+import { openDaemon, type ResponseJson } from '../daemon.ts'
 
-const document: Answer = openApiDocument('1.2.3')
+const document: ResponseJson = openApiDocument('1.2.3')
 
 describe('The OpenAPI document', () => {
-  it('is what a daemon sends, to those too who may only read', async () => {
+  it('is served by a daemon, also to read-only tokens', async () => {
     await using daemon = await openDaemon()
     const response = await daemon.fetch('/openapi.json', {
       headers: { authorization: `Bearer ${daemon.readToken}` },
     })
     expect(response.headers.get('content-type')).toBe('application/json')
     const committed = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'))
-    const sent: Answer = await response.json()
+    const sent: ResponseJson = await response.json()
     expect(sent).toEqual(committed)
     expect(sent.paths).toEqual(document.paths)
     expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } })
   })
 
-  it('has every route at every path, with an id of its own, what it needs and the problem', () => {
+  it('has every route at every path, with a unique id, its access and the problem response', () => {
     const ids = new Set<string>()
     for (const [name, route] of Object.entries<Route>(routes)) {
       for (const path of pathsOf(route)) {
@@ -29,9 +29,9 @@ describe('The OpenAPI document', () => {
         ids.add(operation.operationId)
         expect(operation['x-access']).toBe(route.access)
         expect(operation.responses.default).toEqual({ $ref: '#/components/responses/Problem' })
-        const inPath = operation.parameters.filter((one: Answer) => one.in === 'path')
-        expect(inPath.map((one: Answer) => `{${one.name}}`)).toEqual(path.match(/\{\w+\}/g) ?? [])
-        expect(inPath.every((one: Answer) => one.required)).toBe(true)
+        const inPath = operation.parameters.filter((one: ResponseJson) => one.in === 'path')
+        expect(inPath.map((one: ResponseJson) => `{${one.name}}`)).toEqual(path.match(/\{\w+\}/g) ?? [])
+        expect(inPath.every((one: ResponseJson) => one.required)).toBe(true)
       }
     }
     const all = Object.values<Route>(routes).flatMap(pathsOf)
@@ -40,7 +40,7 @@ describe('The OpenAPI document', () => {
     expect(others).toEqual(['/openapi.json', '/metrics'])
   })
 
-  it('needs a bearer token, and takes the headers that say what a call is for', () => {
+  it('requires a bearer token, and lists the context headers', () => {
     expect(document.security).toEqual([{ token: [] }])
     expect(document.components.securitySchemes.token).toEqual({ type: 'http', scheme: 'bearer' })
     expect(document.paths['/v1/exec'].parameters).toContainEqual({
@@ -49,7 +49,7 @@ describe('The OpenAPI document', () => {
     expect(document.components.parameters['vitrine-run']).toMatchObject({ in: 'header' })
   })
 
-  it('names what several routes have in common, and lets responses gain fields', () => {
+  it('names schemas that several routes share, and lets responses gain fields', () => {
     const { schemas } = document.components
     const response = document.paths['/v1/files/stat'].get.responses[200]
     expect(response.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/FileStat' })
@@ -69,26 +69,26 @@ describe('The OpenAPI document', () => {
     const isClosed = (value: unknown) => JSON.stringify(value).includes('"additionalProperties":false')
     // A part of a request: what is not known in it is refused.
     expect(Object.keys(schemas).filter((name) => isClosed(schemas[name]))).toEqual(['SetupStep'])
-    for (const operations of Object.values<Answer>(document.paths))
-      for (const { responses = {} } of Object.values<Answer>(operations))
+    for (const operations of Object.values<ResponseJson>(document.paths))
+      for (const { responses = {} } of Object.values<ResponseJson>(operations))
         expect(isClosed(responses)).toBe(false)
     expect(schemas.Json).toEqual({ description: expect.any(String) })
   })
 
-  it('tells events apart by their type', () => {
+  it('discriminates events by their type', () => {
     const { JournalEvent, AgentMessageEvent } = document.components.schemas
     expect(JournalEvent.discriminator.propertyName).toBe('type')
     const { mapping } = JournalEvent.discriminator
     expect(mapping['agent.message']).toBe('#/components/schemas/AgentMessageEvent')
     expect(mapping['foreign.event']).toBe('#/components/schemas/ForeignEvent')
-    expect(JournalEvent.oneOf.map((one: Answer) => one.$ref)).toEqual(Object.values(mapping))
+    expect(JournalEvent.oneOf.map((one: ResponseJson) => one.$ref)).toEqual(Object.values(mapping))
     expect(AgentMessageEvent.properties.type).toEqual({ type: 'string', const: 'agent.message' })
     expect(AgentMessageEvent.properties.data.properties.message).toEqual({
       $ref: '#/components/schemas/Json',
     })
   })
 
-  it('says what a stream is made of, what a terminal sends and what each status means', () => {
+  it('describes the frames of streams, the messages of terminals and each status', () => {
     const events = document.paths['/v1/events'].get.responses[200].content
     expect(Object.keys(events)).toEqual(['application/json', 'text/event-stream'])
     expect(events['text/event-stream']['x-events']).toEqual({

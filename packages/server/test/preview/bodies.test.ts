@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestDaemon } from '../daemon.ts'
-import { dial, readAnswer } from '../raw.ts'
-import { addressOf, type Form, forms, isolations, openScene, type Site, seenBy, visit } from './scene.ts'
+import { dial, readResponse } from '../raw.ts'
+import { addressOf, type Form, forms, isolations, openScene, type Site, seenBy, visit } from './fixture.ts'
 
 const mebibyte = 1024 * 1024
 const large = 64 * mebibyte
@@ -21,40 +21,40 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
   })
   afterAll(() => daemon?.close())
 
-  const asked = (form: Form, method: string, path: string, headers = {}): ClientRequest => {
+  const requested = (form: Form, method: string, path: string, headers = {}): ClientRequest => {
     const { base, host } = addressOf(site, form)
     return request({
       ...{ host: '127.0.0.1', port: daemon.port, method, path: base + path, agent: false },
       headers: { ...(host !== undefined && { host }), ...headers },
     })
   }
-  const answered = async (one: ClientRequest): Promise<IncomingMessage> => (await once(one, 'response'))[0]
+  const responded = async (one: ClientRequest): Promise<IncomingMessage> => (await once(one, 'response'))[0]
 
   describe.each(forms)('by %s', (form) => {
-    it('comes whole from the site', async () => {
-      const one = asked(form, 'GET', `large?bytes=${large}`)
+    it('arrives complete from the site', async () => {
+      const one = requested(form, 'GET', `large?bytes=${large}`)
       one.end()
-      const response = await answered(one)
+      const response = await responded(one)
       expect(response.headers['content-length']).toBe(String(large))
       let bytes = 0
       for await (const part of response) bytes += part.length
       expect(bytes).toBe(large)
     })
 
-    it.each([{}, { 'content-length': large }])('goes whole to the site, with %j', async (headers) => {
-      const one = asked(form, 'PUT', 'count', headers)
+    it.each([{}, { 'content-length': large }])('arrives complete at the site, with %j', async (headers) => {
+      const one = requested(form, 'PUT', 'count', headers)
       const part = Buffer.alloc(mebibyte)
       const parts = Array.from({ length: large / mebibyte }, () => part)
-      const response = answered(one)
+      const response = responded(one)
       await pipeline(Readable.from(parts, { objectMode: false }), one)
       expect(JSON.parse(await textOf(await response))).toEqual({ bytes: large })
     })
 
     it('waits at the site for a visitor who does not read', async () => {
       const { given: before } = await seenBy(daemon, site)
-      const one = asked(form, 'GET', `large?bytes=${endless}`)
+      const one = requested(form, 'GET', `large?bytes=${endless}`)
       one.end()
-      const response = await answered(one)
+      const response = await responded(one)
       const given = await settled(async () => (await seenBy(daemon, site)).given - before)
       expect(given).toBeGreaterThan(0)
       expect(given).toBeLessThan(held)
@@ -62,7 +62,7 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
     })
 
     it('waits at the visitor for a site that does not read', async () => {
-      const one = asked(form, 'PUT', 'deaf', { 'content-length': endless })
+      const one = requested(form, 'PUT', 'deaf', { 'content-length': endless })
       one.on('error', () => undefined)
       const part = Buffer.alloc(mebibyte)
       let sent = 0
@@ -79,10 +79,10 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
       one.destroy()
     })
 
-    it('is mirrored while it is sent, both ways at once', async () => {
-      const one = asked(form, 'POST', 'mirror')
+    it('is echoed while it is sent, in both directions at once', async () => {
+      const one = requested(form, 'POST', 'mirror')
       one.write('first')
-      const response = await answered(one)
+      const response = await responded(one)
       const parts = response.setEncoding('utf8')[Symbol.asyncIterator]()
       expect((await parts.next()).value).toBe('first')
       one.write('second')
@@ -91,20 +91,20 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
       expect((await parts.next()).done).toBe(true)
     })
 
-    it('of a HEAD or of an answer without one is none', async () => {
+    it('of a HEAD or of a response without one is empty', async () => {
       const head = await visit(daemon, site, form, `large?bytes=1000`, { method: 'HEAD' })
       expect(head).toMatchObject({ status: 200, body: '' })
       expect(head.headers['content-length']).toBe('1000')
     })
 
-    it('of a GET does not get into the request after it', async () => {
+    it('of a GET does not become part of the next request', async () => {
       const { base, host = 'localhost' } = addressOf(site, form)
       const smuggled = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n'
       using raw = await dial(
         daemon.port,
         `GET ${base}before HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\ncontent-length: ${smuggled.length}\r\n\r\n${smuggled}`,
       )
-      const first = readAnswer(await raw.ended)
+      const first = readResponse(await raw.ended)
       expect(first.status).toBe(200)
       for (let count = 0; count < 3; count += 1) {
         const { status, json } = await visit(daemon, site, form, `after-${count}`)
@@ -114,7 +114,7 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
   })
 })
 
-/** A number that does not change any more, however often the site was asked something meanwhile. */
+/** Waits until a number stays the same over several requests to the site. */
 async function settled(read: () => Promise<number>): Promise<number> {
   let last = await read()
   for (let same = 0; same < 40; ) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestDaemon } from '../daemon.ts'
-import { dial, readAnswer } from '../raw.ts'
+import { dial, readResponse } from '../raw.ts'
 import {
   addressOf,
   forms,
@@ -11,7 +11,7 @@ import {
   type Site,
   seenBy,
   visit,
-} from './scene.ts'
+} from './fixture.ts'
 
 describe.each(isolations)('a site that fails (%s)', (isolation) => {
   let daemon: TestDaemon
@@ -29,7 +29,7 @@ describe.each(isolations)('a site that fails (%s)', (isolation) => {
       return json
     }
 
-    it('because it is not there any more is said to be', async () => {
+    it('because it has ended gives port_unavailable', async () => {
       const one = await newSite(daemon, site.sandbox, 'mortal')
       const base = `/v1/sandboxes/${site.sandbox}`
       expect((await visit(daemon, one, form, '')).status).toBe(200)
@@ -38,55 +38,61 @@ describe.each(isolations)('a site that fails (%s)', (isolation) => {
       expect((await daemon.fetch('/v1/health')).status).toBe(200)
     })
 
-    it.each(['drop', 'nonsense'])('by an answer that is none is said to: %s', async (path) => {
+    it.each(['drop', 'nonsense'])('by a malformed response gives port_unavailable: %s', async (path) => {
       expect(await problemAt(site, path)).toMatchObject({ code: 'port_unavailable' })
     })
   })
 
   it.each(['text/html', 'application/json', 'application/octet-stream'])(
-    'half-way through %s does not look as if it were whole',
+    'half-way through %s does not look complete',
     async (type) => {
       const path = `${site.path}half?type=${encodeURIComponent(type)}`
       using raw = await dial(daemon.port, `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
       await expect.poll(() => raw.text, patience).toContain('{"half":')
       await visit(daemon, site, 'path', 'cut')
       const text = await raw.ended
-      expect(readAnswer(text).status).toBe(200)
+      expect(readResponse(text).status).toBe(200)
       expect(text.endsWith('0\r\n\r\n'), text.slice(-200)).toBe(false)
     },
   )
 
-  it.each([204, 205, 304, 404, 418, 500, 599])('says so by its own status: %i', async (code) => {
+  it.each([204, 205, 304, 404, 418, 500, 599])('passes its own status: %i', async (code) => {
     for (const form of forms)
       expect((await visit(daemon, site, form, `status?code=${code}`)).status).toBe(code)
   })
 
-  it.each([101, 600, 999])('by the status %i, which is no answer, is said to', async (code) => {
-    const { status, headers, json } = await visit(daemon, site, 'path', `status?code=${code}`)
-    expect(headers['content-type']).toBe('application/problem+json')
-    expect({ status, code: json.code }).toEqual({ status: 404, code: 'port_unavailable' })
-    expect((await daemon.fetch('/v1/health')).status).toBe(200)
-  })
+  it.each([101, 600, 999])(
+    'by the status %i, which is no final status, gives port_unavailable',
+    async (code) => {
+      const { status, headers, json } = await visit(daemon, site, 'path', `status?code=${code}`)
+      expect(headers['content-type']).toBe('application/problem+json')
+      expect({ status, code: json.code }).toEqual({ status: 404, code: 'port_unavailable' })
+      expect((await daemon.fetch('/v1/health')).status).toBe(200)
+    },
+  )
 
-  it.each(forms)('to answer keeps nobody else, and is left when its visitor leaves: by %s', async (form) => {
-    const { base, host = 'localhost' } = addressOf(site, form)
-    const { gone } = await seenBy(daemon, site)
-    const hanging = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        dial(daemon.port, `GET ${base}hang HTTP/1.1\r\nhost: ${host}\r\n\r\n`),
-      ),
-    )
-    const hangs = async () => (await seenBy(daemon, site)).seen.filter(({ line }) => line === 'GET /hang')
-    await expect.poll(async () => (await hangs()).length, patience).toBeGreaterThanOrEqual(20)
-    expect((await visit(daemon, site, form, '')).status).toBe(200)
-    expect((await daemon.fetch('/v1/health')).status).toBe(200)
-    for (const one of hanging) one[Symbol.dispose]()
-    await expect.poll(async () => (await seenBy(daemon, site)).gone, patience).toBe(gone + 20)
-  })
+  it.each(forms)(
+    'to respond blocks no other request, and is disconnected with its visitor: by %s',
+    async (form) => {
+      const { base, host = 'localhost' } = addressOf(site, form)
+      const { gone } = await seenBy(daemon, site)
+      const hanging = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          dial(daemon.port, `GET ${base}hang HTTP/1.1\r\nhost: ${host}\r\n\r\n`),
+        ),
+      )
+      const hangs = async () => (await seenBy(daemon, site)).seen.filter(({ line }) => line === 'GET /hang')
+      await expect.poll(async () => (await hangs()).length, patience).toBeGreaterThanOrEqual(20)
+      expect((await visit(daemon, site, form, '')).status).toBe(200)
+      expect((await daemon.fetch('/v1/health')).status).toBe(200)
+      for (const one of hanging) one[Symbol.dispose]()
+      await expect.poll(async () => (await seenBy(daemon, site)).gone, patience).toBe(gone + 20)
+    },
+  )
 })
 
-describe('a site that never answers', () => {
-  it('does not keep the daemon from closing: who waits is told', async () => {
+describe('a site that never responds', () => {
+  it('does not keep the daemon from closing, and its visitor gets an error', async () => {
     const { daemon, site } = await openScene('none')
     try {
       using waiting = await dial(daemon.port, `GET ${site.path}hang HTTP/1.1\r\nhost: localhost\r\n\r\n`)
@@ -94,7 +100,7 @@ describe('a site that never answers', () => {
         .poll(async () => (await seenBy(daemon, site)).seen.map(({ line }) => line), patience)
         .toContain('GET /hang')
       await daemon.listening.close()
-      const { status, body } = readAnswer(await waiting.ended)
+      const { status, body } = readResponse(await waiting.ended)
       expect(status).toBeGreaterThanOrEqual(400)
       expect(JSON.parse(body)).toMatchObject({ hint: expect.any(String) })
     } finally {

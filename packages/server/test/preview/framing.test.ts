@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDaemon, type TestDaemon } from '../daemon.ts'
 import { dial } from '../raw.ts'
 import { dialSocket } from '../sockets/dialling.ts'
-import { openScene, patience, type Site, seenBy, visit } from './scene.ts'
+import { openScene, patience, type Site, seenBy, visit } from './fixture.ts'
 
-describe('what a preview hands on', () => {
+describe('a message that a preview forwards', () => {
   let daemon: TestDaemon
   let site: Site
   beforeAll(async () => {
@@ -33,17 +33,17 @@ describe('what a preview hands on', () => {
     },
   )
 
-  it('of a 205 says nothing of a body', async () => {
+  it('of a 205 announces no body', async () => {
     const { status, headers } = await visit(daemon, site, 'path', 'reset')
     expect([status, headers['content-length']]).toEqual([205, undefined])
   })
 
-  it('is named as the site names it', async () => {
+  it('keeps the names of the site’s headers', async () => {
     const { status, headers, body } = await visit(daemon, site, 'path', 'odd-names')
     expect([status, headers.constructor, headers.tostring, body]).toEqual([200, 'x', 'y', 'ok'])
   })
 
-  it('is not a connection, unless one was asked for', async () => {
+  it('is no upgraded connection unless the client requested one', async () => {
     expect((await visit(daemon, site, 'path', 'switch')).json).toMatchObject({ code: 'port_unavailable' })
   })
 
@@ -64,7 +64,7 @@ describe('what a preview hands on', () => {
 })
 
 describe('an upgrade that is refused', () => {
-  it('is closed, also by who leaves its half open', async () => {
+  it('is closed, also if the client leaves its half open', async () => {
     await using daemon = await openDaemon()
     using half = await dial(
       daemon.port,
@@ -72,7 +72,7 @@ describe('an upgrade that is refused', () => {
       { allowHalfOpen: true },
     )
     await expect.poll(() => half.text, patience).toMatch(/^HTTP\/1.1 421 /)
-    // Only what is closed on both sides answers a word with a reset.
+    // Only a connection that is closed on both sides responds to data with a reset.
     const isGone = () => {
       half.socket.write('x')
       return half.socket.destroyed
@@ -80,7 +80,7 @@ describe('an upgrade that is refused', () => {
     await expect.poll(isGone, patience).toBe(true)
   })
 
-  it('is refused while the daemon goes down', async () => {
+  it('is refused while the daemon shuts down', async () => {
     await using daemon = await openDaemon()
     daemon.server.close()
     const late = dialSocket(daemon, '/v1/processes/x/terminal/ws', { token: daemon.token })

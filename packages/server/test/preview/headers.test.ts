@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readToken, type TestDaemon, token } from '../daemon.ts'
 import { dial } from '../raw.ts'
-import { addressOf, forms, isolations, openScene, type Site, seenBy, visit } from './scene.ts'
+import { addressOf, forms, isolations, openScene, type Site, seenBy, visit } from './fixture.ts'
 
 describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
   let daemon: TestDaemon
@@ -15,7 +15,7 @@ describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
     const sent = async (headers: Record<string, string>) =>
       (await visit(daemon, site, form, 'headers', { headers })).json.headers
 
-    it('do not have a token of the daemon', async () => {
+    it('do not contain a daemon token', async () => {
       for (const one of [token, readToken])
         for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
           const headers = await sent({ authorization: `${scheme} ${one}` })
@@ -24,7 +24,7 @@ describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
       expect(JSON.stringify(await seenBy(daemon, site))).not.toContain(token)
     })
 
-    it('have what is the site’s own', async () => {
+    it('contain the site’s own headers', async () => {
       const own = { authorization: 'Bearer of-the-site', 'x-own': 'mine', accept: 'text/html' }
       expect(await sent(own)).toMatchObject(own)
       expect(await sent({ authorization: 'Basic bWU6bWU=' })).toMatchObject({
@@ -32,7 +32,7 @@ describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
       })
     })
 
-    it('have nothing that is of one connection', async () => {
+    it('contain no hop-by-hop headers', async () => {
       const { base, host = 'localhost' } = addressOf(site, form)
       const lines = [
         `GET ${base}headers HTTP/1.1`,
@@ -55,7 +55,7 @@ describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
       expect(headers, 'named by Connection').not.toHaveProperty(['x-of-this-connection'])
     })
 
-    it('say one host, however many were sent', async () => {
+    it('contain one host, also if several were sent', async () => {
       const { base, host = 'localhost' } = addressOf(site, form)
       using raw = await dial(
         daemon.port,
@@ -66,14 +66,14 @@ describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
     })
   })
 
-  it('have the cookies of its own name, and none of the daemon’s', async () => {
+  it('contain the cookies of its own host name, and none of the daemon’s', async () => {
     const headers = { cookie: 'of=this-name' }
     expect((await visit(daemon, site, 'host', '', { headers })).json.headers.cookie).toBe('of=this-name')
     // Cookies know no ports: those of every program on this address would go along.
     expect((await visit(daemon, site, 'path', '', { headers })).json.headers).not.toHaveProperty('cookie')
   })
 
-  it('of a name of its own pass on the way out, but for those of the connection', async () => {
+  it('of a preview by host pass in responses, except hop-by-hop ones', async () => {
     const { headers } = await visit(daemon, site, 'host', 'grabby')
     expect(headers).toMatchObject({
       'set-cookie': ['a=1; Path=/', 'b=2; Path=/; Domain=localhost'],
@@ -86,7 +86,7 @@ describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
     expect(headers, 'named by Connection').not.toHaveProperty('x-of-this-connection')
   })
 
-  it('of a path leave nothing with the daemon, and take every right from the page', async () => {
+  it('of a preview by path set nothing for the daemon’s origin, and sandbox the page', async () => {
     const { headers, body } = await visit(daemon, site, 'path', 'grabby')
     expect(body).toContain('<script>')
     const policy = String(headers['content-security-policy'])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, openDaemon, type TestDaemon, token } from '../daemon.ts'
+import { openDaemon, type ResponseJson, type TestDaemon, token } from '../daemon.ts'
 import { say } from '../raw.ts'
-import { forms, isolations, newSandbox, newSite, openScene, type Site, visit } from './scene.ts'
+import { forms, isolations, newSandbox, newSite, openScene, type Site, visit } from './fixture.ts'
 
 describe.each(isolations)('a preview (%s)', (isolation) => {
   let daemon: TestDaemon
@@ -11,14 +11,14 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
   })
   afterAll(() => daemon?.close())
 
-  it.each(forms)('shows the port by %s, without a token of the daemon', async (form) => {
+  it.each(forms)('shows the port by %s, without a daemon token', async (form) => {
     const { status, json } = await visit(daemon, site, form, 'some/page?x=%2F&y=%C3%BC', { method: 'POST' })
     expect(status).toBe(200)
     expect(json).toMatchObject({ name: 'site', method: 'POST', url: '/some/page?x=%2F&y=%C3%BC' })
     expect(json.headers.host).toBe(`localhost:${site.port}`)
   })
 
-  it('has an origin of its own for every port, and the same one when it is asked for again', async () => {
+  it('has its own origin for every port, and the same one on the next request', async () => {
     const other = await newSite(daemon, site.sandbox, 'other')
     const again = await daemon.call('POST', `/v1/sandboxes/${site.sandbox}/ports/${site.port}/preview`)
     expect(again).toMatchObject({ token: site.token, url: site.url, path: site.path })
@@ -31,7 +31,7 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
     }
   })
 
-  it('of one port is not moved to another by anything in the request', async () => {
+  it('of one port cannot be redirected to another by the request', async () => {
     const other = await newSite(daemon, site.sandbox, 'other')
     for (const [path, headers] of [
       [`${other.port}`, {}],
@@ -45,7 +45,7 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
   })
 
   it.each(['@127.0.0.1:1/', '/127.0.0.1:1/x', 'http://127.0.0.1:1/', ':1/', 'x/..%2f..%2fv1/health'])(
-    'asks its own port and nobody else for %j',
+    'sends %j to its own port and to no other',
     async (path) => {
       for (const form of forms) {
         const { status, json } = await visit(daemon, site, form, path)
@@ -58,7 +58,7 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
     },
   )
 
-  it('is left neither upwards nor by a backslash', async () => {
+  it('cannot be left with .. or a backslash', async () => {
     for (const up of ['..', '%2e%2e', '.%2E', 'x/../..']) {
       const { status, json } = await visit(daemon, site, 'path', `${up}/v1/health`)
       expect({ up, status, code: json.code }).toEqual({ up, status: 401, code: 'token_invalid' })
@@ -81,7 +81,7 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
     }
   })
 
-  it('has nothing of the daemon behind its name, with a good token either', async () => {
+  it('serves nothing of the daemon at its host name, even with a valid token', async () => {
     const headers = { authorization: `Bearer ${token}` }
     for (const path of ['v1/health', 'v1/exec', 'ui/', 'openapi.json', `preview/${site.token}/`]) {
       const { json } = await visit(daemon, site, 'host', path, { headers })
@@ -89,7 +89,7 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
     }
   })
 
-  it('is known by its whole token, in its own place', async () => {
+  it('needs its whole token at the right position', async () => {
     const { token: own } = site
     const host = (name: string) => say(daemon.port, `GET / HTTP/1.1\r\nhost: ${name}`)
     for (const name of [
@@ -118,12 +118,12 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
     }
   })
 
-  it('is made only of a port on which the sandbox listens, and only by who may do everything', async () => {
+  it('is created only for a listening port, and only with full access', async () => {
     await using elsewhere = await openDaemon()
-    const refusal = async (port: number | string, headers = {}): Promise<Answer> => {
+    const refusal = async (port: number | string, headers = {}): Promise<ResponseJson> => {
       const path = `/v1/sandboxes/${site.sandbox}/ports/${port}/preview`
       const response = await daemon.fetch(path, { method: 'POST', headers })
-      return { status: response.status, code: ((await response.json()) as Answer).code }
+      return { status: response.status, code: ((await response.json()) as ResponseJson).code }
     }
     // This process listens on both, and the sandbox on neither.
     for (const port of [daemon.port, elsewhere.port])
@@ -142,7 +142,7 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
     expect(response.status).toBe(404)
   })
 
-  it('shows nothing any more once its sandbox is gone', async () => {
+  it('shows nothing after its sandbox was destroyed', async () => {
     const sandbox = await newSandbox(daemon, isolation)
     const site = await newSite(daemon, sandbox)
     await daemon.call('DELETE', `/v1/sandboxes/${sandbox}`)

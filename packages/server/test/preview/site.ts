@@ -1,4 +1,4 @@
-/** What a sandbox shows on a port: run in it by Node, with the port as its argument. */
+/** The server behind a preview: Node runs it in the sandbox, with the port as its argument. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
@@ -89,7 +89,7 @@ server.on('upgrade', (request, socket: Socket, head) => {
   note(request)
   socket.on('error', () => socket.destroy())
   if (request.url?.startsWith('/refuse')) {
-    // A whole answer that leaves the connection open, and whatever is said on it afterwards.
+    // A complete response that leaves the connection open, and anything that is sent on it afterwards.
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nno')
     socket.on('data', (data) => seen.push({ line: String(data), headers: {} }))
     return

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, type TestDaemon, token } from '../daemon.ts'
+import { type ResponseJson, type TestDaemon, token } from '../daemon.ts'
 import { dialSocket, refusalOf } from '../sockets/dialling.ts'
 import {
   addressOf,
@@ -12,7 +12,7 @@ import {
   patience,
   type Site,
   seenBy,
-} from './scene.ts'
+} from './fixture.ts'
 
 describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
   let daemon: TestDaemon
@@ -27,17 +27,17 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
     const headers = { ...(host !== undefined && { host }), ...options.headers }
     return dialSocket(daemon, base + path, { ...options, headers })
   }
-  const greeting = async ({ said }: { said: Answer[] }) => {
-    await expect.poll(() => said.length, patience).toBeGreaterThan(0)
-    return said[0]
+  const greeting = async ({ messages }: { messages: ResponseJson[] }) => {
+    await expect.poll(() => messages.length, patience).toBeGreaterThan(0)
+    return messages[0]
   }
 
   describe.each(forms)('by %s', (form) => {
-    it('carries texts and bytes both ways, small and large', async () => {
+    it('carries small and large texts and bytes in both directions', async () => {
       const one = dialled(form, 'live?x=1', { origin: 'null' })
       expect(await greeting(one)).toMatchObject({ name: 'site', url: '/live?x=1' })
-      one.say({ hello: 'wörld' })
-      await expect.poll(() => one.said[1], patience).toEqual({ hello: 'wörld' })
+      one.sendJson({ hello: 'wörld' })
+      await expect.poll(() => one.messages[1], patience).toEqual({ hello: 'wörld' })
       const large = 'y'.repeat(3_000_000)
       one.socket.send(Buffer.from(large))
       await expect.poll(() => one.output.length, patience).toBe(large.length)
@@ -49,7 +49,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
     it('is closed by the site with its code and its reason', async () => {
       const one = dialled(form, 'live')
       await greeting(one)
-      one.say({ close: 4321, reason: 'had enough' })
+      one.sendJson({ close: 4321, reason: 'had enough' })
       expect(await one.closed).toEqual({ code: 4321, reason: 'had enough' })
     })
 
@@ -63,7 +63,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
         .toContain(`closed 4555 bye by ${form}`)
     })
 
-    it('that is cut takes the connection to the site with it', async () => {
+    it('that is cut closes the connection to the site', async () => {
       const one = dialled(form, 'live')
       await greeting(one)
       const before = (await seenBy(daemon, site)).seen.filter(({ line }) => line.startsWith('closed 1006'))
@@ -76,7 +76,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
         .toHaveLength(before.length + 1)
     })
 
-    it('does not tell the site a token of the daemon', async () => {
+    it('does not send a daemon token to the site', async () => {
       for (const options of [{ token }, { protocols: ['vitrine', `vitrine.token.${token}`] }]) {
         const one = dialled(form, 'live', options)
         one.socket.on('error', () => undefined)
@@ -86,14 +86,14 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
       expect(JSON.stringify(await seenBy(daemon, site))).not.toContain(token)
     })
 
-    it('has the protocol that both chose', async () => {
+    it('has the subprotocol that both chose', async () => {
       const one = dialled(form, 'live', { protocols: ['graphql-ws'] })
       await greeting(one)
       expect(one.socket.protocol).toBe('graphql-ws')
       one.socket.terminate()
     })
 
-    it('to a site that is not there any more is refused with a problem', async () => {
+    it('to a site that has ended is refused with a problem', async () => {
       const one = await openAndKill()
       const { base, host } = addressOf(one, form)
       const refused = await refusalOf(
@@ -112,18 +112,18 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
   })
 
   it('by path leaves no cookie with the daemon', async () => {
-    const answers: Record<string, IncomingMessage> = {}
+    const responses: Record<string, IncomingMessage> = {}
     for (const form of forms) {
       const one = dialled(form, 'live')
       one.socket.once('upgrade', (response) => {
-        answers[form] = response
+        responses[form] = response
       })
       await greeting(one)
       one.socket.terminate()
     }
-    expect(answers.host?.headers['set-cookie']).toEqual(['from-socket=1; Path=/'])
-    expect(answers.path?.headers).toMatchObject({ 'x-own': 'kept' })
-    expect(answers.path?.headers).not.toHaveProperty('set-cookie')
+    expect(responses.host?.headers['set-cookie']).toEqual(['from-socket=1; Path=/'])
+    expect(responses.path?.headers).toMatchObject({ 'x-own': 'kept' })
+    expect(responses.path?.headers).not.toHaveProperty('set-cookie')
   })
 
   async function openAndKill(): Promise<Site> {

@@ -41,7 +41,7 @@ describe('a body', () => {
     [{ command: 'id', timeoutMs: 2 ** 31 }],
     [{ command: 'id', env: { A: 1 } }],
     [{ command: 'id', stdinEncoding: 'latin1' }],
-  ])('of the wrong shape is refused, and says where: %j', async (body) => {
+  ])('of the wrong shape is refused with the path of the field: %j', async (body) => {
     const problem = await send('POST', '/v1/exec', jsonBody(body))
     expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
     expect(problem.detail).toMatch(/^body/)
@@ -83,19 +83,19 @@ describe('a body', () => {
       'body.policy: unknown key "asks"; did you mean "ask"?',
     ],
     ['/v1/files/mkdir', { path: 'a', parent: true }, 'body: unknown key "parent"; did you mean "parents"?'],
-  ])('of %s is refused in words: %j', async (path, body, detail) => {
+  ])('of %s is refused with a message: %j', async (path, body, detail) => {
     const problem = await send('POST', path, jsonBody(body))
     expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
     expect(problem.detail).toContain(detail)
   })
 
-  it('must be there where it is needed', async () => {
+  it('is required where the route needs it', async () => {
     expect(await send('POST', '/v1/exec')).toMatchObject({ status: 400, code: 'body_invalid' })
     expect(await send('POST', '/v1/sandboxes')).toMatchObject({ status: 400, code: 'body_invalid' })
   })
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'application/jsonx'])(
-    'of %s is refused: a form of another page could send it',
+    'of type %s is refused, because a form of another page could send it',
     async (type) => {
       const init = { body: '{"command":"id"}', headers: { 'content-type': type } }
       expect(await send('POST', '/v1/exec', init)).toMatchObject({
@@ -105,21 +105,21 @@ describe('a body', () => {
     },
   )
 
-  it('without a type is refused', async () => {
+  it('without a content-type is refused', async () => {
     const body = new Blob(['{"command":"id"}'])
     expect((await send('POST', '/v1/exec', { body })).status).toBe(415)
   })
 
-  it('over the limit is refused by what it declares, before it comes', async () => {
-    const answer = await say(
+  it('over the limit is refused by its content-length before it is read', async () => {
+    const response = await say(
       daemon.port,
       `POST /v1/exec HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}\r\ncontent-type: application/json\r\ncontent-length: 999999999999`,
     )
-    expect(answer.status).toBe(413)
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'body_too_large', details: { limit: 4_096 } })
+    expect(response.status).toBe(413)
+    expect(JSON.parse(response.body)).toMatchObject({ code: 'body_too_large', details: { limit: 4_096 } })
   })
 
-  it('over the limit is refused in the middle where it declares nothing', async () => {
+  it('over the limit is refused while it is read if it has no content-length', async () => {
     let sent = 0
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -133,14 +133,14 @@ describe('a body', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024)
   })
 
-  it('of the limit exactly is taken', async () => {
+  it('of exactly the limit is accepted', async () => {
     const body = `{"command":"true"${' '.repeat(4_096 - 18)}}`
     const headers = { 'content-type': 'application/json; charset=utf-8' }
     const response = await daemon.fetch('/v1/exec', { method: 'POST', body, headers })
     expect(await response.json()).toMatchObject({ exitCode: 0 })
   })
 
-  it('does not reach what every object has', async () => {
+  it('cannot pollute Object.prototype', async () => {
     const body = '{"__proto__":{"local":{}},"constructor":1,"id":"polluted"}'
     const headers = { 'content-type': 'application/json' }
     const problem = await send('POST', '/v1/sandboxes', { body, headers })
@@ -157,14 +157,14 @@ describe('a query', () => {
     ['/v1/running?wait=5', 'query: unknown key "wait". No keys are known here.'],
     ['/v1/health?access_token=x', 'query: unknown key "access_token".'],
     ['/v1/files/list', 'query.path: expected a string, got nothing.'],
-  ])('that is not known is refused, and the key that was meant is named: %s', async (path, detail) => {
+  ])('with an unknown key is refused with the nearest known key: %s', async (path, detail) => {
     const problem = await send('GET', path)
     expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
     expect(problem.detail).toContain(detail)
   })
 })
 
-describe('an address', () => {
+describe('a URL', () => {
   it.each([
     '/v1',
     '/v1/',
@@ -174,7 +174,7 @@ describe('an address', () => {
     '/v1//health',
     '/v1/sandboxes/x/y/z',
     '/etc/passwd',
-  ])('that is none is refused: %s', async (path) => {
+  ])('without a route is refused: %s', async (path) => {
     expect(await send('GET', path)).toMatchObject({ status: 404, code: 'route_unknown' })
   })
 
@@ -184,7 +184,7 @@ describe('an address', () => {
     ['PATCH', '/v1/sandboxes', 'GET, POST'],
     ['PUT', '/v1/sandboxes/some/events', 'GET, POST'],
     ['OPTIONS', '/v1/health', 'GET'],
-  ])('says which methods there are: %s %s', async (method, path, allowed) => {
+  ])('has a response with its allowed methods: %s %s', async (method, path, allowed) => {
     const response = await daemon.fetch(path, { method })
     expect(response.headers.get('allow')).toBe(allowed)
     expect(await problemOf(response)).toMatchObject({ status: 405, code: 'method_unknown' })
@@ -210,7 +210,7 @@ describe('an address', () => {
     '/v1/ports/-1',
     '/v1/ports/99999999',
     '/v1/ports/%00',
-  ])('with odd bytes is a caller’s mistake, never ours: %s', async (path) => {
+  ])('with unusual bytes is a client error, never a server error: %s', async (path) => {
     const problem = await send('GET', path)
     expect(problem.status, JSON.stringify(problem)).toBeGreaterThanOrEqual(400)
     expect(problem.status, JSON.stringify(problem)).toBeLessThan(500)
@@ -223,14 +223,14 @@ describe('an address', () => {
     'OPTIONS *',
     'GET http://',
     'GET ftp://localhost/v1/health',
-  ])('of which no URL can be made is refused in words: %s', async (line) => {
-    const answer = await say(
+  ])('that cannot be parsed is refused with a message: %s', async (line) => {
+    const response = await say(
       daemon.port,
       `${line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}`,
     )
-    expect(answer.status).toBeGreaterThanOrEqual(400)
-    expect(answer.status).toBeLessThan(500)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    expect(response.status).toBeGreaterThanOrEqual(400)
+    expect(response.status).toBeLessThan(500)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
   })
 })
 
@@ -248,7 +248,7 @@ describe('a header', () => {
     },
   )
 
-  it('that is no trace is no reason to refuse', async () => {
+  it('with a malformed traceparent is ignored', async () => {
     const init = jsonBody({ command: 'true' })
     const headers = { ...init.headers, traceparent: 'garbage' }
     const response = await daemon.fetch('/v1/exec', { method: 'POST', ...init, headers })
@@ -256,12 +256,12 @@ describe('a header', () => {
   })
 
   it('over 16 KiB is refused', async () => {
-    const answer = await say(
+    const response = await say(
       daemon.port,
       `GET /v1/health HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}`,
     )
-    expect(answer.status).toBe(431)
-    expect(answer.headers.get('content-type')).toBe('application/problem+json')
+    expect(response.status).toBe(431)
+    expect(response.headers.get('content-type')).toBe('application/problem+json')
   })
 })
 
@@ -287,13 +287,13 @@ describe('a query', () => {
     '/v1/files/list?path=.&limit=many',
     '/v1/processes/some/logs?tail=x',
     '/v1/sessions/some/transcript?at=x',
-  ])('that makes no sense is refused: %s', async (path) => {
+  ])('with an invalid value is refused: %s', async (path) => {
     const problem = await send('GET', path)
     expect(problem.status).toBe(400)
     expect(['argument_invalid', 'cursor_invalid']).toContain(problem.code)
   })
 
-  it('with a name twice means the first', async () => {
+  it('with a repeated name uses the first value', async () => {
     const page = await daemon.call('GET', '/v1/events?limit=1&limit=5')
     expect(page.events).toHaveLength(1)
     const path = '/v1/files/content?path=first.txt&path=second.txt'

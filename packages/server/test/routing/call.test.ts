@@ -32,7 +32,7 @@ describe('The type of a handler', () => {
     const right: Handler<Routes['fileExists']> = async () => jsonResponse(201, { exists: true })
     // @ts-expect-error The field is a boolean.
     const wrong: Handler<Routes['fileExists']> = async () => jsonResponse(201, { exists: 'yes' })
-    // @ts-expect-error The text is said to hold something else.
+    // @ts-expect-error The text is declared with another type.
     const text: Handler<Routes['fileExists']> = async () => encodedJsonResponse<{ count: number }>(200, '{}')
     expectTypeOf(right).toEqualTypeOf(wrong)
     expectTypeOf(text).toEqualTypeOf(right)

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  type Answer,
   allEvents,
   bearer,
   jsonBody,
   openDaemon,
   problemOf,
+  type ResponseJson,
   type TestDaemon,
   token,
 } from '../daemon.ts'
@@ -27,15 +27,15 @@ afterAll(() => daemon.close())
 let count = 0
 const newId = () => `call-of-test-${++count}`
 
-/** A command under an id, once it runs: it has said so in a file. */
-async function started(id: string, command = 'sleep 600'): Promise<{ answer: Promise<Response> }> {
+/** Starts a command under an id, and waits until it runs, which a file shows. */
+async function started(id: string, command = 'sleep 600'): Promise<{ response: Promise<Response> }> {
   const mark = `${id}-runs`
-  const answer = exec(id, { command: `touch ${mark}; ${command}` })
-  answer.catch(() => undefined)
+  const response = exec(id, { command: `touch ${mark}; ${command}` })
+  response.catch(() => undefined)
   await expect
     .poll(async () => (await daemon.call('GET', `/v1/files/exists?path=${mark}`)).exists, patience)
     .toBe(true)
-  return { answer }
+  return { response }
 }
 
 function exec(id: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
@@ -47,24 +47,24 @@ function exec(id: string, body: object, headers: Record<string, string> = {}): P
   })
 }
 
-function callOff(id: string, as: string = token): Promise<Response> {
+function cancelCall(id: string, as: string = token): Promise<Response> {
   return daemon.fetch(`/v1/calls/${id}`, { method: 'DELETE', headers: bearer(as) })
 }
 
-async function finishedExecs(): Promise<Answer[]> {
+async function finishedExecs(): Promise<ResponseJson[]> {
   const events = await allEvents(daemon, '&types=operation.finished')
   return events.filter(({ data }) => data.op === 'exec').map(({ data }) => data)
 }
 
 describe('a call with an id', () => {
-  it('can be called off, and still tells what came of it', async () => {
+  it('can be cancelled and still responds with its outcome', async () => {
     const id = newId()
     const outputs = async () => (await allEvents(daemon, '&types=process.output')).length
     const before = await outputs()
-    const { answer } = await started(id, 'echo so far; sleep 600')
+    const { response: pending } = await started(id, 'echo so far; sleep 600')
     await expect.poll(outputs).toBe(before + 1)
-    expect((await callOff(id)).status).toBe(204)
-    const response = await answer
+    expect((await cancelCall(id)).status).toBe(204)
+    const response = await pending
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({
       outcome: 'cancelled',
@@ -73,78 +73,78 @@ describe('a call with an id', () => {
     })
   })
 
-  it('has ended, and is on record, once calling it off is answered', async () => {
+  it('has ended and is recorded when its cancellation responds', async () => {
     const id = newId()
     const before = (await finishedExecs()).length
-    const { answer } = await started(id)
-    await callOff(id)
+    const { response } = await started(id)
+    await cancelCall(id)
     const finished = await finishedExecs()
     expect(finished).toHaveLength(before + 1)
     expect(finished.at(-1)).toMatchObject({ outcome: 'cancelled' })
-    await (await answer).text()
+    await (await response).text()
   })
 
-  it('ends alone: others of the same caller go on', async () => {
+  it('is cancelled alone: other calls of the same caller continue', async () => {
     const [one, other] = [newId(), newId()]
-    const { answer: first } = await started(one)
-    const { answer: second } = await started(other, 'while [ ! -e go-on ]; do sleep 0.05; done; echo whole')
-    await callOff(one)
-    expect(((await (await first).json()) as Answer).outcome).toBe('cancelled')
+    const { response: first } = await started(one)
+    const { response: second } = await started(other, 'while [ ! -e go-on ]; do sleep 0.05; done; echo whole')
+    await cancelCall(one)
+    expect(((await (await first).json()) as ResponseJson).outcome).toBe('cancelled')
     await daemon.call('PUT', '/v1/files/content?path=go-on')
     expect(await (await second).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
   })
 
-  it('is not called off by another token, which learns nothing of it', async () => {
+  it('is not cancelled by another token, which learns nothing about it', async () => {
     const id = newId()
-    const { answer } = await started(id, 'while [ ! -e not-yet ]; do sleep 0.05; done; echo whole')
-    expect((await callOff(id, bob)).status).toBe(204)
-    expect((await callOff('there-is-no-such-call', bob)).status).toBe(204)
-    expect((await problemOf(await callOff(id, 'read-token-5a2e9b7c41d80f36'))).code).toBe('access_denied')
-    expect((await problemOf(await callOff(id, 'wrong-token-0000'))).code).toBe('token_invalid')
+    const { response } = await started(id, 'while [ ! -e not-yet ]; do sleep 0.05; done; echo whole')
+    expect((await cancelCall(id, bob)).status).toBe(204)
+    expect((await cancelCall('there-is-no-such-call', bob)).status).toBe(204)
+    expect((await problemOf(await cancelCall(id, 'read-token-5a2e9b7c41d80f36'))).code).toBe('access_denied')
+    expect((await problemOf(await cancelCall(id, 'wrong-token-0000'))).code).toBe('token_invalid')
     await daemon.call('PUT', '/v1/files/content?path=not-yet')
-    expect(await (await answer).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
+    expect(await (await response).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
   })
 
-  it('that has ended, or never was, is called off without a word', async () => {
+  it('that has ended or is unknown can be cancelled without an error', async () => {
     const id = newId()
     await (await exec(id, { command: 'true' })).text()
-    expect((await callOff(id)).status).toBe(204)
-    expect((await callOff('never-was-there')).status).toBe(204)
+    expect((await cancelCall(id)).status).toBe(204)
+    expect((await cancelCall('never-was-there')).status).toBe(204)
   })
 
-  it('may be called off twice', async () => {
+  it('may be cancelled twice', async () => {
     const id = newId()
-    const { answer } = await started(id)
-    const answers = await Promise.all([callOff(id), callOff(id)])
-    expect(answers.map(({ status }) => status)).toEqual([204, 204])
-    expect(((await (await answer).json()) as Answer).outcome).toBe('cancelled')
+    const { response } = await started(id)
+    const responses = await Promise.all([cancelCall(id), cancelCall(id)])
+    expect(responses.map(({ status }) => status)).toEqual([204, 204])
+    expect(((await (await response).json()) as ResponseJson).outcome).toBe('cancelled')
   })
 
-  it('that was called off before it began runs nothing, and is on record', async () => {
+  it('that was cancelled before its start runs nothing, and is recorded', async () => {
     const id = newId()
     const before = (await finishedExecs()).length
     const response = await exec(id, { command: 'touch never-made' }, { 'vitrine-cancelled': 'true' })
-    const answer = (await response.json()) as Answer
-    expect(answer.outcome ?? answer.code).toBe('cancelled')
+    const body = (await response.json()) as ResponseJson
+    expect(body.outcome ?? body.code).toBe('cancelled')
     expect((await daemon.call('GET', '/v1/files/exists?path=never-made')).exists).toBe(false)
     const finished = await finishedExecs()
     expect(finished).toHaveLength(before + 1)
     expect(finished.at(-1)).toMatchObject({ outcome: 'cancelled' })
   })
 
-  it('has it for itself while it runs, and another may have it afterwards', async () => {
+  it('owns its id while it runs, and another call may use it afterwards', async () => {
     const id = newId()
-    const { answer } = await started(id)
+    const { response } = await started(id)
     const second = await exec(id, { command: 'touch twice' })
     expect(await problemOf(second)).toMatchObject({ status: 400, code: 'argument_invalid' })
     expect((await daemon.call('GET', '/v1/files/exists?path=twice')).exists).toBe(false)
-    await callOff(id)
-    await (await answer).text()
+    await cancelCall(id)
+    await (await response).text()
     expect(await (await exec(id, { command: 'echo again' })).json()).toMatchObject({ stdout: 'again\n' })
   })
 
   it.each(['short', 'x'.repeat(129), 'with space', 'a/../../b', 'semi;colon', '', '%00%00%00%00'])(
-    'has one that is no id refused: %j',
+    'is refused if the id is malformed: %j',
     async (id) => {
       const response = await exec(id, { command: 'touch with-bad-id' })
       expect(await problemOf(response)).toMatchObject({ status: 400, code: 'argument_invalid' })
@@ -152,7 +152,7 @@ describe('a call with an id', () => {
     },
   )
 
-  it('that writes a file leaves nothing of it when it is called off half-way', async () => {
+  it('that writes a file leaves nothing of it when it is cancelled half-way', async () => {
     const id = newId()
     let feed: ReadableStreamDefaultController<Uint8Array> | undefined
     const body = new ReadableStream<Uint8Array>({
@@ -176,12 +176,12 @@ describe('a call with an id', () => {
         patience,
       )
       .toHaveLength(1)
-    expect((await callOff(id)).status).toBe(204)
+    expect((await cancelCall(id)).status).toBe(204)
     expect(await problemOf(await writing)).toMatchObject({ status: 499, code: 'cancelled' })
     expect((await daemon.call('GET', '/v1/files/exists?path=half.bin')).exists).toBe(false)
   })
 
-  it('ends too when only its connection is dropped, and its id is free again', async () => {
+  it('ends also when its connection is dropped, and its id is free again', async () => {
     const id = newId()
     const gone = new AbortController()
     const { body, headers } = jsonBody({ command: 'touch dropped-runs; sleep 600' })

@@ -4,23 +4,23 @@ import { HttpResponse } from '../../src/http/http-response.ts'
 import { withKeepAlive } from '../../src/responses/keep-alive-body.ts'
 import { problemResponse } from '../../src/responses/problem.ts'
 import { allEvents, jsonBody, openDaemon, type TestDaemon } from '../daemon.ts'
-import { dial, readAnswer } from '../raw.ts'
+import { dial, readResponse } from '../raw.ts'
 
 const patience = { timeout: 50_000 }
 
-describe('an answer that is waited for', () => {
-  const later = () => Promise.withResolvers<HttpResponse>()
+describe('a response with keep-alive', () => {
+  const pending = () => Promise.withResolvers<HttpResponse>()
 
-  it('and comes soon is the answer as it is, whatever it says', async () => {
-    const answer = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
-    expect(await withKeepAlive(Promise.resolve(answer), 60_000)).toBe(answer)
+  it('that is ready early is sent unchanged', async () => {
+    const response = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
+    expect(await withKeepAlive(Promise.resolve(response), 60_000)).toBe(response)
     const problem = problemResponse(new Error('no'))
     expect((await withKeepAlive(Promise.resolve(problem), 60_000)).status).toBe(500)
     await expect(withKeepAlive(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken')
   })
 
-  it('has its headers before it is there, then spaces, and in the end itself', async () => {
-    const { promise, resolve } = later()
+  it('sends its headers early, then spaces, and in the end its JSON', async () => {
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 5)).toResponse()
     expect(response.status).toBe(200)
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -37,8 +37,8 @@ describe('an answer that is waited for', () => {
     expect(rest).toMatch(/^ *\{"a":1\}$/)
   })
 
-  it('and comes late as a problem is known by its type', async () => {
-    const { promise, resolve } = later()
+  it('that ends as a problem is recognized by its type', async () => {
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     resolve(problemResponse(new Error('no')))
     expect(await response.json()).toMatchObject({
@@ -48,15 +48,15 @@ describe('an answer that is waited for', () => {
     })
   })
 
-  it('and never comes whole does not look whole', async () => {
-    const { promise, reject } = later()
+  it('that fails does not look complete', async () => {
+    const { promise, reject } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     reject(new Error('broken'))
     await expect(response.text()).rejects.toThrow()
   })
 
-  it('and comes late as a stream breaks off, and the source of the stream is closed', async () => {
-    const { promise, resolve } = later()
+  it('that turns out to be a stream fails, and the source of the stream is closed', async () => {
+    const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
     resolve(new HttpResponse(200, {}, closingParts((async function* () {})(), close)))
@@ -64,13 +64,13 @@ describe('an answer that is waited for', () => {
     await closed
   })
 
-  it('is not waited for any more by who went: nothing is said, nothing is thrown', async () => {
+  it('is dropped without an error when the client disconnects', async () => {
     const complaints: unknown[] = []
     const complain = (reason: unknown) => complaints.push(reason)
     process.on('unhandledRejection', complain)
     onTestFinished(() => void process.off('unhandledRejection', complain))
     for (const end of ['resolve', 'reject'] as const) {
-      const { promise, ...ends } = later()
+      const { promise, ...ends } = pending()
       const response = (await withKeepAlive(promise, 1)).toResponse()
       const reader = response.body!.getReader()
       await reader.read()
@@ -108,7 +108,7 @@ describe('a daemon', () => {
     )
   }
 
-  it('answers at once where it can, with the status that says it', async () => {
+  it('responds at once where it can, with the right status', async () => {
     const quick = await exec('echo quick')
     expect(quick.headers.get('content-length')).not.toBeNull()
     expect(await quick.json()).toMatchObject({ stdout: 'quick\n' })
@@ -117,7 +117,7 @@ describe('a daemon', () => {
     expect(wrong.headers.get('content-type')).toBe('application/problem+json')
   })
 
-  it('streams to who asked for a stream as well, however patient', async () => {
+  it('sends a stream to a client that accepts one, also with keep-alive', async () => {
     await using daemon = await openDaemon({ limits: { keepAliveMs: 1 } })
     await daemon.call('PUT', '/v1/files/content?path=a')
     const response = await daemon.fetch('/v1/events', {
@@ -127,10 +127,10 @@ describe('a daemon', () => {
     await response.body?.cancel()
   })
 
-  it('says that it is still there while a command runs, to who asked for it and to nobody else', async () => {
+  it('sends keep-alive spaces while a command runs, only to clients that requested them', async () => {
     await using daemon = await openDaemon({ cors: ['https://app.example.com'], limits: { keepAliveMs: 50 } })
     const wait = 'until [ -e enough ]; do sleep 0.1; done; echo done'
-    using patient = await dialled(
+    using keptAlive = await dialled(
       daemon,
       wait,
       'vitrine-keepalive: true\r\norigin: https://app.example.com\r\n',
@@ -140,16 +140,16 @@ describe('a daemon', () => {
     using leaving = await dialled(daemon, 'echo $$; exec sleep 600', 'vitrine-keepalive: true\r\n')
     await expect.poll(() => leaving.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
     leaving.socket.destroy()
-    await expect.poll(() => patient.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
-    const { status, headers } = readAnswer(patient.text)
+    await expect.poll(() => keptAlive.text, patience).toMatch(/\r\n\r\n1\r\n \r\n/)
+    const { status, headers } = readResponse(keptAlive.text)
     expect(status).toBe(200)
     expect(headers.get('content-type')).toBe('application/json')
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example.com')
     expect([plain.text, off.text]).toEqual(['', ''])
     await daemon.call('PUT', '/v1/files/content?path=enough')
-    for (const one of [patient, plain, off])
+    for (const one of [keptAlive, plain, off])
       await expect.poll(() => one.text, patience).toContain('"stdout":"done\\n"')
-    // Who leaves in the middle ends the command, as it would have before.
+    // A client that disconnects ends the command, as without keep-alive.
     const ended = async () =>
       (await allEvents(daemon, '&types=operation.finished')).map(({ data }) => data.outcome)
     await expect.poll(ended, patience).toContain('cancelled')

@@ -1,6 +1,6 @@
 import { type ClientOptions, WebSocket } from 'ws'
 import { checkJson, checkSocketMessage } from '../contract/contract.ts'
-import type { Answer, TestDaemon } from '../daemon.ts'
+import type { ResponseJson, TestDaemon } from '../daemon.ts'
 
 /** A WebSocket with everything that came over it. */
 export interface Dialled {
@@ -8,15 +8,15 @@ export interface Dialled {
   readonly opened: Promise<void>
   /** The code and the reason of its end. */
   readonly closed: Promise<{ code: number; reason: string }>
-  /** What was said as JSON. */
-  readonly said: Answer[]
-  /** What came as bytes. */
+  /** The received JSON messages. */
+  readonly messages: ResponseJson[]
+  /** The received bytes. */
   readonly output: string
-  say(message: unknown): void
+  sendJson(message: unknown): void
 }
 
-/** What a terminal sends is in the contract; a preview passes on what a site sends. */
-function messageOf(path: string, text: string): Answer {
+/** Checks the messages of a terminal against the contract; a preview forwards a site's own messages. */
+function messageOf(path: string, text: string): ResponseJson {
   const message = JSON.parse(text)
   if (/\/terminal\/ws($|\?)/.test(path)) checkSocketMessage(message)
   return message
@@ -34,7 +34,7 @@ export function dialSocket(
   const { protocols = [], token, ...rest } = options
   const headers = { ...rest.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { ...rest, headers })
-  const said: Answer[] = []
+  const said: ResponseJson[] = []
   let output = ''
   socket.on('message', (data, isBinary) => {
     if (isBinary) output += String(data)
@@ -49,16 +49,16 @@ export function dialSocket(
     socket.once('close', (code, reason) => resolve({ code, reason: String(reason) })),
   )
   return {
-    ...{ socket, opened, closed, said },
+    ...{ socket, opened, closed, messages: said },
     get output() {
       return output
     },
-    say: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
+    sendJson: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
   }
 }
 
 /** How an upgrade was refused: its status and its problem. */
-export async function refusalOf(dialled: Dialled): Promise<{ status: number; problem: Answer }> {
+export async function refusalOf(dialled: Dialled): Promise<{ status: number; problem: ResponseJson }> {
   return new Promise((resolve, reject) => {
     dialled.socket.once('open', () => reject(new Error('It was opened.')))
     dialled.socket.once('unexpected-response', (_request, response) => {

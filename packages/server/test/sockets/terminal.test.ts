@@ -20,7 +20,7 @@ async function spawn(body: object): Promise<{ id: string; socket: Dialled }> {
 }
 
 describe('a terminal', () => {
-  it('gives output as bytes, takes input, sizes and bytes, and says how it ended', async () => {
+  it('sends output as bytes, accepts input and resizes, and reports the exit', async () => {
     const { socket } = await spawn({
       command:
         'stty -echo; stty size; while read line; do stty size; echo "got $line"; test "$line" = bye && exit 3; done',
@@ -28,34 +28,34 @@ describe('a terminal', () => {
       tty: { cols: 90, rows: 20 },
     })
     await expect.poll(() => socket.output).toContain('20 90')
-    socket.say({ type: 'resize', cols: 120, rows: 40 })
-    socket.say({ type: 'input', data: 'one\n' })
+    socket.sendJson({ type: 'resize', cols: 120, rows: 40 })
+    socket.sendJson({ type: 'input', data: 'one\n' })
     await expect.poll(() => socket.output).toContain('got one')
     expect(socket.output).toContain('40 120')
-    socket.say({ type: 'input', data: Buffer.from('two\n').toString('base64'), encoding: 'base64' })
+    socket.sendJson({ type: 'input', data: Buffer.from('two\n').toString('base64'), encoding: 'base64' })
     await expect.poll(() => socket.output).toContain('got two')
     socket.socket.send(Buffer.from('bye\n'))
     expect((await socket.closed).code).toBe(1000)
-    expect(socket.said.at(-1)).toMatchObject({ type: 'exit', exitCode: 3, outcome: 'failed' })
+    expect(socket.messages.at(-1)).toMatchObject({ type: 'exit', exitCode: 3, outcome: 'failed' })
   })
 
-  it('hears what was said before it was ready', async () => {
+  it('handles messages that were sent before it was ready', async () => {
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
     const socket = dialSocket(daemon, terminalPath(id))
     await socket.opened
-    socket.say({ type: 'auth', token })
-    socket.say({ type: 'input', data: 'early\n' })
+    socket.sendJson({ type: 'auth', token })
+    socket.sendJson({ type: 'input', data: 'early\n' })
     await expect.poll(() => socket.output).toContain('early')
-    socket.say({ type: 'close' })
+    socket.sendJson({ type: 'close' })
     expect((await socket.closed).code).toBe(1000)
   })
 
-  it('may be closed and opened again: the process goes on', async () => {
+  it('may be closed and reopened while the process keeps running', async () => {
     const { id, socket } = await spawn({ command: 'cat', tty: true })
-    await expect.poll(() => socket.said[0]?.type).toBe('ready')
-    socket.say({ type: 'input', data: 'remember\n' })
+    await expect.poll(() => socket.messages[0]?.type).toBe('ready')
+    socket.sendJson({ type: 'input', data: 'remember\n' })
     await expect.poll(() => socket.output).toContain('remember')
-    socket.say({ type: 'close' })
+    socket.sendJson({ type: 'close' })
     await socket.closed
     const again = dialSocket(daemon, terminalPath(id), { token })
     await expect.poll(() => again.output).toContain('remember')
@@ -64,9 +64,9 @@ describe('a terminal', () => {
     await daemon.call('POST', `/v1/processes/${id}/kill`)
   })
 
-  it('answers nonsense with an error, and goes on', async () => {
+  it('responds to malformed messages with an error, and stays open', async () => {
     const { socket } = await spawn({ command: 'cat', tty: true })
-    await expect.poll(() => socket.said[0]?.type).toBe('ready')
+    await expect.poll(() => socket.messages[0]?.type).toBe('ready')
     for (const nonsense of [
       '',
       '{',
@@ -78,25 +78,25 @@ describe('a terminal', () => {
       '{"type":"resize","cols":-1,"rows":0}',
       '{"type":"resize","cols":1e99,"rows":1}',
     ])
-      socket.say(nonsense)
-    await expect.poll(() => socket.said.filter(({ type }) => type === 'error').length).toBe(9)
-    socket.say({ type: 'input', data: 'still here\n' })
+      socket.sendJson(nonsense)
+    await expect.poll(() => socket.messages.filter(({ type }) => type === 'error').length).toBe(9)
+    socket.sendJson({ type: 'input', data: 'still here\n' })
     await expect.poll(() => socket.output).toContain('still here')
     socket.socket.close()
   })
 
-  it('of a process that is not there ends with an error', async () => {
+  it('of an unknown process ends with an error', async () => {
     const socket = dialSocket(daemon, terminalPath('nobody'), { token })
     expect((await socket.closed).code).toBe(1011)
-    expect(socket.said).toMatchObject([{ type: 'error', code: 'not_found' }])
+    expect(socket.messages).toMatchObject([{ type: 'error', code: 'not_found' }])
   })
 
-  it('of a sandbox that is not there is closed, however long its name is', async () => {
+  it('of an unknown sandbox is closed, also when its name is long', async () => {
     const socket = dialSocket(daemon, terminalPath('p', 'x'.repeat(120)), { token })
     expect((await socket.closed).code).toBe(1011)
   })
 
-  it('is closed, not the daemon, when the reason has letters that take many bytes', async () => {
+  it('is closed, and the daemon is not, when the close reason has multi-byte characters', async () => {
     const plain = dataFolder()
     const data = `${plain}-${'é'.repeat(60)}`
     renameSync(plain, data)
@@ -108,11 +108,11 @@ describe('a terminal', () => {
     expect((await other.fetch('/v1/health')).status).toBe(200)
   })
 
-  it('ends with the daemon, and says that it is going', async () => {
+  it('ends with the daemon, with the close code for going away', async () => {
     const closing = await openDaemon()
     const { id } = await closing.call('POST', '/v1/processes', { command: 'cat', tty: true })
     const socket = dialSocket(closing, terminalPath(id), { token })
-    await expect.poll(() => socket.said[0]?.type).toBe('ready')
+    await expect.poll(() => socket.messages[0]?.type).toBe('ready')
     await closing.listening.close()
     expect((await socket.closed).code).toBe(1001)
     await closing.close()
@@ -138,7 +138,7 @@ describe('a frame', () => {
     ['that is no UTF-8', masked(0x81, Buffer.from([0xff, 0xfe])), 1007],
     ['that is larger than a message may be', masked(0x82, Buffer.alloc(0), 0x7fff_ffff), 1009],
     ['that is larger, and all there', masked(0x82, Buffer.alloc(2 * 1024 * 1024)), 1009],
-  ])('%s closes the connection with its code, and the daemon goes on', async (_what, frame, code) => {
+  ])('%s closes the connection with its code, and the daemon keeps running', async (_what, frame, code) => {
     const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
     using connection = await dial(
       daemon.port,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, bearer, openDaemon, problemOf, type TestDaemon } from '../daemon.ts'
+import { bearer, openDaemon, problemOf, type ResponseJson, type TestDaemon } from '../daemon.ts'
 import { framesOf, frameWhere } from '../frames.ts'
 import { append, isEvent, journalOf, note, openStream } from './reading.ts'
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => daemon.close())
 
-/** What a reader gets that comes with a cursor: a refusal, or one frame that says so; never an event. */
+/** The response to a reader with a bad cursor: an error, or one `error` frame; never an event. */
 async function refusalOf(path: string, headers: Record<string, string> = {}): Promise<string> {
   const response = await daemon.fetch(path, { headers })
   if (response.headers.get('content-type') !== 'text/event-stream') return (await problemOf(response)).code
@@ -31,7 +31,7 @@ async function refusalOf(path: string, headers: Record<string, string> = {}): Pr
 const asStream = { accept: 'text/event-stream' }
 
 describe('a cursor', () => {
-  it('of another journal gives nobody’s events', async () => {
+  it('of another journal returns no events', async () => {
     const { cursor } = await daemon.call('GET', `/v1/sandboxes/${other}/events?limit=2`)
     const { cursor: ofAll } = await daemon.call('GET', '/v1/events?limit=2&scope=all')
     const { cursor: ofHost } = await daemon.call('GET', '/v1/events?limit=1&scope=host')
@@ -40,7 +40,7 @@ describe('a cursor', () => {
       expect(await refusalOf(`/v1/events${query}`)).toBe('cursor_foreign')
       expect(await refusalOf(`/v1/events${query}`, asStream)).toBe('cursor_foreign')
       expect(await refusalOf('/v1/events', { ...asStream, 'last-event-id': foreign })).toBe('cursor_foreign')
-      expect(await refusalOf(`/v1/events?before=${encodeURIComponent(foreign)}&order=backwards`)).toBe(
+      expect(await refusalOf(`/v1/events?before=${encodeURIComponent(foreign)}&order=desc`)).toBe(
         'cursor_foreign',
       )
     }
@@ -48,14 +48,14 @@ describe('a cursor', () => {
     expect(await refusalOf(`/v1/events?scope=all&after=${encodeURIComponent(own)}`)).toBe('cursor_foreign')
   })
 
-  it('of another store gives nothing either', async () => {
+  it('of another store returns no events', async () => {
     await using elsewhere = await openDaemon()
     const { cursor } = await elsewhere.call('GET', '/v1/events?limit=1')
     expect(await refusalOf(`/v1/events?after=${encodeURIComponent(cursor)}`)).toBe('cursor_foreign')
     expect(await refusalOf('/v1/events', { ...asStream, 'last-event-id': cursor })).toBe('cursor_foreign')
   })
 
-  it('that was cut, changed or made up is refused', async () => {
+  it('that was truncated, changed or invented is refused', async () => {
     const { cursor } = await daemon.call('GET', '/v1/events?limit=3')
     const bad = [
       cursor.slice(0, -1),
@@ -80,7 +80,7 @@ describe('a cursor', () => {
     }
   })
 
-  it('may be now: a stream leaves out what was, and a page has no now', async () => {
+  it('may be now for a stream, which omits past events, but not for a page', async () => {
     const journal = await journalOf(daemon)
     const response = await openStream(daemon, '?after=now')
     await journal.append([note('from now on')])
@@ -89,7 +89,7 @@ describe('a cursor', () => {
     expect(await refusalOf('/v1/events?after=now')).toBe('cursor_invalid')
   })
 
-  it('of an unknown sandbox is not asked for', async () => {
+  it('of an unknown sandbox gives not_found', async () => {
     expect(await refusalOf('/v1/sandboxes/nobody/events')).toBe('not_found')
     expect(await refusalOf('/v1/sandboxes/nobody/events', asStream)).toBe('not_found')
     expect(await daemon.host.store.journals()).not.toContain('nobody')
@@ -97,7 +97,7 @@ describe('a cursor', () => {
 })
 
 describe('scope=all', () => {
-  it('sees every sandbox under one cursor, in the order of commits', async () => {
+  it('reads every sandbox under one cursor, in commit order', async () => {
     const [one, two] = [await journalOf(daemon), await journalOf(daemon, other)]
     const { cursor } = await daemon.call('GET', '/v1/events?scope=all&limit=10000')
     const response = await openStream(
@@ -120,8 +120,11 @@ describe('scope=all', () => {
     expect((await frameWhere(again, isEvent)).data.data.message).toBe('all 21')
   })
 
-  it('is for those who may look on, as is the host’s own journal', async () => {
+  it('is allowed for read-only tokens, as is the host’s own journal', async () => {
     const page = await daemon.fetch('/v1/events?scope=host', { headers: bearer(daemon.readToken) })
-    expect(((await page.json()) as Answer).events[0]).toMatchObject({ type: 'host.started', journal: 'host' })
+    expect(((await page.json()) as ResponseJson).events[0]).toMatchObject({
+      type: 'host.started',
+      journal: 'host',
+    })
   })
 })

@@ -4,13 +4,13 @@ import { FrameJoiner } from '../../src/streams/frames.ts'
 import { openDaemon } from '../daemon.ts'
 import { append, journalOf } from './reading.ts'
 
-async function firstBatch(deliveries: Tail<EncodedEvent>): Promise<readonly EncodedEvent[]> {
-  const batch = await deliveries.batch()
-  await deliveries.return()
+async function firstBatch(tail: Tail<EncodedEvent>): Promise<readonly EncodedEvent[]> {
+  const batch = await tail.batch()
+  await tail.return()
   return batch ?? []
 }
 
-it('a chunk has every event under its id, and changing it changes no other reader’s', async () => {
+it('a chunk has every event with its id, and changing it changes no other reader’s', async () => {
   await using daemon = await openDaemon()
   const journal = await journalOf(daemon)
   await append(journal, 0, 3)
@@ -28,7 +28,7 @@ it('a chunk has every event under its id, and changing it changes no other reade
   }
 })
 
-it('a stream reuses the memory of its chunks, but keeps no large ones', async () => {
+it('a stream reuses the memory of its chunks, but holds no large ones', async () => {
   await using daemon = await openDaemon()
   const journal = await journalOf(daemon)
   await append(journal, 0, 2)

@@ -4,7 +4,7 @@ import { framesOf, framesUntil, frameWhere } from '../frames.ts'
 import { append, isEvent, journalOf, note, numbersUntil, openStream, seqs, upTo } from './reading.ts'
 
 describe('a stream', () => {
-  it('gives history and then what comes, without gap or repeat, while 20,000 events are appended', async () => {
+  it('sends history and then new events, without gap or repeat, while 20,000 events are appended', async () => {
     await using daemon = await openDaemon()
     const journal = await journalOf(daemon)
     await append(journal, 0, 5_000)
@@ -18,7 +18,7 @@ describe('a stream', () => {
     }
   })
 
-  it('has an id on events and on nothing else', async () => {
+  it('has an id on events only', async () => {
     await using daemon = await openDaemon({ limits: { heartbeatMs: 20 } })
     const journal = await journalOf(daemon)
     await append(journal, 0, 3)
@@ -31,7 +31,7 @@ describe('a stream', () => {
     for (const frame of frames) expect('id' in frame).toBe(isEvent(frame))
   })
 
-  it('goes on after the cursor of any event, by Last-Event-ID and by ?after', async () => {
+  it('resumes after the cursor of any event, by Last-Event-ID and by ?after', async () => {
     await using daemon = await openDaemon()
     await append(await journalOf(daemon), 0, 300)
     const { frames } = await numbersUntil(await openStream(daemon, '?types=log.message'), 299)
@@ -49,7 +49,7 @@ describe('a stream', () => {
     expect((await numbersUntil(both, 299)).numbers).toEqual(upTo(300, 201))
   })
 
-  it('misses nothing when it is cut and taken up again and again', async () => {
+  it('misses nothing when it is cut and resumed repeatedly', async () => {
     await using daemon = await openDaemon()
     const journal = await journalOf(daemon)
     const writing = append(journal, 0, 3_000, 7)
@@ -76,7 +76,7 @@ describe('a stream', () => {
     expect(numbers).toEqual(upTo(3_000))
   })
 
-  it('says in heartbeats how far it has looked, although nothing matches', async () => {
+  it('advances the cursor in heartbeats although nothing matches', async () => {
     await using daemon = await openDaemon({ limits: { heartbeatMs: 20 } })
     const journal = await journalOf(daemon)
     const response = await openStream(daemon, '?types=run.started')
@@ -119,7 +119,7 @@ describe('a stream', () => {
     expect(await first('?text=pear')).toBe('a pear')
   })
 
-  it('ends with a reason when the daemon goes down, and a cursor to go on from', async () => {
+  it('ends with a reason and a cursor when the daemon shuts down', async () => {
     const daemon = await openDaemon()
     await append(await journalOf(daemon), 0, 10)
     const response = await openStream(daemon)
@@ -143,7 +143,7 @@ describe('a stream', () => {
     await daemon.close()
   })
 
-  it('of a daemon that was opened again goes on where the other one was left', async () => {
+  it('of a restarted daemon resumes after the cursor of the earlier one', async () => {
     const first = await openDaemon()
     await append(await journalOf(first), 0, 50)
     const { cursor } = await numbersUntil(await openStream(first, '?types=log.message'), 49)

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, openDaemon, type TestDaemon } from '../daemon.ts'
+import { openDaemon, type ResponseJson, type TestDaemon } from '../daemon.ts'
 import { framesUntil } from '../frames.ts'
 import { append, isEvent, journalOf, note, openStream } from './reading.ts'
 
@@ -14,7 +14,7 @@ const read = (query: string) => daemon.call('GET', `/v1/events${query}`)
 const encoded = encodeURIComponent
 
 describe('a page', () => {
-  it('has as many as were asked for, and pages make up the whole', async () => {
+  it('has at most the requested number of events, and all pages together have every event', async () => {
     await append(await journalOf(daemon), 0, 25)
     const seqs: number[] = []
     let after = ''
@@ -25,11 +25,11 @@ describe('a page', () => {
       ;({ cursor: after, end } = page)
     }
     expect(seqs).toEqual(seqs.map((_, index) => index + 1))
-    const backwards = await read('?limit=5&order=backwards')
+    const backwards = await read('?limit=5&order=desc')
     expect(backwards.events[0].seq).toBe(seqs.at(-1))
   })
 
-  it('can begin at a seq or at a time', async () => {
+  it('can start at a seq or at a time', async () => {
     const journal = await journalOf(daemon)
     const [event] = await journal.append([note('here')])
     const bySeq = await read(`?at=${event!.seq}&limit=1`)
@@ -38,7 +38,7 @@ describe('a page', () => {
     expect(bySeq.events[0].seq).toBeGreaterThanOrEqual(event!.seq)
   })
 
-  it('says what was looked at, although nothing matched', async () => {
+  it('advances its cursor although nothing matched', async () => {
     const { events, cursor, end } = await read('?types=run.finished')
     expect({ events, end }).toEqual({ events: [], end: true })
     await (await journalOf(daemon)).append([note('the next')])
@@ -47,7 +47,7 @@ describe('a page', () => {
 })
 
 describe('a page that waits', () => {
-  it('comes as soon as there is an event', async () => {
+  it('responds as soon as there is an event', async () => {
     const journal = await journalOf(daemon)
     const { cursor } = await read('?limit=10000')
     const waiting = read(`?wait=60000&types=log.message&after=${encoded(cursor)}`)
@@ -56,12 +56,12 @@ describe('a page that waits', () => {
     expect((await waiting).events).toMatchObject([{ data: { message: 'this' } }])
   })
 
-  it('comes at once where there is one already', async () => {
+  it('responds at once if there is an event already', async () => {
     const { events } = await read('?wait=60000&limit=1')
     expect(events).toHaveLength(1)
   })
 
-  it('comes with a cursor when nothing did, which skips what did not match', async () => {
+  it('responds after its time limit with a cursor that skips events that did not match', async () => {
     const journal = await journalOf(daemon)
     const { cursor: begin } = await read('?limit=10000')
     const waiting = read(`?wait=200&types=run.finished&after=${encoded(begin)}`)
@@ -74,27 +74,27 @@ describe('a page that waits', () => {
     expect(events).toMatchObject([{ data: { message: 'wanted later' } }])
   })
 
-  it('may begin at a place of its own', async () => {
+  it('may start at its own position', async () => {
     const journal = await journalOf(daemon)
     const waiting = read(`?wait=60000&at=${journal.head.seq}&types=run.failed,log.message&text=unheard`)
     await journal.append([note('unheard')])
     expect((await waiting).events).toMatchObject([{ data: { message: 'unheard' } }])
   })
 
-  it('ends when the daemon does', async () => {
+  it('ends when the daemon closes', async () => {
     const closing = await openDaemon()
     const page = await closing.call('GET', '/v1/events?limit=10000')
     const waiting = closing.fetch(`/v1/events?wait=60000&after=${encoded(page.cursor)}`)
     closing.server.close()
-    const answer: Answer = await (await waiting).json()
+    const response: ResponseJson = await (await waiting).json()
     await closing.close()
     // It was waiting, or it came too late to.
-    expect(answer).toMatchObject(
-      answer.code === undefined ? { events: [], end: true } : { code: 'server_closing' },
+    expect(response).toMatchObject(
+      response.code === undefined ? { events: [], end: true } : { code: 'server_closing' },
     )
   })
 
-  it('is no longer waited for by who went away', async () => {
+  it('stops waiting when the client disconnects', async () => {
     const gone = new AbortController()
     const { cursor } = await read('?limit=10000')
     const waiting = daemon.fetch(`/v1/events?wait=60000&after=${encoded(cursor)}`, { signal: gone.signal })
@@ -104,7 +104,7 @@ describe('a page that waits', () => {
   })
 })
 
-describe('what was trimmed', () => {
+describe('a trimmed range', () => {
   it('arrives as a gap without an id, on a stream and on a page', async () => {
     const first = await openDaemon()
     const before = await journalOf(first)
@@ -113,7 +113,7 @@ describe('what was trimmed', () => {
     await before.trim({ events: 50 })
     await first.listening.close()
     await first.host.close()
-    // What is still in memory is given from there: another daemon has nothing in memory.
+    // Recent events come from memory; another daemon has none in memory.
     await using trimmed = await openDaemon({ data: first.data })
     const journal = await journalOf(trimmed)
     await journal.append([note('afterwards')])

@@ -1,5 +1,5 @@
 import type { Journal } from '@vitrine/journal'
-import type { Answer, TestDaemon } from '../daemon.ts'
+import type { ResponseJson, TestDaemon } from '../daemon.ts'
 import { type Frame, framesOf } from '../frames.ts'
 
 export function openStream(
@@ -51,5 +51,5 @@ export function isEvent(frame: Frame): boolean {
 }
 
 export function seqs(frames: readonly Frame[]): number[] {
-  return frames.filter(isEvent).map(({ data }: { data: Answer }) => data.seq)
+  return frames.filter(isEvent).map(({ data }: { data: ResponseJson }) => data.seq)
 }

@@ -7,7 +7,7 @@ import { append, isEvent, journalOf, note, numbersUntil, openStream, upTo } from
 const padding = 'x'.repeat(4_000)
 
 describe('a reader that stops reading', () => {
-  it('loses its connection, not its events, and nobody else notices', async () => {
+  it('loses its connection but no events, and affects no other reader', async () => {
     await using daemon = await openDaemon({ limits: { stallMs: 2_000, heartbeatMs: 50 } })
     const journal = await journalOf(daemon)
     await journal.append([note('begin')])
@@ -41,7 +41,7 @@ describe('a reader that stops reading', () => {
     expect(ids.length + seen.length).toBe(1 + 4_000 + 1_000)
   })
 
-  it('may be slow, as long as it reads', async () => {
+  it('may be slow as long as it reads', async () => {
     await using daemon = await openDaemon({ limits: { stallMs: 2_000, heartbeatMs: 50 } })
     const journal = await journalOf(daemon)
     for (let at = 0; at < 2_000; at += 50)
@@ -56,7 +56,7 @@ describe('a reader that stops reading', () => {
     expect(numbers).toEqual(upTo(2_000))
   })
 
-  it('that goes away leaves nothing behind', async () => {
+  it('that disconnects leaves nothing open', async () => {
     await using daemon = await openDaemon({ limits: { heartbeatMs: 20 } })
     const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(daemon)))
     expect(await openStreams(daemon)).toBe(20)
@@ -70,7 +70,7 @@ describe('a reader that stops reading', () => {
     expect((await daemon.fetch('/v1/health')).status).toBe(200)
   })
 
-  it('because it only asked for the head leaves nothing behind either', async () => {
+  it('because it sent HEAD leaves nothing open', async () => {
     await using daemon = await openDaemon({ limits: { heartbeatMs: 20 } })
     const headers = { accept: 'text/event-stream' }
     for (let count = 0; count < 5; count += 1) {

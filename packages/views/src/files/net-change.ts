@@ -3,7 +3,7 @@ import type { CopyOnce } from '../copy-once.ts'
 import { omitUndefined } from '../fields.ts'
 import { entryOf } from '../table.ts'
 import type { FileChange } from './file-change.ts'
-import { entriesOf, namesOf, type PathTree, subtreeAt, valueAt, withValue } from './path-tree.ts'
+import { type ChangedPathTree, entriesOf, namesOf, subtreeAt, valueAt, withValue } from './path-tree.ts'
 
 // Files are tracked by identity, like inodes: `now` is the file at a path, with its original path as `origin`; `gone` is
 // the file that was originally at the path and no longer exists. Together they give the net change of a path.
@@ -34,7 +34,7 @@ export interface FileTrace {
   readonly gone?: LostFile
 }
 
-export type FileTraces = PathTree<FileTrace>
+export type FileTraces = ChangedPathTree<FileTrace>
 
 export function created(copy: CopyOnce, traces: FileTraces, change: FileChange): FileTraces {
   return withWritten(copy, traces, change, valueAt(traces, change.path)?.now?.origin)

@@ -2,9 +2,9 @@ import type { CopyOnce } from '../copy-once.ts'
 import { entryOf, type Table, withEntry, withoutEntry } from '../table.ts'
 
 /** The value of one path, and the subtrees below it by name. Empty nodes are removed. */
-export interface PathTree<Value> {
+export interface ChangedPathTree<Value> {
   readonly value?: Value
-  readonly below?: Table<PathTree<Value>>
+  readonly below?: Table<ChangedPathTree<Value>>
   /** The number of names in `below`; counting them each time would make emptying a large directory slow. */
   readonly names?: number
 }
@@ -19,33 +19,36 @@ export function namesOf(path: string): readonly string[] {
     : [...names.slice(0, maxDepth - 1), names.slice(maxDepth - 1).join('/')]
 }
 
-export function subtreeAt<Value>(tree: PathTree<Value>, path: string): PathTree<Value> | undefined {
-  let node: PathTree<Value> | undefined = tree
+export function subtreeAt<Value>(
+  tree: ChangedPathTree<Value>,
+  path: string,
+): ChangedPathTree<Value> | undefined {
+  let node: ChangedPathTree<Value> | undefined = tree
   for (const name of namesOf(path)) node = node?.below && entryOf(node.below, name)
   return node
 }
 
-export function valueAt<Value>(tree: PathTree<Value>, path: string): Value | undefined {
+export function valueAt<Value>(tree: ChangedPathTree<Value>, path: string): Value | undefined {
   return subtreeAt(tree, path)?.value
 }
 
 /** The tree with this value at the path; `undefined` removes the value. */
 export function withValue<Value>(
   copy: CopyOnce,
-  tree: PathTree<Value>,
+  tree: ChangedPathTree<Value>,
   path: string,
   value: Value | undefined,
-): PathTree<Value> {
+): ChangedPathTree<Value> {
   return withValueAt(copy, tree, namesOf(path), 0, value)
 }
 
 function withValueAt<Value>(
   copy: CopyOnce,
-  node: PathTree<Value>,
+  node: ChangedPathTree<Value>,
   names: readonly string[],
   depth: number,
   value: Value | undefined,
-): PathTree<Value> {
+): ChangedPathTree<Value> {
   const name = names[depth]
   const next = copy(node)
   if (name === undefined) {
@@ -60,10 +63,10 @@ function withValueAt<Value>(
 
 function withChild<Value>(
   copy: CopyOnce,
-  node: PathTree<Value>,
+  node: ChangedPathTree<Value>,
   name: string,
-  child: PathTree<Value>,
-): PathTree<Value> {
+  child: ChangedPathTree<Value>,
+): ChangedPathTree<Value> {
   const { below = {}, names = 0 } = node
   const before = Object.hasOwn(below, name) ? 1 : 0
   const after = child.value === undefined && child.below === undefined ? 0 : 1
@@ -79,12 +82,15 @@ function withChild<Value>(
 }
 
 /** Every path with a value, sorted by name, a directory before its entries. */
-export function* entriesOf<Value>(node: PathTree<Value>, path: string): Generator<[string, Value]> {
+export function* entriesOf<Value>(node: ChangedPathTree<Value>, path: string): Generator<[string, Value]> {
   if (node.value !== undefined) yield [path, node.value]
   yield* entriesBelow(node, `${path}/`)
 }
 
-export function* entriesBelow<Value>(node: PathTree<Value>, prefix: string): Generator<[string, Value]> {
+export function* entriesBelow<Value>(
+  node: ChangedPathTree<Value>,
+  prefix: string,
+): Generator<[string, Value]> {
   const below = node.below ?? {}
   for (const name of Object.keys(below).sort()) {
     const child = entryOf(below, name)

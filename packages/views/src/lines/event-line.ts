@@ -1,5 +1,5 @@
 import type { JournalItem } from '@vitrine/protocol'
-import { cut } from './cut.ts'
+import { cut } from '../text/cut.ts'
 import { columns, type EventLineOptions, eventParts } from './event-parts.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isGap, type JournalItem } from '@vitrine/protocol'
 import { asFields } from '../fields.ts'
 import { millisecondsOf } from '../moment.ts'
-import { escapeForTerminal } from './escape-for-terminal.ts'
+import { escapeForTerminal } from '../text/escape-for-terminal.ts'
 import { compact } from './summary/compact.ts'
 import { type EventSummary, summarize, type Tone } from './summary/event-summary.ts'
 import { gapSummary } from './summary/record.ts'

@@ -1,6 +1,6 @@
 import type { CopyOnce } from '../copy-once.ts'
 import { wideEntryOf, withoutWideEntry, withWideEntry } from '../wide-table.ts'
-import type { Operation, OperationTree } from './operation-tree.ts'
+import type { OperationNode, OperationTree } from './operation-tree.ts'
 import { operationChildren } from './rows.ts'
 
 /** Drops the tree of the operation that ended first, except open operations, which become roots. */
@@ -35,7 +35,7 @@ export function withoutStaleEnds(tree: OperationTree): OperationTree {
 }
 
 /** The highest ancestor up to which all operations have ended. */
-function topmostEnded(tree: OperationTree, operation: Operation): Operation {
+function topmostEnded(tree: OperationTree, operation: OperationNode): OperationNode {
   let top = operation
   for (;;) {
     const above = top.parent === undefined ? undefined : wideEntryOf(tree.operations, top.parent)
@@ -46,7 +46,7 @@ function topmostEnded(tree: OperationTree, operation: Operation): Operation {
 
 type Children = OperationTree['children']
 
-function withoutChild(copy: CopyOnce, children: Children, { id, parent }: Operation): Children {
+function withoutChild(copy: CopyOnce, children: Children, { id, parent }: OperationNode): Children {
   const siblings = parent === undefined ? undefined : wideEntryOf(children, parent)
   if (parent === undefined || siblings === undefined) return children
   const rest = copy(siblings)

@@ -2,16 +2,16 @@ import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
 import { type CopyOnce, copyOnce } from '../copy-once.ts'
 import { asFields, type Fields, idIn, numberIn, omitUndefined, outcomeIn, textIn } from '../fields.ts'
 import { wholeNumber } from '../limit.ts'
-import { cut } from '../lines/cut.ts'
 import { mayHide } from '../missing.ts'
 import { type Moment, momentOf } from '../moment.ts'
 import { subjectOf } from '../subject.ts'
+import { cut } from '../text/cut.ts'
 import type { View } from '../view.ts'
 import { type WideTable, wideEntryOf, withWideEntry } from '../wide-table.ts'
 import { withoutOldest, withoutStaleEnds } from './drop-oldest.ts'
 
 /** One operation. It is open without `endedAt`; without `startedAt` its start event is missing. */
-export interface Operation {
+export interface OperationNode {
   readonly id: string
   readonly op: string
   /** Its command, path or port, cut to one line. */
@@ -28,7 +28,7 @@ export interface Operation {
 
 /** Every known operation. Read it with `operationRoots`, `operationChildren` and `operationRows`. */
 export interface OperationTree {
-  readonly operations: WideTable<Operation>
+  readonly operations: WideTable<OperationNode>
   /** Ids by their parent's id, in order of start; the parent itself may be unknown or already dropped. */
   readonly children: WideTable<readonly string[]>
   /** Ids in order of end. May contain ids of dropped operations. */
@@ -107,7 +107,7 @@ function finished(copy: CopyOnce, tree: OperationTree, event: JournalEvent): Ope
   return next
 }
 
-function firstSeen(tree: OperationTree, id: string, event: JournalEvent): Operation {
+function firstSeen(tree: OperationTree, id: string, event: JournalEvent): OperationNode {
   const data = asFields(event.data)
   const parent = idIn(data, 'parent')
   const subject = subjectOf(data)
@@ -139,7 +139,7 @@ function canBelong(tree: OperationTree, id: string, parent: string): boolean {
   return false
 }
 
-function withOperation(copy: CopyOnce, tree: OperationTree, operation: Operation): OperationTree {
+function withOperation(copy: CopyOnce, tree: OperationTree, operation: OperationNode): OperationTree {
   const { id, parent } = operation
   const next = copy(tree)
   if (parent !== undefined && wideEntryOf(tree.operations, id) === undefined) {

@@ -1,8 +1,8 @@
 import { wideEntryOf, wideValuesOf } from '../wide-table.ts'
-import type { Operation, OperationTree } from './operation-tree.ts'
+import type { OperationNode, OperationTree } from './operation-tree.ts'
 
 export interface OperationRow {
-  readonly operation: Operation
+  readonly operation: OperationNode
   readonly depth: number
 }
 
@@ -12,7 +12,7 @@ export interface OperationRow {
  * @example
  * operationRoots(tree).map((operation) => operation.op) // ['exec', 'write']
  */
-export function operationRoots(tree: OperationTree): Operation[] {
+export function operationRoots(tree: OperationTree): OperationNode[] {
   return wideValuesOf(tree.operations)
     .filter(({ parent }) => parent === undefined || wideEntryOf(tree.operations, parent) === undefined)
     .sort((a, b) => firstSeq(a) - firstSeq(b) || (a.id < b.id ? -1 : 1))
@@ -24,7 +24,7 @@ export function operationRoots(tree: OperationTree): Operation[] {
  * @example
  * operationChildren(tree, 'op_1').map((operation) => operation.op) // ['read', 'write']
  */
-export function operationChildren(tree: OperationTree, id: string): Operation[] {
+export function operationChildren(tree: OperationTree, id: string): OperationNode[] {
   return (wideEntryOf(tree.children, id) ?? []).flatMap((child) => wideEntryOf(tree.operations, child) ?? [])
 }
 
@@ -45,10 +45,10 @@ export function operationRows(tree: OperationTree): OperationRow[] {
 }
 
 /** In reverse order, since they are taken from the end. */
-function rowsOf(operations: Operation[], depth: number): OperationRow[] {
+function rowsOf(operations: OperationNode[], depth: number): OperationRow[] {
   return operations.reverse().map((operation) => ({ operation, depth }))
 }
 
-function firstSeq(operation: Operation): number {
+function firstSeq(operation: OperationNode): number {
   return (operation.startedAt ?? operation.endedAt)?.seq ?? 0
 }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@vitrine/protocol'
 import { type Fields, idIn } from '../fields.ts'
-import { cut } from '../lines/cut.ts'
+import { cut } from '../text/cut.ts'
 
 /** Limit for names, titles and paths; no real one is longer. */
 const maxName = 1000

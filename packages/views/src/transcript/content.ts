@@ -1,7 +1,7 @@
 import type { BlobRef } from '@vitrine/protocol'
 import { byteLength } from '../byte-length.ts'
 import { asFields, countIn, type Fields, fieldsIn, idIn, omitUndefined, textIn } from '../fields.ts'
-import { sizeText } from '../lines/size.ts'
+import { sizeText } from '../text/size.ts'
 import { nameIn } from './bounded.ts'
 
 /** A part of a message that is not inline text: an image, a file, or a long text stored as a blob. */

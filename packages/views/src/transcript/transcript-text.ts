@@ -1,6 +1,6 @@
 import type { Outcome } from '@vitrine/protocol'
 import { wholeNumber } from '../limit.ts'
-import { escapeForTerminal } from '../lines/escape-for-terminal.ts'
+import { escapeForTerminal } from '../text/escape-for-terminal.ts'
 import { head, tail } from './bounded.ts'
 import { attachmentText } from './content.ts'
 import { transcriptEntry } from './entries.ts'

@@ -9,8 +9,8 @@ import {
   outcomeIn,
   textsIn,
 } from '../fields.ts'
-import { longTextIn } from '../lines/summary/long-text.ts'
 import { momentOf } from '../moment.ts'
+import { longTextIn } from '../text/long-text.ts'
 import { nameIn } from './bounded.ts'
 import { withoutSpeaker } from './entries.ts'
 import { addPrompt } from './messages.ts'

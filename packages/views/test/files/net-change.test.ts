@@ -42,7 +42,7 @@ function fileSystem() {
     ]),
   )
   const events: JournalEvent[] = []
-  const tell = (does: string, at: string, { kind }: Inode, data = {}) =>
+  const record = (does: string, at: string, { kind }: Inode, data = {}) =>
     events.push(event(events.length + 1, `file.${does}`, { path: at, kind, ...data }))
   const below = (at: string) => [...inodes.keys()].filter((one) => one.startsWith(`${at}/`))
 
@@ -52,7 +52,7 @@ function fileSystem() {
       const inode = inodes.get(one)
       if (inode === undefined) continue
       inodes.delete(one)
-      tell('deleted', one, inode, inode.content === undefined ? {} : { before: inode.content })
+      record('deleted', one, inode, inode.content === undefined ? {} : { before: inode.content })
     }
   }
 
@@ -65,7 +65,7 @@ function fileSystem() {
       inodes.delete(one)
       if (moving) inodes.set(to + one.slice(from.length), moving)
     }
-    tell('moved', to, inode, { previousPath: from })
+    record('moved', to, inode, { previousPath: from })
   }
 
   function take({ does, which, into, name }: Step) {
@@ -80,7 +80,7 @@ function fileSystem() {
     if (does === 'remove') return remove(at)
     if (does === 'write') {
       if (inode?.kind !== 'file') return
-      tell('changed', at, inode, { before: inode.content, after: content })
+      record('changed', at, inode, { before: inode.content, after: content })
       inode.content = content
       inode.written = true
       return
@@ -88,7 +88,7 @@ function fileSystem() {
     if (inodes.has(to)) return
     const fresh: Inode = { kind: does === 'file' ? 'file' : 'directory', ...(does === 'file' && { content }) }
     inodes.set(to, fresh)
-    tell('created', to, fresh, does === 'file' ? { after: content } : {})
+    record('created', to, fresh, does === 'file' ? { after: content } : {})
   }
 
   return { inodes, events, take }

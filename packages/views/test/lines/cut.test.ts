@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { cut } from '../../src/lines/cut.ts'
+import { cut } from '../../src/text/cut.ts'
 
 it.each([
   ['abc', 3, 'abc'],

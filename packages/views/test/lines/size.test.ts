@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { sizeText } from '../../src/lines/size.ts'
+import { sizeText } from '../../src/text/size.ts'
 
 it.each([
   [0, '0 bytes'],

@@ -1,6 +1,6 @@
 import type { ToolKind } from '@agentclientprotocol/sdk/unstable'
 import { isMode, modeAfter } from '../options.ts'
-import { permit, ask as requestPermission } from '../permission.ts'
+import { permit, requestPermission } from '../permission.ts'
 import { newToolId, openTool } from '../tool-call.ts'
 import type { Turn } from '../turn.ts'
 
@@ -23,7 +23,7 @@ function kindFrom(argument: string): ToolKind {
   return kind
 }
 
-export async function ask(turn: Turn, argument: string): Promise<void> {
+export async function askPermission(turn: Turn, argument: string): Promise<void> {
   const kind = kindFrom(argument)
   const tool = await openTool(turn, { title: `Something of the kind ${kind}`, kind, rawInput: { kind } })
   const verdict = await permit(turn, tool.call, kind)

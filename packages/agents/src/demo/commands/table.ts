@@ -2,7 +2,7 @@ import { pause } from '../pause.ts'
 import { readNumbers } from '../prompt.ts'
 import type { Turn } from '../turn.ts'
 import { reportUsage } from '../usage.ts'
-import { ask, modeChange, permissionFirst, question, subagent } from './ask.ts'
+import { askPermission, modeChange, permissionFirst, question, subagent } from './ask.ts'
 import { badUtf8, banner, crash, crashSignal, half, stall, stallHard, stderrLines } from './failures.ts'
 import { echo, env, envValue, mcp, mcpCall } from './inspect.ts'
 import { big, error, flood, modelError, plan, stream, title } from './messages.ts'
@@ -14,7 +14,7 @@ import {
   unknownRequest,
   unknownResponse,
 } from './protocol-violations.ts'
-import { leave, read, run, write } from './workspace.ts'
+import { leaveProcess, read, run, write } from './workspace.ts'
 
 /** A row of the command table. */
 interface DemoCommand {
@@ -49,9 +49,14 @@ export const commands: readonly DemoCommand[] = [
   { name: 'write', takes: 'PATH TEXT', what: 'writes a file; asks first in mode ask', run: write },
   { name: 'read', takes: 'PATH', what: 'reads a file and sends its content', run: read },
   { name: 'run', takes: 'COMMAND', what: 'runs a shell command; asks first in mode ask', run },
-  { name: 'leave', takes: 'COMMAND', what: 'starts a detached process that outlives the turn', run: leave },
+  {
+    name: 'leave',
+    takes: 'COMMAND',
+    what: 'starts a detached process that outlives the turn',
+    run: leaveProcess,
+  },
 
-  { name: 'ask', takes: '[KIND]', what: 'asks permission for a tool call of that kind', run: ask },
+  { name: 'ask', takes: '[KIND]', what: 'asks permission for a tool call of that kind', run: askPermission },
   { name: 'question', takes: '', what: 'asks with a form: text, select, boolean', run: question },
   {
     name: 'permission-first',

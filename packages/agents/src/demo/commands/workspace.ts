@@ -21,7 +21,7 @@ export async function run(turn: Turn, argument: string): Promise<void> {
   else await turn.say(`Ended with ${ended.signal ?? ended.exitCode}.`)
 }
 
-export async function leave(turn: Turn, argument: string): Promise<void> {
+export async function leaveProcess(turn: Turn, argument: string): Promise<void> {
   const pid = startDetached(argument || 'sleep 60', turn.session.cwd)
   await turn.say(pid === undefined ? 'Could not start it.' : `Left process ${pid} running.`)
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { lastTurn, type Said } from '../ask.ts'
-import type { Reply } from '../reply.ts'
+import { type ConversationItem, lastTurn } from '../completion-request.ts'
+import type { ModelReply } from '../reply.ts'
 import { Schema } from '../schema.ts'
 import { frame } from '../sse.ts'
 import { textOf } from '../text-of.ts'
 
-import type { Context, Dialect } from './dialect.ts'
+import type { Dialect, ReplyContext } from './dialect.ts'
 
 const Block = z.looseObject({
   type: z.string(),
@@ -81,11 +81,11 @@ export const anthropic: Dialect = {
   },
 }
 
-/** Results of tools come in messages of the user, and what the user says next may share the message with them. */
-function said({ role, content }: z.infer<typeof Message>): Said[] {
+/** Tool results are part of user messages, which may also contain the next prompt of the user. */
+function said({ role, content }: z.infer<typeof Message>): ConversationItem[] {
   const by = role === 'user' ? 'user' : 'model'
   if (typeof content === 'string') return [{ by, text: content }]
-  const all: Said[] = []
+  const all: ConversationItem[] = []
   let texts: string[] = []
   for (const block of content) {
     if (block.type === 'text') texts.push(block.text ?? '')
@@ -97,7 +97,7 @@ function said({ role, content }: z.infer<typeof Message>): Said[] {
   return [...all, { by, text: texts.join('\n') }]
 }
 
-function message({ id, ask }: Context) {
+function message({ id, ask }: ReplyContext) {
   return {
     id: `msg_${id}`,
     type: 'message',
@@ -109,7 +109,7 @@ function message({ id, ask }: Context) {
   }
 }
 
-function usage({ usage: { input, output } }: Context) {
+function usage({ usage: { input, output } }: ReplyContext) {
   return {
     input_tokens: input,
     cache_creation_input_tokens: 0,
@@ -118,12 +118,12 @@ function usage({ usage: { input, output } }: Context) {
   }
 }
 
-function stopReason({ call }: Reply) {
+function stopReason({ call }: ModelReply) {
   return call ? 'tool_use' : 'end_turn'
 }
 
-/** Each block as it is at its end, at its start, and what leads from one to the other. */
-function blocks({ thought, text, call }: Reply, { id }: Context) {
+/** Each block at its end, at its start, and its delta events. */
+function blocks({ thought, text, call }: ModelReply, { id }: ReplyContext) {
   const all: { whole: object; start: object; deltas: object[] }[] = []
   if (thought.length > 0)
     all.push({

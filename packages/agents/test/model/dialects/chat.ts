@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { lastTurn, type Said } from '../ask.ts'
-import type { Reply } from '../reply.ts'
+import { type ConversationItem, lastTurn } from '../completion-request.ts'
+import type { ModelReply } from '../reply.ts'
 import { Schema } from '../schema.ts'
 import { frame } from '../sse.ts'
 import { textOf } from '../text-of.ts'
 
-import type { Context, Dialect } from './dialect.ts'
+import type { Dialect, ReplyContext } from './dialect.ts'
 import { openaiError } from './openai-error.ts'
 
 const Message = z.object({ role: z.string(), content: z.optional(z.unknown()) })
@@ -68,7 +68,7 @@ export const chat: Dialect = {
     for (const piece of text) yield chunk({ content: piece })
     if (call) yield chunk({ tool_calls: [{ index: 0, ...toolCall(call, context) }] })
     yield chunk({}, finishReason(reply))
-    // OpenAI sends the usage when asked for it, and many that speak its dialect always do.
+    // OpenAI sends the usage only if requested; many compatible APIs always send it.
     yield frame({ ...envelope('chat.completion.chunk', context), choices: [], usage: usage(context) })
     yield frame('[DONE]')
   },
@@ -80,23 +80,23 @@ export const chat: Dialect = {
   },
 }
 
-function said({ role, content }: z.infer<typeof Message>): Said {
+function said({ role, content }: z.infer<typeof Message>): ConversationItem {
   const by = role === 'user' || role === 'tool' ? role : 'model'
   return { by, text: textOf(content) }
 }
 
-function toolCall({ name, input }: NonNullable<Reply['call']>, { id }: Context) {
+function toolCall({ name, input }: NonNullable<ModelReply['call']>, { id }: ReplyContext) {
   return { id: `call_${id}`, type: 'function', function: { name, arguments: JSON.stringify(input) } }
 }
 
-function envelope(object: string, { id, ask }: Context) {
+function envelope(object: string, { id, ask }: ReplyContext) {
   return { id: `chatcmpl-${id}`, object, created: Math.floor(Date.now() / 1000), model: ask.model }
 }
 
-function usage({ usage: { input, output } }: Context) {
+function usage({ usage: { input, output } }: ReplyContext) {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
 }
 
-function finishReason({ call }: Reply) {
+function finishReason({ call }: ModelReply) {
   return call ? 'tool_calls' : 'stop'
 }

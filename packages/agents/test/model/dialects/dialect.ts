@@ -1,25 +1,25 @@
-import type { Ask, DialectName } from '../ask.ts'
-import type { Refusal, Reply } from '../reply.ts'
+import type { CompletionRequest, DialectName } from '../completion-request.ts'
+import type { ModelRefusal, ModelReply } from '../reply.ts'
 import type { Usage } from '../usage.ts'
 
-/** One API of models: how it is read and how it is answered. Everything here is pure. */
+/** One model API: parses requests and formats responses, without side effects. */
 export interface Dialect {
   readonly name: DialectName
-  /** What is asked at this path. */
+  /** The kind of request at this URL. */
   purpose(url: URL): 'answer' | 'count' | undefined
-  /** Throws a ZodError on what is not of this dialect. */
-  read(body: unknown, url: URL): Ask
-  /** The answer as one JSON body. */
-  whole(reply: Reply, context: Context): unknown
-  /** The answer as a stream, piece by piece. */
-  stream(reply: Reply, context: Context): Iterable<string>
-  refuse(refusal: Refusal): unknown
+  /** Parses a request; throws a ZodError if it is invalid. */
+  read(body: unknown, url: URL): CompletionRequest
+  /** Formats the reply as one JSON body. */
+  whole(reply: ModelReply, context: ReplyContext): unknown
+  /** Formats the reply as frames of a stream. */
+  stream(reply: ModelReply, context: ReplyContext): Iterable<string>
+  refuse(refusal: ModelRefusal): unknown
   count(tokens: number): unknown
 }
 
-export interface Context {
-  readonly ask: Ask
+export interface ReplyContext {
+  readonly ask: CompletionRequest
   readonly usage: Usage
-  /** Unique to this answer, of letters and digits. */
+  /** Unique to this reply, of letters and digits. */
   readonly id: string
 }

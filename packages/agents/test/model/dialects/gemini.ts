@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { lastTurn, type Said } from '../ask.ts'
-import type { Reply } from '../reply.ts'
+import { type ConversationItem, lastTurn } from '../completion-request.ts'
+import type { ModelReply } from '../reply.ts'
 import { Schema } from '../schema.ts'
 import { frame } from '../sse.ts'
 import { textOf } from '../text-of.ts'
 
-import type { Context, Dialect } from './dialect.ts'
+import type { Dialect, ReplyContext } from './dialect.ts'
 
 const Part = z.looseObject({
   text: z.optional(z.string()),
@@ -83,18 +83,20 @@ export const gemini: Dialect = {
   },
 }
 
-function said({ role, parts = [] }: z.infer<typeof Content>): Said[] {
+function said({ role, parts = [] }: z.infer<typeof Content>): ConversationItem[] {
   const by = role === 'model' ? 'model' : 'user'
   const results = parts.filter(({ functionResponse }) => functionResponse)
   const texts = parts.map(({ text }) => text ?? '').filter((text) => text !== '')
   return [
-    ...results.map((part): Said => ({ by: 'tool', text: textOf(part.functionResponse?.response) })),
+    ...results.map(
+      (part): ConversationItem => ({ by: 'tool', text: textOf(part.functionResponse?.response) }),
+    ),
     { by, text: texts.join('\n') },
   ]
 }
 
-/** A thought comes as a whole, with a heading: its clients take each part for a thought of its own. */
-function parts({ thought, text, call }: Reply, { id }: Context): object[] {
+/** A thought is one part with a heading, because clients show each part as a separate thought. */
+function parts({ thought, text, call }: ModelReply, { id }: ReplyContext): object[] {
   return [
     ...(thought.length > 0 ? [{ text: `**Thinking**\n${thought.join('')}`, thought: true }] : []),
     ...text.map((piece) => ({ text: piece })),
@@ -102,7 +104,11 @@ function parts({ thought, text, call }: Reply, { id }: Context): object[] {
   ]
 }
 
-function response(content: object[], { ask, id, usage: { input, output } }: Context, finishReason?: string) {
+function response(
+  content: object[],
+  { ask, id, usage: { input, output } }: ReplyContext,
+  finishReason?: string,
+) {
   const candidate = {
     content: { role: 'model', parts: content },
     index: 0,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { lastTurn, type Said } from '../ask.ts'
-import type { Reply } from '../reply.ts'
+import { type ConversationItem, lastTurn } from '../completion-request.ts'
+import type { ModelReply } from '../reply.ts'
 import { Schema } from '../schema.ts'
 import { frame } from '../sse.ts'
 import { textOf } from '../text-of.ts'
 import type { Tool } from '../tools.ts'
-import type { Context, Dialect } from './dialect.ts'
+import type { Dialect, ReplyContext } from './dialect.ts'
 import { openaiError } from './openai-error.ts'
 
 const Item = z.looseObject({
@@ -71,13 +71,13 @@ export const responses: Dialect = {
   },
 }
 
-function said({ type = 'message', role, content, output }: z.infer<typeof Item>): Said {
+function said({ type = 'message', role, content, output }: z.infer<typeof Item>): ConversationItem {
   if (type.endsWith('_call_output')) return { by: 'tool', text: textOf(output) }
   const by = type === 'message' && role === 'user' ? 'user' : 'model'
   return { by, text: textOf(content) }
 }
 
-/** Tools that the provider runs itself, such as a web search, are none of ours. */
+/** Ignores tools that the provider runs itself, such as a web search. */
 function offered({ type, name, parameters }: z.infer<typeof OfferedTool>): Tool[] {
   if (name === undefined) return []
   if (type === 'function') return [{ kind: 'function', name, parameters: parameters ?? {} }]
@@ -90,8 +90,8 @@ interface Output {
   readonly whole: { readonly id: string; readonly [field: string]: unknown }
 }
 
-/** Each item as it is at its start, at its end, and what leads from one to the other. */
-function outputs({ thought, text, call }: Reply, { id }: Context): Output[] {
+/** Each item at its start, its delta events, and at its end. */
+function outputs({ thought, text, call }: ModelReply, { id }: ReplyContext): Output[] {
   const all: Output[] = []
   if (thought.length > 0) all.push(reasoning(`rs_${id}`, thought))
   if (text.length > 0) all.push(message(`msg_${id}`, text))
@@ -154,13 +154,13 @@ function message(id: string, pieces: readonly string[]): Output {
   }
 }
 
-function opened({ id, ask }: Context) {
+function opened({ id, ask }: ReplyContext) {
   const created_at = Math.floor(Date.now() / 1000)
   const envelope = { id: `resp_${id}`, object: 'response', created_at, model: ask.model }
   return { ...envelope, status: 'in_progress', error: null, output: [], usage: null }
 }
 
-function completed(reply: Reply, context: Context) {
+function completed(reply: ModelReply, context: ReplyContext) {
   const { input, output } = context.usage
   const usage = {
     input_tokens: input,

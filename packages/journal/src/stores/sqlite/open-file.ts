@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import type { ConnectOptions } from '../contract.ts'
+import type { StoreConnectOptions } from '../contract.ts'
 import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
 import { OwnerLock, ownedError, raiseEpoch, readEpoch, wasInUse } from './ownership.ts'
 import { createPrivateFile } from './private-file.ts'
@@ -32,7 +32,7 @@ const smallestDatabase = 512
 export async function openDatabase(
   file: string,
   settings: DatabaseSettings,
-  { takeover, readOnly }: ConnectOptions,
+  { takeover, readOnly }: StoreConnectOptions,
 ): Promise<OpenDatabase> {
   const path = preparePath(file, readOnly)
   const inUse = wasInUse(path)
@@ -87,7 +87,7 @@ async function openAsOwner(
     if (owned) await lock.takeOver(releaseMs)
     // Checkpoint, so that the store survives a later loss of the WAL file.
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    lock.mark()
+    lock.touch()
     return { path, db, lock, epoch, storeId: readStoreId(db) }
   } catch (error) {
     lock.release()

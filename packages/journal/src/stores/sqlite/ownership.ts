@@ -57,8 +57,8 @@ export class OwnerLock {
   }
 
   /** Records that the store was used: if its file is empty later, its contents were lost. */
-  mark(): void {
-    this.#owner.mark()
+  touch(): void {
+    this.#owner.touch()
   }
 
   release(): void {
@@ -106,7 +106,7 @@ class LockFile {
     }
   }
 
-  mark(): void {
+  touch(): void {
     const db = this.#db
     if (db === undefined || pragmaNumber(db, 'user_version') > 0) return
     try {

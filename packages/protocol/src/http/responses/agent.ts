@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { component } from '../component.ts'
+import { component } from '../../component.ts'
 import { configChoice, configOption } from './session.ts'
 
 const agentCapabilities = component('AgentCapabilities', () =>

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
+import { component } from '../../component.ts'
 import { type EventType, eventCatalogue } from '../../events/catalogue.ts'
 import { eventSources, type KnownEvent } from '../../events/envelope.ts'
-import { component } from '../component.ts'
 
 const text = z.string().check(z.minLength(1))
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { component } from '../component.ts'
+import { component } from '../../component.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { component } from '../component.ts'
+import { component } from '../../component.ts'
 
 export const health = component('Health', () => z.object({ status: z.literal('ok'), version: z.string() }))
 

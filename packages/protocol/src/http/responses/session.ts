@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
+import { component } from '../../component.ts'
 import { jsonObject } from '../../options/values.ts'
-import { component } from '../component.ts'
 import { outcome } from '../values.ts'
 
 const tokens = z.exactOptional(z.int())

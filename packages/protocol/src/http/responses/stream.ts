@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { component } from '../component.ts'
+import { component } from '../../component.ts'
 import { problem } from './problem.ts'
 
 /** Streams of a journal have a cursor: everything up to it was scanned, whether it matched or not. */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { component } from '../component.ts'
+import { component } from '../../component.ts'
 import { outcome } from '../values.ts'
 import { json } from './json.ts'
 import { modelError, usage } from './session.ts'

@@ -25,7 +25,7 @@ export interface Built {
   /** Settles with the reason when its first process has ended. */
   readonly ended: Promise<string>
   /** Keeps this process alive until the machine has ended. */
-  hold(): void
+  keepProcessAlive(): void
   release(): void
 }
 
@@ -41,16 +41,24 @@ async function buildAsUser(
   group: Cgroup | undefined,
 ): Promise<Built> {
   const readOnly = { ...options, rootfs: 'read-only' } as const
-  const { pid, ended, hold } = await runPlan(
-    planForUser(options.tools, readOnly),
-    group,
-    sandboxMarker(options.ownerTag),
-  )
+  const {
+    pid,
+    ended,
+    keepProcessAlive: hold,
+  } = await runPlan(planForUser(options.tools, readOnly), group, sandboxMarker(options.ownerTag))
   const degraded =
     options.rootfs === 'writable'
       ? [{ what: 'rootfs', reason: 'Only a host that runs as root can provide a writable system.' }]
       : []
-  return { pid, ended, hold, degraded, uids: undefined, changeable: false, release: () => undefined }
+  return {
+    pid,
+    ended,
+    keepProcessAlive: hold,
+    degraded,
+    uids: undefined,
+    changeable: false,
+    release: () => undefined,
+  }
 }
 
 async function buildAsRoot(
@@ -63,8 +71,20 @@ async function buildAsRoot(
   const attempt = async (wanted: BuildOptions, mapsOwners: boolean): Promise<Built> => {
     try {
       const plan = await planForRoot(options.tools, wanted, { uids, mapsOwners })
-      const { pid, ended, hold } = await runPlan(plan, group, sandboxMarker(options.ownerTag))
-      return { pid, ended, hold, degraded, uids, changeable: wanted.rootfs === 'writable', release }
+      const {
+        pid,
+        ended,
+        keepProcessAlive: hold,
+      } = await runPlan(plan, group, sandboxMarker(options.ownerTag))
+      return {
+        pid,
+        ended,
+        keepProcessAlive: hold,
+        degraded,
+        uids,
+        changeable: wanted.rootfs === 'writable',
+        release,
+      }
     } catch (error) {
       if (!(error instanceof BuildError)) throw error
       const { step, what } = error
@@ -112,7 +132,7 @@ async function runPlan(
   plan: BuildPlan,
   group: Cgroup | undefined,
   marker: Readonly<Record<string, string>>,
-): Promise<Pick<Built, 'pid' | 'ended' | 'hold'>> {
+): Promise<Pick<Built, 'pid' | 'ended' | 'keepProcessAlive'>> {
   const child = spawn(plan.file, plan.args, {
     env: { ...hostMarker, ...marker },
     detached: true,
@@ -146,7 +166,7 @@ async function runPlan(
     if (report !== 'ready\n') throw buildError(await stderrText, await exited)
     const pid = childPid(description)
     child.unref()
-    return { pid, ended: exited, hold: () => child.ref() }
+    return { pid, ended: exited, keepProcessAlive: () => child.ref() }
   } finally {
     clearTimeout(timer)
   }

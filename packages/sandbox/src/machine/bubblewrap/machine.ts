@@ -282,7 +282,7 @@ class BubblewrapMachine implements Machine {
     this.#spawner?.expectEnd()
     if (this.#canFreeze) await this.#group?.thaw().catch(() => undefined)
     // The kernel kills all processes of a PID namespace when its first process ends.
-    this.#built.hold()
+    this.#built.keepProcessAlive()
     // Once it has ended, its pid may belong to another process.
     if (!this.#ended) send(this.#built.pid, 'SIGKILL')
     await this.#built.ended

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type UnpackOptions, unpack } from '../../../src/archives/unpack.ts'
-import { openDescriptors, rooms } from '../fixtures/room.ts'
+import { openDescriptors, rooms } from '../fixtures/file-context.ts'
 import { treeOf } from '../fixtures/tree.ts'
 
 const room = rooms()

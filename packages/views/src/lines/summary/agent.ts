@@ -1,10 +1,10 @@
 import { byteLength } from '../../byte-length.ts'
 import { fieldsIn, textIn, textsIn } from '../../fields.ts'
-import { sizeText } from '../size.ts'
+import { longTextIn } from '../../text/long-text.ts'
+import { sizeText } from '../../text/size.ts'
 import { endedByText, endingText, endingTone } from './ending.ts'
 import { envelopeText } from './envelope.ts'
 import { type Summarizer, summarize } from './event-summary.ts'
-import { longTextIn } from './long-text.ts'
 
 export const agentSummaries = {
   'agent.installed': (data) => summarize('good', textIn(data, 'agent'), textIn(data, 'version')),

@@ -1,7 +1,7 @@
 import { type Fields, idIn, numberIn, outcomeIn } from '../../fields.ts'
+import { longTextIn } from '../../text/long-text.ts'
 import { durationText } from '../duration.ts'
 import type { Tone } from './event-summary.ts'
-import { longTextIn } from './long-text.ts'
 
 /** The outcome, exit code or signal, duration and error of an event that ends work. */
 export function endingText(data: Fields): string {

@@ -1,5 +1,5 @@
 import { asFields, countIn, type Fields, fieldsIn, textIn } from '../../fields.ts'
-import { sizeText } from '../size.ts'
+import { sizeText } from '../../text/size.ts'
 import { compact } from './compact.ts'
 
 /** A short summary of a JSON-RPC message: its method and parameters, or its result or error. */

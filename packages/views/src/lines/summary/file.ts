@@ -1,6 +1,6 @@
 import { countIn, type Fields, textIn, textsIn } from '../../fields.ts'
 import { exactPath } from '../../files/exact-path.ts'
-import { sizeText } from '../size.ts'
+import { sizeText } from '../../text/size.ts'
 import { type EventSummary, type Summarizer, summarize, type Tone } from './event-summary.ts'
 
 export const fileSummaries = {

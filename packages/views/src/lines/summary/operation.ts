@@ -1,6 +1,6 @@
 import { numberIn, textIn } from '../../fields.ts'
 import { subjectOf } from '../../subject.ts'
-import { sizeText } from '../size.ts'
+import { sizeText } from '../../text/size.ts'
 import { compactBut } from './compact.ts'
 import { endingText, endingTone } from './ending.ts'
 import { type Summarizer, summarize } from './event-summary.ts'

@@ -1,10 +1,10 @@
 import { byteLength } from '../../byte-length.ts'
 import { type Fields, numberIn, textIn, textsIn } from '../../fields.ts'
 import { commandText } from '../../subject.ts'
-import { sizeText } from '../size.ts'
+import { longTextIn } from '../../text/long-text.ts'
+import { sizeText } from '../../text/size.ts'
 import { endingText, endingTone } from './ending.ts'
 import { type Summarizer, summarize } from './event-summary.ts'
-import { longTextIn } from './long-text.ts'
 
 export const processSummaries = {
   'process.started': (data) => {

@@ -1,6 +1,6 @@
 import { countIn, type Fields, numberIn, textIn } from '../../fields.ts'
+import { sizeText } from '../../text/size.ts'
 import { durationText } from '../duration.ts'
-import { sizeText } from '../size.ts'
 import { compact, compactBut } from './compact.ts'
 import { errorText } from './ending.ts'
 import { type EventSummary, type Summarizer, summarize, type Tone } from './event-summary.ts'

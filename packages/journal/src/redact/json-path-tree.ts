@@ -1,20 +1,20 @@
 /** A JSON path with state, or a prefix of one. */
-export interface PathNode<State> {
+export interface JsonPathNode<State> {
   state: State | undefined
-  readonly inner: Map<string, PathNode<State>>
+  readonly inner: Map<string, JsonPathNode<State>>
 }
 
 /** State by JSON path. */
-export interface PathTree<State> {
-  readonly root: PathNode<State>
+export interface JsonPathTree<State> {
+  readonly root: JsonPathNode<State>
   /** The number of nodes, including those without state. */
   readonly size: number
   /** The node of a path; created if it does not exist. */
-  at(path: readonly string[]): PathNode<State>
+  at(path: readonly string[]): JsonPathNode<State>
 }
 
-export function createPathTree<State>(): PathTree<State> {
-  const root: PathNode<State> = { state: undefined, inner: new Map() }
+export function createJsonPathTree<State>(): JsonPathTree<State> {
+  const root: JsonPathNode<State> = { state: undefined, inner: new Map() }
   let size = 0
   return {
     root,

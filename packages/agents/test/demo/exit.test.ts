@@ -4,14 +4,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { version } from '../../src/demo/initialize-response.ts'
-import { main, nodeFlags, Stage, type StartOptions } from './start.ts'
+import { DemoProcesses, main, nodeFlags, type StartOptions } from './start.ts'
 
-const stage = new Stage()
+const stage = new DemoProcesses()
 afterEach(() => stage.clear())
 
 const isAlive = (pid: number) => {
   try {
-    // A zombie that nobody has reaped is not alive.
+    // A zombie does not count as alive.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false
@@ -22,7 +22,7 @@ async function eventually(is: () => boolean): Promise<void> {
   while (!is()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-describe('a cancel', () => {
+describe('cancel', () => {
   const cases: [prompt: string, options: StartOptions][] = [
     ['/stall', {}],
     ['/wait 600000', {}],
@@ -43,7 +43,7 @@ describe('a cancel', () => {
     ['/unknown-request slow', { with: (app) => app.onRequest('*', () => new Promise<never>(() => {})) }],
   ]
 
-  it.each(cases)('ends %s at once and leaves no tool call open', async (prompt, options) => {
+  it.each(cases)('ends %s at once on a cancel and leaves no tool call open', async (prompt, options) => {
     const demo = await stage.start(options)
     const id = await demo.session(stage.folder())
     const answering = demo.prompt(id, `/say here\n${prompt}`.replace('/say here\nHello', 'Hello'))
@@ -59,7 +59,7 @@ describe('a cancel', () => {
     expect((await demo.prompt(id, '/say again')).stopReason).toBe('end_turn')
   })
 
-  it('kills the command and what it started', async () => {
+  it('kills the command and its child processes on a cancel', async () => {
     const demo = await stage.start()
     const cwd = stage.folder()
     const id = await demo.session(cwd)
@@ -71,7 +71,7 @@ describe('a cancel', () => {
     await eventually(() => !isAlive(pid))
   })
 
-  it('releases the terminal of the client', async () => {
+  it('releases the terminal of the client on a cancel', async () => {
     const released: string[] = []
     const demo = await stage.start({
       capabilities: { terminal: true },
@@ -94,7 +94,7 @@ describe('a cancel', () => {
     await eventually(() => released.includes('T1'))
   })
 
-  it('of the request ends the turn too', async () => {
+  it('ends the turn when the prompt request is cancelled', async () => {
     const demo = await stage.start()
     const id = await demo.session(stage.folder())
     const cancelling = new AbortController()
@@ -108,7 +108,7 @@ describe('a cancel', () => {
     expect((await answering).stopReason).toBe('cancelled')
   })
 
-  it('does nothing to /stall-hard, while other sessions go on', async () => {
+  it('ignores a cancel of /stall-hard while other sessions continue', async () => {
     const demo = await stage.start()
     const id = await demo.session(stage.folder())
     let ended = false
@@ -125,23 +125,23 @@ describe('a cancel', () => {
   })
 })
 
-describe('the end', () => {
+describe('exit', () => {
   it.each([
     ['/crash', { code: 1, signal: null }],
     ['/crash 42', { code: 42, signal: null }],
     ['/crash-signal', { code: null, signal: 'SIGKILL' }],
     ['/crash-signal SIGTERM', { code: null, signal: 'SIGTERM' }],
     ['/half', { code: 1, signal: null }],
-  ])('of %s is as asked, after all that was said', async (prompt, end) => {
+  ])('exits as %s requests, after it has sent all messages', async (prompt, end) => {
     const demo = await stage.start()
     const id = await demo.session(stage.folder())
     await expect(demo.prompt(id, `/say last words\n${prompt}`)).rejects.toThrow()
-    expect(await demo.ended()).toEqual(end)
+    expect(await demo.exit()).toEqual(end)
     expect(demo.text(id)).toBe('last words')
     expect(demo.raw.toString().endsWith('\n')).toBe(prompt !== '/half')
   })
 
-  it('comes with the end of the input, also in the middle of a turn, and takes commands along', async () => {
+  it('exits at the end of stdin, even during a turn, and kills its commands', async () => {
     const demo = await stage.start()
     const cwd = stage.folder()
     const id = await demo.session(cwd)
@@ -149,25 +149,25 @@ describe('the end', () => {
     await eventually(() => existsSync(join(cwd, 'pid')) && readFileSync(join(cwd, 'pid'), 'utf8') !== '')
     const pid = Number(readFileSync(join(cwd, 'pid'), 'utf8'))
     demo.child.stdin.end()
-    expect(await demo.ended()).toEqual({ code: 0, signal: null })
+    expect(await demo.exit()).toEqual({ code: 0, signal: null })
     await eventually(() => !isAlive(pid))
   })
 
-  it('comes with SIGTERM', async () => {
+  it('exits on SIGTERM', async () => {
     const demo = await stage.start()
     demo.child.kill('SIGTERM')
-    expect(await demo.ended()).toEqual({ code: null, signal: 'SIGTERM' })
+    expect(await demo.exit()).toEqual({ code: null, signal: 'SIGTERM' })
   })
 
-  it('comes when nobody reads any more', async () => {
+  it('exits when its stdout is closed', async () => {
     const demo = await stage.start()
     const id = await demo.session(stage.folder())
     demo.child.stdout.destroy()
     demo.prompt(id, '/flood 10000').catch(() => {})
-    expect((await demo.ended()).code).toBe(0)
+    expect((await demo.exit()).code).toBe(0)
   })
 
-  it('does not come to one that ignores it', async () => {
+  it('keeps running when it is set to ignore the end of stdin and SIGTERM', async () => {
     const demo = await stage.start({ env: { VITRINE_DEMO_IGNORE_EOF: '1' } })
     const id = await demo.session(stage.folder())
     demo.child.kill('SIGTERM')
@@ -177,17 +177,17 @@ describe('the end', () => {
     expect(demo.child.exitCode).toBeNull()
     expect(demo.child.signalCode).toBeNull()
     demo.child.kill('SIGKILL')
-    expect((await demo.ended()).signal).toBe('SIGKILL')
+    expect((await demo.exit()).signal).toBe('SIGKILL')
   })
 })
 
-it('tells its version and nothing else', () => {
+it('prints only its version for --version', () => {
   expect(execFileSync(process.execPath, [...nodeFlags, main, '--version'], { encoding: 'utf8' })).toBe(
     `${version}\n`,
   )
 })
 
-it('starts slowly when asked to', async () => {
+it('starts slowly when VITRINE_DEMO_SLOW_START_MS is set', async () => {
   const child = stage.spawn({ env: { VITRINE_DEMO_SLOW_START_MS: '600000' } })
   child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}\n')
   const first = await Promise.race([

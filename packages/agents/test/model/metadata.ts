@@ -1,5 +1,5 @@
-/** What agents ask besides answers: which models there are, who they are. Anything else gets an empty object. */
-export function courtesy({ pathname }: URL): unknown {
+/** Responses to requests for models and accounts, which agents send besides completions; an empty object for others. */
+export function metadata({ pathname }: URL): unknown {
   const id = 'fake-model'
   if (pathname.endsWith('/v1beta/models'))
     return {
@@ -23,7 +23,7 @@ export function courtesy({ pathname }: URL): unknown {
       first_id: id,
       last_id: id,
     }
-  // Cline asks this of its own service.
+  // Cline requests this from its own service.
   if (pathname.endsWith('/users/me'))
     return {
       success: true,

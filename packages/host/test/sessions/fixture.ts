@@ -64,7 +64,7 @@ afterAll(async () => {
 })
 
 /**
- * For a test that harms nobody: one sandbox and one demo agent for all of a file. The test sees what has happened since
+ * For a test that affects no other: one sandbox and one demo agent for all of a file. The test sees what has happened since
  * it began; the laws are checked after it, and once more over the whole journal in the end.
  */
 export async function sharedScene(): Promise<HostSandbox> {
@@ -87,7 +87,7 @@ export async function sharedScene(): Promise<HostSandbox> {
 async function openShared(): Promise<HostSandbox> {
   const sandbox = await createSandbox({ install: 'never', provider: local({ isolation: 'none' }) })
   const session = await open(sandbox, { id: anchor })
-  // What the agent says unasked after it opened a session belongs to no test.
+  // Unrequested updates after the opening of a session belong to no test.
   await session.prompt('/say here')
   return sandbox
 }
@@ -114,7 +114,7 @@ export function script(name: string, source: string): CustomAgent {
   return { name, command: [process.execPath, '--input-type=module', '-e', `${preamble}\n${source}`] }
 }
 
-/** `on` answers requests by method; `send`, `ask`, `update` and `reply` write. */
+/** `on` handles requests by method; `send`, `ask`, `update` and `reply` write. */
 const preamble = `
 import { createInterface } from 'node:readline'
 const handlers = new Map(), waiting = new Map()
@@ -164,7 +164,7 @@ function isEvent(item: JournalItem): item is JournalEvent {
 
 /** Every start has one end, after it; `seq` has no gap; a turn's events lie within the turn. */
 export async function checkLaws(journal: JournalReader): Promise<void> {
-  // What was killed is on record a moment after it is gone. What never is fails below, by name.
+  // A kill is recorded a moment after the process ended. A missing record fails below, with its name.
   for (let tries = 0; tries < 2_000 && hasOpenWork(await allEvents(journal)); tries += 1) await sleep(10)
   const events = await allEvents(journal)
   const first = since.has(journal) ? (events[0]?.seq ?? 1) : 1
@@ -234,7 +234,7 @@ export async function until(
   throw new Error(`The journal ended without ${type}.`)
 }
 
-/** What the agent said in a session, or in one turn of it. */
+/** The agent's messages in a session, or in one of its turns. */
 export async function saidIn(sandbox: HostSandbox, where: Partial<JournalEvent>): Promise<string> {
   const events = await eventsOf(sandbox, 'agent.message', where)
   return events
@@ -251,8 +251,8 @@ interface Chunk {
   }
 }
 
-/** A prompt, and what was said to it. */
-export async function talk(sandbox: HostSandbox, session: Session, prompt: string): Promise<string> {
+/** Prompts and returns the agent's messages. */
+export async function promptForText(sandbox: HostSandbox, session: Session, prompt: string): Promise<string> {
   const { turn } = await session.prompt(prompt)
   return saidIn(sandbox, { turn })
 }

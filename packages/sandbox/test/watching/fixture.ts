@@ -24,7 +24,7 @@ export interface SceneOptions extends WatchOptions {
   prepare?(root: string): void
 }
 
-/** Whoever opens it closes it. */
+/** The caller closes it. */
 export async function newScene({ prepare, ...options }: SceneOptions = {}): Promise<Scene> {
   const folder = mkdtempSync(join('/var/tmp', 'vitrine-watch-'))
   const root = join(folder, 'workspace')

@@ -17,7 +17,7 @@ export interface Exchange {
   body(): Promise<Buffer>
 }
 
-type Answer = (exchange: Exchange) => unknown
+type ExchangeHandler = (exchange: Exchange) => unknown
 
 export interface Scene {
   readonly wire: HttpClient
@@ -25,13 +25,13 @@ export interface Scene {
   readonly sandbox: RemoteSandbox
   /** Every request, in order. */
   readonly lines: string[]
-  /** What was slept, in order; none of it took any time. */
+  /** The durations of all sleeps, in order; none of them took time. */
   readonly slept: number[]
 }
 
-/** A client, and a server on a real socket that answers as the test says. */
+/** A client, and a server on a real socket whose responses the test decides. */
 export async function newScene(
-  answer: Answer,
+  handle: ExchangeHandler,
   options: Partial<HttpClientOptions> & Partial<Timing> = {},
 ): Promise<Scene> {
   const lines: string[] = []
@@ -39,14 +39,14 @@ export async function newScene(
   const server = createServer((request, response) => {
     const exchange = exchangeOf(request, response)
     lines.push(exchange.line)
-    void answer(exchange)
+    void handle(exchange)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const { idleMs = 25_000, cancelMs: callOffMs = 5_000, sleep, ...rest } = options
+  const { idleMs = 25_000, cancelMs = 5_000, sleep, ...rest } = options
   const timing: Timing = {
     idleMs,
-    cancelMs: callOffMs,
+    cancelMs,
     sleep:
       sleep ??
       (async (milliseconds) => {

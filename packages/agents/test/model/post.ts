@@ -1,4 +1,4 @@
-/** What a client of the model sees: the status, the type, and the body as JSON or as the events of a stream. */
+/** Posts a request; returns the status, the content type, and the body as JSON or as stream events. */
 export async function post(url: string, body: unknown, signal?: AbortSignal) {
   const response = await fetch(url, {
     method: 'POST',

@@ -5,7 +5,7 @@ import { dataFolder, open } from './fixtures/data.ts'
 
 const isolation = 'none'
 
-it('is prepared with bytes, and is there again after a restart', async () => {
+it('is prepared with bytes, and is found again after a restart', async () => {
   const data = dataFolder()
   const bytes = new Uint8Array([0, 255, 1])
   const first = await open(data)
@@ -26,7 +26,7 @@ it('is prepared with bytes, and is there again after a restart', async () => {
   expect(third.list()).toMatchObject([{ id: 'binary', state: 'destroyed' }])
 })
 
-it('keeps no record of what failed to be created, nor of what its files were', async () => {
+it('has no record when its creation failed, and no file contents in its record', async () => {
   const data = dataFolder()
   const host = await open(data)
   const workspace = { files: { 'a.txt': 'pomegranate' } }
@@ -54,7 +54,7 @@ it('is destroyed without being started', async () => {
   expect(events.map(({ type }) => type)).toEqual(['sandbox.ready', 'sandbox.destroyed'])
 })
 
-it('is destroyed although its workspace is gone', async () => {
+it('is destroyed although its workspace is missing', async () => {
   const data = dataFolder()
   const place = dataFolder()
   const root = join(place, 'project')

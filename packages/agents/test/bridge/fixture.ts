@@ -6,18 +6,23 @@ import { Bridge, type BridgeOptions } from '../../src/bridge/bridge.ts'
 import type { BridgeClientOptions } from '../../src/bridge/bridge-client.ts'
 import type { AgentExit, AgentTransport } from '../../src/bridge/transport.ts'
 
-export const ended: AgentExit = { outcome: 'ok', exitCode: 0, signal: null, stderr: { head: '', lines: 0 } }
+export const cleanExit: AgentExit = {
+  outcome: 'ok',
+  exitCode: 0,
+  signal: null,
+  stderr: { head: '', lines: 0 },
+}
 
-/** An agent that is this test. */
+/** An agent that the test controls. */
 export class MemoryTransport implements AgentTransport {
   readonly facts = { memory: true }
   readonly #ended = Promise.withResolvers<AgentExit>()
   readonly ended = this.#ended.promise
   readonly gone = this.ended
-  /** What it was told. */
-  readonly heard: AnyMessage[] = []
+  /** Messages to the agent. */
+  readonly received: AnyMessage[] = []
   readonly calls: string[] = []
-  /** Called for each message before the pipe has taken it. */
+  /** Called for each message before the pipe accepts it. */
   onWrite: (message: AnyMessage) => Promise<void> | void = () => undefined
   #take: ((bytes: Buffer) => void) | undefined
 
@@ -26,34 +31,34 @@ export class MemoryTransport implements AgentTransport {
   }
 
   pause(): void {
-    this.calls.push('hold')
+    this.calls.push('pause')
   }
 
   resume(): void {
-    this.calls.push('release')
+    this.calls.push('resume')
   }
 
   async write(line: string): Promise<void> {
     const message: AnyMessage = JSON.parse(line)
     await this.onWrite(message)
-    this.heard.push(message)
+    this.received.push(message)
   }
 
   async end(): Promise<void> {
     this.calls.push('end')
-    this.exit({ ...ended, outcome: 'cancelled', exitCode: null, signal: 'SIGKILL' })
+    this.exit({ ...cleanExit, outcome: 'cancelled', exitCode: null, signal: 'SIGKILL' })
   }
 
-  exit(exit: AgentExit = ended): void {
+  exit(exit: AgentExit = cleanExit): void {
     this.#ended.resolve(exit)
   }
 
-  /** Says raw bytes. */
+  /** Emits raw bytes of output. */
   bytes(bytes: string | Buffer): void {
     this.#take?.(Buffer.from(bytes))
   }
 
-  say(...messages: readonly object[]): void {
+  emit(...messages: readonly object[]): void {
     this.bytes(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
   }
 
@@ -66,7 +71,7 @@ export class MemoryTransport implements AgentTransport {
   }
 }
 
-/** A store whose commits can be held up, or fail. */
+/** A store whose commits can be delayed or fail. */
 export function gatedStore(): { readonly driver: StoreDriver; gate: (() => Promise<void>) | undefined } {
   const memory = memoryStore()
   const gated = {
@@ -92,7 +97,7 @@ export function gatedStore(): { readonly driver: StoreDriver; gate: (() => Promi
   return gated
 }
 
-export interface Meeting {
+export interface TestBridge {
   readonly store: Store
   readonly journal: Journal
   readonly agent: MemoryTransport
@@ -100,10 +105,10 @@ export interface Meeting {
   events(...types: string[]): Promise<JournalEvent[]>
 }
 
-export async function meet(
+export async function openBridge(
   options: Partial<BridgeOptions> = {},
   driver: StoreDriver = memoryStore(),
-): Promise<Meeting> {
+): Promise<TestBridge> {
   const store = await openStore(driver)
   onTestFinished(() => store.close())
   const journal = await store.journal('sbx_test')
@@ -128,21 +133,21 @@ export async function meet(
   }
 }
 
-/** Somebody who talks over the bridge. */
-export function attend(bridge: Bridge, name: string, options: Partial<BridgeClientOptions> = {}) {
-  const party = bridge.attach({
+/** Attaches a client to the bridge. */
+export function attachClient(bridge: Bridge, name: string, options: Partial<BridgeClientOptions> = {}) {
+  const client = bridge.attach({
     name,
     handlesRequest: () => false,
     wantsNotification: () => true,
     ...options,
   })
-  const reader = party.stream.readable.getReader()
-  const writer = party.stream.writable.getWriter()
+  const reader = client.stream.readable.getReader()
+  const writer = client.stream.writable.getWriter()
   writer.closed.catch(() => undefined)
   reader.closed.catch(() => undefined)
   return {
-    party,
-    /** The next message; an error once the agent is gone. */
+    client,
+    /** Returns the next message; rejects once the agent has exited. */
     async next(): Promise<AnyMessage | undefined> {
       return (await reader.read()).value
     },

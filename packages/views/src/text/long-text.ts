@@ -1,5 +1,5 @@
-import { countIn, type Fields, fieldsIn, textIn } from '../../fields.ts'
-import { sizeText } from '../size.ts'
+import { countIn, type Fields, fieldsIn, textIn } from '../fields.ts'
+import { sizeText } from './size.ts'
 
 /** A string, or a note about the blob that stores it. */
 export function longTextIn(data: Fields, key: string): string | undefined {

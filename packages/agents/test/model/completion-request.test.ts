@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { lastTurn } from './ask.ts'
+import { lastTurn } from './completion-request.ts'
 
-test('only results that came after the last message of the user count', () => {
+test('counts only tool results after the last message of the user', () => {
   expect(
     lastTurn([
       { by: 'user', text: 'run:ls' },
@@ -13,7 +13,7 @@ test('only results that came after the last message of the user count', () => {
   ).toEqual({ earlier: 'run:ls', prompt: 'run:pwd', results: ['new'] })
 })
 
-test('a reminder that an agent adds after a result is no message of the user', () => {
+test('ignores a reminder that an agent adds after a tool result', () => {
   expect(
     lastTurn([
       { by: 'user', text: 'run:ls' },

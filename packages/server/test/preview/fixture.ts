@@ -3,19 +3,19 @@ import { type IncomingHttpHeaders, type RequestOptions, request } from 'node:htt
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Answer, openDaemon, type TestDaemon } from '../daemon.ts'
+import { openDaemon, type ResponseJson, type TestDaemon } from '../daemon.ts'
 
 export const isolations = ['none', 'bubblewrap'] as const
 export type Isolation = (typeof isolations)[number]
 
-/** How a preview is asked for: under a name of its own, or under a path of the daemon. */
+/** How a preview is requested: by its own host name, or by a path of the daemon. */
 export const forms = ['host', 'path'] as const
 export type Form = (typeof forms)[number]
 
 /** For waiting: a guard against hanging, on a machine that is slow and busy. */
 export const patience = { timeout: 30_000 }
 
-const house = fileURLToPath(new URL('../../../../', import.meta.url))
+const shared = fileURLToPath(new URL('../../../../', import.meta.url))
 const siteFile = fileURLToPath(new URL('site.ts', import.meta.url))
 
 export interface Site {
@@ -42,7 +42,7 @@ export async function openScene(isolation: Isolation): Promise<{ daemon: TestDae
 
 /** With this Node and this folder in it, and nothing else of the machine that it would not have. */
 export async function newSandbox(daemon: TestDaemon, isolation: Isolation): Promise<string> {
-  const binds = [...new Set([house, dirname(process.execPath)])].map((source) => ({ source }))
+  const binds = [...new Set([shared, dirname(process.execPath)])].map((source) => ({ source }))
   const local = isolation === 'none' ? { isolation } : { isolation, binds }
   return (await daemon.call('POST', '/v1/sandboxes', { local })).id
 }
@@ -68,7 +68,7 @@ export interface Visited {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  readonly json: Answer
+  readonly json: ResponseJson
 }
 
 /** One request as a browser sends it: `path` begins after the slash. */
@@ -81,9 +81,9 @@ export async function visit(
 ): Promise<Visited> {
   const { base, host } = addressOf(site, form)
   const headers = { ...(host !== undefined && { host }), ...options.headers }
-  const asked = request({ ...options, host: '127.0.0.1', port, path: base + path, headers, agent: false })
-  asked.end(body)
-  const [response] = await once(asked, 'response')
+  const requested = request({ ...options, host: '127.0.0.1', port, path: base + path, headers, agent: false })
+  requested.end(body)
+  const [response] = await once(requested, 'response')
   let text = ''
   for await (const part of response.setEncoding('utf8')) text += part
   return {
@@ -99,9 +99,9 @@ export async function visit(
 export interface Seen {
   /** Every request, and every end of a WebSocket. */
   readonly seen: readonly { readonly line: string; readonly headers: IncomingHttpHeaders }[]
-  /** How many answers were not taken to their end. */
+  /** How many responses were not read to their end. */
   readonly gone: number
-  /** How many bytes of large answers were handed on. */
+  /** How many bytes of large responses were sent. */
   readonly given: number
 }
 

@@ -6,13 +6,13 @@ import { findOption, readOptions, shownOptions } from '../../src/sessions/config
 import { modelErrorSign } from '../../src/sessions/model-error.ts'
 import { fitBlocks, promptBlocks, shownBlocks } from '../../src/sessions/prompt-content.ts'
 
-describe('options of a session', () => {
+describe('session options', () => {
   const old = {
     modes: { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }, { id: 'auto' }] },
     models: { currentModelId: 'm1', availableModels: [{ modelId: 'm1', name: 'One' }] },
   }
 
-  it('are read in every generation of the protocol', () => {
+  it('reads options of every generation of the protocol', () => {
     expect(readOptions(old)).toMatchObject([
       {
         id: 'mode',
@@ -42,7 +42,7 @@ describe('options of a session', () => {
     ])
   })
 
-  it('are found by category or id, for a value that there is', () => {
+  it('finds an option by category or id and checks its value', () => {
     const options = readOptions(old)
     expect(findOption('x', options, { category: 'mode' }, 'auto').id).toBe('mode')
     expect(() => findOption('x', options, { category: 'mode' }, 'yolo')).toThrow(
@@ -54,7 +54,7 @@ describe('options of a session', () => {
     expect(() => findOption('x', [], { category: 'model' }, 'm')).toThrow('The agent x has no option model.')
   })
 
-  it('survive whatever an agent says', () => {
+  it('reads options from arbitrary agent messages without throwing', () => {
     fc.assert(
       fc.property(fc.anything(), (answer) => {
         expect(shownOptions(readOptions(answer))).toBeInstanceOf(Array)
@@ -64,7 +64,7 @@ describe('options of a session', () => {
   })
 })
 
-describe('a turn', () => {
+describe('active turn', () => {
   const turn = () => {
     let now = 0
     return new ActiveTurn('ses', 'turn', () => (now += 10))
@@ -75,7 +75,7 @@ describe('a turn', () => {
     ...(status && { status }),
   })
 
-  it('knows the tool calls that are open, in whatever order they are told of', () => {
+  it('tracks open tool calls in any order of updates', () => {
     const one = turn()
     one.applyUpdate(call('a', 'pending'))
     one.applyUpdate(call('b', 'in_progress', 'tool_call_update'))
@@ -89,13 +89,13 @@ describe('a turn', () => {
     one.applyUpdate(call('e', 'pending'))
     expect(one.openSince).toBe(10)
     one.applyUpdate(call('b', 'failed', 'tool_call_update'))
-    // What an earlier tool left running is older.
+    // Processes that an earlier tool call left running are older.
     expect(one.openSince).toBe(30)
     one.applyUpdate(call('e', 'failed', 'tool_call_update'))
     expect(one.openSince).toBeUndefined()
   })
 
-  it('survives whatever an agent says', () => {
+  it('applies arbitrary agent updates without throwing', () => {
     fc.assert(
       fc.property(fc.object(), (update) => {
         const one = turn()
@@ -116,12 +116,12 @@ it.each([
   ['', 3, undefined],
   ['All is well.', 1, undefined],
   ['Error handling is done.', 1, undefined],
-])('sees an error of a model in %j', (text, updates, sign) => {
+])('detects the model error in %j', (text, updates, sign) => {
   expect(modelErrorSign({}, { text, updates, stopReason: 'end_turn' })?.sign).toBe(sign)
   expect(modelErrorSign({}, { text, updates, stopReason: 'cancelled' })).toBeUndefined()
 })
 
-it('gives the lines of a file that were asked for', () => {
+it('returns the requested lines of a file', () => {
   const text = 'a\nb\nc\n'
   expect(linesOf(text)).toBe(text)
   expect(linesOf(text, 2)).toBe('b\nc\n')
@@ -130,7 +130,7 @@ it('gives the lines of a file that were asked for', () => {
   expect(linesOf(text, 0, 1)).toBe('a')
 })
 
-it('shows what a prompt had, without its bytes', () => {
+it('describes the content of a prompt without its bytes', () => {
   const data = Buffer.alloc(1_000).toString('base64')
   const blocks = promptBlocks([
     { type: 'text', text: 'hi' },
