@@ -79,7 +79,7 @@ export async function copyIn(
       scheme: 'tar',
       special: 'refuse',
       links: 'inside',
-      owner: ownerAt(context, context.places.root.path, undefined),
+      owner: ownerAt(context, context.roots.root.path, undefined),
       limits,
       signal,
     })
@@ -93,7 +93,7 @@ export async function copyIn(
 }
 
 function placeFile(context: FileContext, staged: Handle, name: string, target: string): void {
-  walk(context.places, target, { follow: false }, (resolved) => {
+  walk(context.roots, target, { follow: false }, (resolved) => {
     mustBeWritable(context, resolved)
     if (resolved.entry !== undefined) throw new VitrineError('file_exists', `${target} already exists.`)
     withParents(context, resolved, { parents: true }, (parent, last) =>

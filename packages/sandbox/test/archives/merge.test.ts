@@ -1,15 +1,15 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { merge } from '../../src/archives/merge.ts'
-import { openDescriptors, rooms } from './fixtures/file-context.ts'
+import { openDescriptors, testDirectories } from './fixtures/test-directory.ts'
 import { treeOf } from './fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 const refused = { code: 'archive_refused' }
 
 /** Two trees, from two scripts. */
 function both(staged: string, target: string) {
-  const here = room()
+  const here = newTestDirectory()
   here.sh(`mkdir staged target; (cd staged; ${staged}); (cd target; ${target})`)
   return { ...here, staged: here.handle('staged'), target: here.handle('target') }
 }

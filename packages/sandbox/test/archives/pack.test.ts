@@ -9,10 +9,10 @@ import { unpack } from '../../src/archives/unpack.ts'
 import { closingStream } from '../../src/files/closing-stream.ts'
 import { fromBytes, toBytes } from '../../src/files/exact-text.ts'
 import type { Handle } from '../../src/files/handle.ts'
-import { openDescriptors, rooms } from './fixtures/file-context.ts'
+import { openDescriptors, testDirectories } from './fixtures/test-directory.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 
 async function packed(directory: Handle, options: PackOptions = {}): Promise<Buffer> {
   const chunks: Buffer[] = []
@@ -69,7 +69,7 @@ line'
 
 describe('a packed directory', () => {
   it('comes out the same, by our own hands and by those of GNU tar', async () => {
-    const { sh, at, handle, directory } = room()
+    const { sh, at, handle, directory } = newTestDirectory()
     sh(everything)
     roundTimes(at('tree'))
     const before = treeOf(at('tree'))
@@ -88,7 +88,7 @@ describe('a packed directory', () => {
   })
 
   it('and what GNU tar packed comes out the same, in every format', async () => {
-    const { sh, at, directory } = room()
+    const { sh, at, directory } = newTestDirectory()
     sh(everything)
     roundTimes(at('tree'))
     const before = treeOf(at('tree')).slice(1)
@@ -103,7 +103,7 @@ describe('a packed directory', () => {
   })
 
   it('keeps holes as holes, here and with GNU tar', async () => {
-    const { sh, at, handle, directory } = room()
+    const { sh, at, handle, directory } = newTestDirectory()
     sh(
       'mkdir tree && truncate -s 200M tree/hollow && printf x | dd of=tree/hollow bs=1 seek=100M status=none conv=notrunc',
     )
@@ -118,7 +118,7 @@ describe('a packed directory', () => {
   })
 
   it('is the same bytes each time, in the order of the bytes of names', async () => {
-    const { at, sh, handle } = room()
+    const { at, sh, handle } = newTestDirectory()
     const names = ['z', 'é', '\ufb01', '\u{1d11e}', '\udcff', 'a', 'b']
     mkdirSync(at('tree'))
     mkdirSync(at('tree', 'a-b'))
@@ -142,7 +142,7 @@ describe('a packed directory', () => {
   })
 
   it('holds neither sockets nor FIFOs nor what is passed over', async () => {
-    const { sh, at, python, handle, directory } = room()
+    const { sh, at, python, handle, directory } = newTestDirectory()
     sh(
       'mkdir -p tree/skipped/below tree/kept && mkfifo tree/pipe && : > tree/skipped/below/x && : > tree/kept/y',
     )
@@ -161,7 +161,7 @@ describe('a packed directory', () => {
   })
 
   it('can be one name only', async () => {
-    const { sh, at, handle, directory } = room()
+    const { sh, at, handle, directory } = newTestDirectory()
     sh('mkdir -p tree/d && printf one > tree/d/one && printf two > tree/two')
     const tree = handle('tree')
     for (const [only, names] of [
@@ -175,7 +175,7 @@ describe('a packed directory', () => {
   })
 
   it('stays a tar when files change under it, and says which', async () => {
-    const { at, directory, handle } = room()
+    const { at, directory, handle } = newTestDirectory()
     mkdirSync(at('tree'))
     for (const name of ['d-large-shrinks', 'e-large-grows'])
       writeFileSync(at('tree', name), Buffer.alloc(3_000_000, 'x'))
@@ -200,7 +200,7 @@ describe('a packed directory', () => {
   })
 
   it('can be deeper than there are descriptors to hold, and lie deeper than a path is long', async () => {
-    const { python, handle, directory } = room()
+    const { python, handle, directory } = newTestDirectory()
     python(`
 import os
 os.mkdir('tree'); os.chdir('tree')
@@ -218,7 +218,7 @@ for level in range(400):
   })
 
   it('can have many names in one directory, and everything else gets its turn', async () => {
-    const { python, handle } = room()
+    const { python, handle } = newTestDirectory()
     python(`
 import os
 os.mkdir('tree')
@@ -252,7 +252,7 @@ for name in range(20000): os.mknod(f'tree/{name * 7919 % 20000:06d}-' + 'n' * (n
     })
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(name, node(3)), { maxLength: 4 }), async (content) => {
-        const { at, handle, directory } = room()
+        const { at, handle, directory } = newTestDirectory()
         make(Buffer.from(at('tree')), content)
         roundTimes(at('tree'))
         const ours = directory('ours')
@@ -298,7 +298,7 @@ describe('a stream of a packed directory', () => {
     ['tar.gz', gunzipSync],
     ['tar.zst', zstdDecompressSync],
   ] as const)('is a %s of it', async (scheme, expand) => {
-    const { sh, handle } = room()
+    const { sh, handle } = newTestDirectory()
     sh('mkdir tree && head -c 1500000 /dev/urandom > tree/large && printf x > tree/small')
     const tree = handle('tree')
     const chunks: Uint8Array[] = []
@@ -308,7 +308,7 @@ describe('a stream of a packed directory', () => {
   })
 
   it('fills the buffers that its reader brings', async () => {
-    const { sh, handle } = room()
+    const { sh, handle } = newTestDirectory()
     sh('mkdir tree && head -c 1500000 /dev/urandom > tree/large && printf x > tree/small')
     const tree = handle('tree')
     const reader = packedStream(tree, 'tar').getReader({ mode: 'byob' })
@@ -325,7 +325,7 @@ describe('a stream of a packed directory', () => {
   it.each(['tar', 'tar.gz', 'tar.zst'] as const)(
     'closes everything when a %s is cancelled',
     async (scheme) => {
-      const { sh, handle } = room()
+      const { sh, handle } = newTestDirectory()
       sh('mkdir tree && head -c 5000000 /dev/urandom > tree/large && cp tree/large tree/other')
       const tree = handle('tree')
       const before = openDescriptors()
@@ -337,7 +337,7 @@ describe('a stream of a packed directory', () => {
   )
 
   it.each(['tar', 'tar.gz'] as const)('ends as cancelled when a %s is called off', async (scheme) => {
-    const { sh, handle } = room()
+    const { sh, handle } = newTestDirectory()
     sh(
       'mkdir tree && head -c 5000000 /dev/urandom > tree/large && for i in $(seq 50); do cp tree/large tree/$i; done',
     )

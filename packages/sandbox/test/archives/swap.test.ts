@@ -1,13 +1,13 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { replaceContents } from '../../src/archives/replace-contents.ts'
-import { openDescriptors, rooms } from './fixtures/file-context.ts'
+import { openDescriptors, testDirectories } from './fixtures/test-directory.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 
 function three(staged: string, root: string) {
-  const here = room()
+  const here = newTestDirectory()
   here.sh(`mkdir staged root trash; (cd staged; ${staged}); (cd root; ${root})`)
   roundTimes(here.at('root'))
   const { handle } = here

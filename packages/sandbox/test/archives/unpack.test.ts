@@ -6,15 +6,19 @@ import { describe, expect, it } from 'vitest'
 import { type ArchiveInput, fileByteSource } from '../../src/archives/byte-source.ts'
 import { pack } from '../../src/archives/pack.ts'
 import { type UnpackOptions, unpack } from '../../src/archives/unpack.ts'
-import { openDescriptors, type Room, rooms } from './fixtures/file-context.ts'
 import { endOfTar, paxMember, type RawMember, rawMember, tarOf } from './fixtures/tar-bytes.ts'
+import { openDescriptors, type TestDirectory, testDirectories } from './fixtures/test-directory.ts'
 import { treeOf } from './fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 const foreign: UnpackOptions = { scheme: 'sniff', special: 'refuse', links: 'inside' }
 const own: UnpackOptions = { scheme: 'sniff', special: 'leave-out', links: 'any' }
 
-async function unpacked(archive: ArchiveInput, options: Partial<UnpackOptions> = {}, here: Room = room()) {
+async function unpacked(
+  archive: ArchiveInput,
+  options: Partial<UnpackOptions> = {},
+  here: TestDirectory = newTestDirectory(),
+) {
   const { handle, path } = here.directory('into')
   const before = openDescriptors()
   try {
@@ -80,7 +84,7 @@ describe('an archive is unpacked', () => {
   })
 
   it('from a file, which is closed then', async () => {
-    const here = room()
+    const here = newTestDirectory()
     writeFileSync(here.at('t.tar'), Buffer.concat([tree, Buffer.alloc(3_000_000)]))
     const before = openDescriptors()
     const pull = fileByteSource(openSync(here.at('t.tar'), 'r'))
@@ -90,7 +94,7 @@ describe('an archive is unpacked', () => {
   })
 
   it('from what is being packed, chunk by chunk', async () => {
-    const here = room()
+    const here = newTestDirectory()
     here.sh(
       'mkdir tree && head -c 3000000 /dev/urandom > tree/large && for i in $(seq 200); do echo $i > tree/$i; done',
     )
@@ -174,7 +178,7 @@ describe('an archive is refused as a whole', () => {
   })
 
   it('by python tarfile, too', async () => {
-    const here = room()
+    const here = newTestDirectory()
     here.python(`
 import tarfile, io
 def make(path, *members):
@@ -196,7 +200,7 @@ make('5.tar', ('dev', tarfile.CHRTYPE, ''))
   })
 
   it('and nothing is written outside of where it is unpacked', async () => {
-    const here = room()
+    const here = newTestDirectory()
     const { handle } = here.directory('into')
     const archive = tarOf(
       { name: 'l', type: '2', target: here.at('outside') },
@@ -233,7 +237,7 @@ describe('an archive is invalid', () => {
   })
 
   it('when it is a zip and should be a tar', async () => {
-    const here = room()
+    const here = newTestDirectory()
     here.python("import zipfile; zipfile.ZipFile('a.zip', 'w').writestr('a', 'x' * 2000)")
     await expect(unpacked(readFileSync(here.at('a.zip')))).rejects.toMatchObject(invalid)
   })
@@ -263,7 +267,7 @@ describe('an archive is invalid', () => {
 
 describe('a limit holds', () => {
   it('for bombs of gzip, where the archive is one of our own as well', async () => {
-    const here = room()
+    const here = newTestDirectory()
     here.python(`
 import gzip, tarfile, io
 with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
@@ -314,7 +318,7 @@ with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
   })
 
   it('of the disk', async ({ skip }) => {
-    const here = room()
+    const here = newTestDirectory()
     here.sh('mkdir small')
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', here.at('small')], {
@@ -420,7 +424,7 @@ function streamOf(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
 
 describe('what was staged', () => {
   it('is private while it is written', async () => {
-    const here = room()
+    const here = newTestDirectory()
     const { handle, path } = here.directory('into')
     const modes: number[] = []
     const slow = async function* () {

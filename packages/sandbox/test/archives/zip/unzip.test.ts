@@ -2,15 +2,15 @@ import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type UnpackOptions, unpack } from '../../../src/archives/unpack.ts'
-import { openDescriptors, rooms } from '../fixtures/file-context.ts'
+import { openDescriptors, testDirectories } from '../fixtures/test-directory.ts'
 import { treeOf } from '../fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 const foreign: UnpackOptions = { scheme: 'zip', special: 'refuse', links: 'inside' }
 
 /** Zips that python makes in one go, from scripts with `z` being the open one. */
 function zipped<Name extends string>(scripts: Readonly<Record<Name, string>>): (name: Name) => Buffer {
-  const here = room()
+  const here = newTestDirectory()
   const names = Object.keys(scripts) as Name[]
   const blocks = names.map(
     (name, index) => `
@@ -36,7 +36,7 @@ function oneZip(script: string): Buffer {
 }
 
 async function unzipped(archive: Buffer, options: Partial<UnpackOptions> = {}) {
-  const { handle, path } = room().directory('into')
+  const { handle, path } = newTestDirectory().directory('into')
   const before = openDescriptors()
   try {
     return { path, result: await unpack(handle, archive, { ...foreign, ...options }) }
@@ -73,7 +73,7 @@ z.writestr(entry('private', 0o600), 'without a type')
   })
 
   it('as Info-ZIP makes it, with large files, links and the times of Unix', async () => {
-    const here = room()
+    const here = newTestDirectory()
     here.sh(`
       mkdir -p tree/d && cd tree
       head -c 3000000 /dev/urandom > large; seq 400000 > numbers; : > empty
@@ -89,7 +89,7 @@ z.writestr(entry('private', 0o600), 'without a type')
   })
 
   it('as a stream makes it, with sizes behind the content', async () => {
-    const here = room()
+    const here = newTestDirectory()
     here.python(`
 import zipfile, io
 class Pipe(io.RawIOBase):
@@ -174,7 +174,7 @@ describe('a zip is refused', () => {
   })
 
   it('when it is encrypted', async () => {
-    const here = room()
+    const here = newTestDirectory()
     here.sh('echo secret > a && zip -q -P password made.zip a')
     await expect(unzipped(readFileSync(here.at('made.zip')))).rejects.toMatchObject({
       code: 'archive_refused',
@@ -231,7 +231,7 @@ describe('a zip is invalid', () => {
   })
 
   it('when one content is quoted by many entries, before any is unpacked', async () => {
-    const here = room()
+    const here = newTestDirectory()
     here.python(`
 import zipfile, struct, zlib
 kernel = zlib.compressobj(9, zlib.DEFLATED, -15); data = kernel.compress(b'\\0' * 10_000_000) + kernel.flush()
@@ -320,7 +320,7 @@ describe('a limit holds for a zip', () => {
   })
 
   it('and it can be called off', async () => {
-    const here = room()
+    const here = newTestDirectory()
     const { handle } = here.directory('into')
     const before = openDescriptors()
     const calling = new AbortController()

@@ -106,7 +106,9 @@ describe('the place of a path', () => {
     for (const path of [base, join(base, 'others'), `${root}x`, '/'])
       expect(() => places.of(path), path).toThrow(expect.objectContaining({ code: 'path_outside' }))
     expect(
-      [root, join(root, 'in'), join(root, 'in/deep'), join(root, 'x')].map((path) => places.guarded(path)),
+      [root, join(root, 'in'), join(root, 'in/deep'), join(root, 'x')].map((path) =>
+        places.hasReadOnlyBelow(path),
+      ),
     ).toEqual([true, false, false, false])
   })
 
