@@ -9,7 +9,7 @@ const tooLarge = (limit: string) =>
   })
 
 describe('a limit of archives', () => {
-  it('is generous by default', () =>
+  it('the default limits are generous', () =>
     expect(defaultLimits).toEqual({
       inputBytes: 8 * 1024 ** 3,
       expandedBytes: 16 * 1024 ** 3,
@@ -17,26 +17,26 @@ describe('a limit of archives', () => {
       ratio: 200,
     }))
 
-  it('counts what comes in', () => {
+  it('limits the input bytes', () => {
     const tally = new ArchiveTally({ inputBytes: 10 })
     tally.input(10)
     expect(() => tally.input(1)).toThrow(tooLarge('inputBytes'))
   })
 
-  it('counts what comes out', () => {
+  it('limits the unpacked bytes', () => {
     const tally = new ArchiveTally({ expandedBytes: 10 })
     tally.expanded(10)
     expect(() => tally.expanded(1)).toThrow(tooLarge('expandedBytes'))
   })
 
-  it('counts members', () => {
+  it('limits the number of members', () => {
     const tally = new ArchiveTally({ members: 2 })
     tally.member('a')
     tally.member('b')
     expect(() => tally.member('c')).toThrow(tooLarge('members'))
   })
 
-  it('counts how much something grows once that is more than 64 MiB', () => {
+  it('limits the compression ratio above 64 MiB', () => {
     const tally = new ArchiveTally({ ratio: 10 })
     tally.input(1)
     tally.expanded(64 * 1024 ** 2)

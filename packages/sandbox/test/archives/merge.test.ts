@@ -7,7 +7,7 @@ import { treeOf } from './fixtures/tree.ts'
 const newTestDirectory = testDirectories()
 const refused = { code: 'archive_refused' }
 
-/** Two trees, from two scripts. */
+/** Creates two trees with two scripts. */
 function both(staged: string, target: string) {
   const here = newTestDirectory()
   here.sh(`mkdir staged target; (cd staged; ${staged}); (cd target; ${target})`)
@@ -69,7 +69,7 @@ describe('a merged tree', () => {
     ['a file over a directory', 'echo x > d', 'mkdir d'],
     ['a link over a directory', 'ln -s x d', 'mkdir d'],
     ['something deep', 'mkdir -p a/b; echo x > a/b/c', 'mkdir -p a/b/c'],
-  ])('is refused for %s, and nothing is changed', async (_, staged, target) => {
+  ])('refuses a merge of %s and changes nothing', async (_, staged, target) => {
     const given = both(`${staged}; echo new > aaa; echo new > zzz`, `${target}; echo old > zzz`)
     const before = treeOf(given.at('target'))
     const open = openDescriptors()
@@ -78,7 +78,7 @@ describe('a merged tree', () => {
     expect(openDescriptors()).toBe(open)
   })
 
-  it('brings directories that forbid changes', async () => {
+  it('moves directories that are not writable', async () => {
     const { at, staged, target, sh } = both('mkdir -p a/forbidding; chmod 555 a/forbidding', 'mkdir a')
     await merge(staged, target)
     expect(lstatSync(at('target/a/forbidding')).mode & 0o777).toBe(0o555)
@@ -94,7 +94,7 @@ describe('a merged tree', () => {
     expect(withoutTimes(treeOf(at('target')))).toEqual(before)
   })
 
-  it('can be deep', async () => {
+  it('merges deep trees', async () => {
     const deep = `python3 -c "
 import os
 for level in range(200): os.mkdir('d'); os.chdir('d'); open('NAME', 'w').close()

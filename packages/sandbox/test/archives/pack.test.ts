@@ -22,7 +22,7 @@ async function packed(directory: Handle, options: PackOptions = {}): Promise<Buf
 
 const hydrating = { scheme: 'sniff', special: 'leave-out', links: 'any' } as const
 
-/** Something of everything. */
+/** A tree with an entry of every kind. */
 const everything = `
   mkdir -p tree/a/b/empty tree/forbidding tree/sticky
   cd tree
@@ -68,7 +68,7 @@ line'
 `
 
 describe('a packed directory', () => {
-  it('comes out the same, by our own hands and by those of GNU tar', async () => {
+  it('a packed tree unpacks to the same tree, here and with GNU tar', async () => {
     const { sh, at, handle, directory } = newTestDirectory()
     sh(everything)
     roundTimes(at('tree'))
@@ -87,7 +87,7 @@ describe('a packed directory', () => {
     expect(counts).toMatchObject({ files: 19, links: 8, leftOut: [], leftOutCount: 0 })
   })
 
-  it('and what GNU tar packed comes out the same, in every format', async () => {
+  it('unpacks what GNU tar packed, in every format', async () => {
     const { sh, at, directory } = newTestDirectory()
     sh(everything)
     roundTimes(at('tree'))
@@ -102,7 +102,7 @@ describe('a packed directory', () => {
     }
   })
 
-  it('keeps holes as holes, here and with GNU tar', async () => {
+  it('preserves holes of sparse files, here and with GNU tar', async () => {
     const { sh, at, handle, directory } = newTestDirectory()
     sh(
       'mkdir tree && truncate -s 200M tree/hollow && printf x | dd of=tree/hollow bs=1 seek=100M status=none conv=notrunc',
@@ -117,7 +117,7 @@ describe('a packed directory', () => {
       expect(Number(sh(`du -k ${where}/hollow | cut -f1`))).toBeLessThan(100)
   })
 
-  it('is the same bytes each time, in the order of the bytes of names', async () => {
+  it('packs the same bytes each time, with names in byte order', async () => {
     const { at, sh, handle } = newTestDirectory()
     const names = ['z', 'é', '\ufb01', '\u{1d11e}', '\udcff', 'a', 'b']
     mkdirSync(at('tree'))
@@ -141,7 +141,7 @@ describe('a packed directory', () => {
     ])
   })
 
-  it('holds neither sockets nor FIFOs nor what is passed over', async () => {
+  it('omits sockets, FIFOs and skipped entries', async () => {
     const { sh, at, python, handle, directory } = newTestDirectory()
     sh(
       'mkdir -p tree/skipped/below tree/kept && mkfifo tree/pipe && : > tree/skipped/below/x && : > tree/kept/y',
@@ -160,7 +160,7 @@ describe('a packed directory', () => {
     expect(treeOf(at('ours')).map((line) => line.split(' ')[0])).toEqual(['"."', '"kept"', '"kept/y"'])
   })
 
-  it('can be one name only', async () => {
+  it('packs a single entry', async () => {
     const { sh, at, handle, directory } = newTestDirectory()
     sh('mkdir -p tree/d && printf one > tree/d/one && printf two > tree/two')
     const tree = handle('tree')
@@ -174,7 +174,7 @@ describe('a packed directory', () => {
     await expect(packed(tree, { only: 'none' })).rejects.toMatchObject({ code: 'file_not_found' })
   })
 
-  it('stays a tar when files change under it, and says which', async () => {
+  it('stays a valid tar when files change during packing, and reports them', async () => {
     const { at, directory, handle } = newTestDirectory()
     mkdirSync(at('tree'))
     for (const name of ['d-large-shrinks', 'e-large-grows'])
@@ -199,7 +199,7 @@ describe('a packed directory', () => {
     expect(readFileSync(`${path}/e-large-grows`)).toEqual(Buffer.alloc(3_000_000, 'x'))
   })
 
-  it('can be deeper than there are descriptors to hold, and lie deeper than a path is long', async () => {
+  it('packs trees deeper than the descriptor limit and longer than a path', async () => {
     const { python, handle, directory } = newTestDirectory()
     python(`
 import os
@@ -217,7 +217,7 @@ for level in range(400):
     python("import shutil; shutil.rmtree('tree'); shutil.rmtree('ours')")
   })
 
-  it('can have many names in one directory, and everything else gets its turn', async () => {
+  it('yields to the event loop while packing a huge directory', async () => {
     const { python, handle } = newTestDirectory()
     python(`
 import os
@@ -241,7 +241,7 @@ for name in range(20000): os.mknod(f'tree/{name * 7919 % 20000:06d}-' + 'n' * (n
     expect(turns).toBeGreaterThan(2)
   })
 
-  it('comes out the same, whatever the tree', async () => {
+  it('any tree survives packing and unpacking', async () => {
     const name = fc
       .uint8Array({ minLength: 1, maxLength: 6 })
       .map((bytes) => Buffer.from(bytes.map((byte) => (byte === 0x2f || byte === 0 ? 0x61 : byte))))
@@ -297,7 +297,7 @@ describe('a stream of a packed directory', () => {
     ['tar', (bytes: Buffer) => bytes],
     ['tar.gz', gunzipSync],
     ['tar.zst', zstdDecompressSync],
-  ] as const)('is a %s of it', async (scheme, expand) => {
+  ] as const)('streams a directory as %s', async (scheme, expand) => {
     const { sh, handle } = newTestDirectory()
     sh('mkdir tree && head -c 1500000 /dev/urandom > tree/large && printf x > tree/small')
     const tree = handle('tree')
@@ -307,7 +307,7 @@ describe('a stream of a packed directory', () => {
     expect(expand(Buffer.concat(chunks)).equals(expected)).toBe(true)
   })
 
-  it('fills the buffers that its reader brings', async () => {
+  it('fills the buffers of a BYOB reader', async () => {
     const { sh, handle } = newTestDirectory()
     sh('mkdir tree && head -c 1500000 /dev/urandom > tree/large && printf x > tree/small')
     const tree = handle('tree')
