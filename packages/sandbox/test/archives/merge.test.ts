@@ -85,7 +85,7 @@ describe('a merged tree', () => {
     sh('chmod 700 target/a/forbidding')
   })
 
-  it('is called off before anything is moved', async () => {
+  it('can be cancelled before anything is moved', async () => {
     const { at, staged, target } = both('echo x > a', 'echo y > a')
     const before = withoutTimes(treeOf(at('target')))
     await expect(merge(staged, target, { signal: AbortSignal.abort() })).rejects.toMatchObject({

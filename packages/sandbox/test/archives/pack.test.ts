@@ -323,7 +323,7 @@ describe('a stream of a packed directory', () => {
   })
 
   it.each(['tar', 'tar.gz', 'tar.zst'] as const)(
-    'closes everything when a %s is cancelled',
+    'closes all files when the reader of a %s cancels',
     async (scheme) => {
       const { sh, handle } = newTestDirectory()
       sh('mkdir tree && head -c 5000000 /dev/urandom > tree/large && cp tree/large tree/other')
@@ -336,17 +336,17 @@ describe('a stream of a packed directory', () => {
     },
   )
 
-  it.each(['tar', 'tar.gz'] as const)('ends as cancelled when a %s is called off', async (scheme) => {
+  it.each(['tar', 'tar.gz'] as const)('fails as cancelled when the signal of a %s aborts', async (scheme) => {
     const { sh, handle } = newTestDirectory()
     sh(
       'mkdir tree && head -c 5000000 /dev/urandom > tree/large && for i in $(seq 50); do cp tree/large tree/$i; done',
     )
     const tree = handle('tree')
     const before = openDescriptors()
-    const calling = new AbortController()
-    const reader = packedStream(tree, scheme, { signal: calling.signal }).getReader()
+    const cancellation = new AbortController()
+    const reader = packedStream(tree, scheme, { signal: cancellation.signal }).getReader()
     await reader.read()
-    calling.abort()
+    cancellation.abort()
     const drain = async () => {
       for (;;) if ((await reader.read()).done) return
     }

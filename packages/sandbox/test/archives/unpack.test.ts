@@ -344,9 +344,9 @@ with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
   })
 })
 
-describe('unpacking is called off', () => {
+describe('cancelling an unpack', () => {
   it('can be cancelled while the source is silent, and releases the source', async () => {
-    const calling = new AbortController()
+    const cancellation = new AbortController()
     let left = false
     const stalled = new ReadableStream<Uint8Array>({
       start: (controller) =>
@@ -355,20 +355,24 @@ describe('unpacking is called off', () => {
         left = true
       },
     })
-    setTimeout(() => calling.abort(), 20)
-    await expect(unpacked(stalled, { signal: calling.signal })).rejects.toMatchObject({ code: 'cancelled' })
+    setTimeout(() => cancellation.abort(), 20)
+    await expect(unpacked(stalled, { signal: cancellation.signal })).rejects.toMatchObject({
+      code: 'cancelled',
+    })
     expect(left).toBe(true)
   })
 
   it.each(['tar', 'gzip', 'zstd'])('can be cancelled in the middle of an endless %s', async (form) => {
-    const calling = new AbortController()
+    const cancellation = new AbortController()
     const compress = { tar: (bytes: Buffer) => bytes, gzip: gzipSync, zstd: zstdCompressSync }[form]!
     const endless = async function* () {
       for (let index = 0; ; index += 1)
         yield compress(rawMember({ name: `d${index % 7}/f${index}`, content: `${index}`.repeat(3_000) }))
     }
-    setTimeout(() => calling.abort(), 50)
-    await expect(unpacked(endless(), { signal: calling.signal })).rejects.toMatchObject({ code: 'cancelled' })
+    setTimeout(() => cancellation.abort(), 50)
+    await expect(unpacked(endless(), { signal: cancellation.signal })).rejects.toMatchObject({
+      code: 'cancelled',
+    })
   })
 
   it('rejects at once if the signal is already aborted', async () => {

@@ -57,7 +57,7 @@ describe('a listed name', () => {
     addressRefusal({ host, port }, address, readAllowList(allow))
 
   it.each(['127.0.0.1', '169.254.169.254', '0.0.0.0', '224.0.0.1', '::ffff:127.0.0.1', 'fd00:ec2::254', 'x'])(
-    'may not resolve to %s',
+    'a listed name must not resolve to %s',
     (address) => expect(refusal(['a.example:443'], 'a.example', address)).toMatch(/resolves to the/),
   )
 

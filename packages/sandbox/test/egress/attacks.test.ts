@@ -177,7 +177,7 @@ describe('a target that cannot be reached', () => {
   })
 
   it.each(['an empty answer', 'nonsense', 'an answer that never comes'])(
-    'because of %s: 502',
+    'responds 502 after a DNS lookup with %s',
     async (what) => {
       const answers: Record<string, () => Promise<{ address: string }[]>> = {
         'an empty answer': async () => JSON.parse('[]'),

@@ -29,14 +29,14 @@ const refused = { code: 'argument_invalid' }
 
 describe('what is granted', () => {
   it.each(['', 'relative', '~other/x', './x', 'C:\\x'])(
-    'is an absolute path or begins at HOME: %j',
+    'refuses a grant that is neither absolute nor below HOME: %j',
     (path) => {
       expect(() => scene().open({ path })).toThrow(expect.objectContaining(refused))
     },
   )
 
   it.each(['/', '//', '/.', '/x/..', '/proc/self/root', '/proc/self/root/'])(
-    'is never everything: %s',
+    'refuses a grant of the root directory: %s',
     (path) => {
       expect(() => scene().open({ path })).toThrow(expect.objectContaining(refused))
     },
@@ -146,7 +146,7 @@ describe('the place of a path', () => {
 
 describe('a path as it is given', () => {
   it.each([undefined, null, 3, {}, '', 'a\0', 'C:\\a', 'c:/a', '\\\\a\\b', '\ud800'])(
-    'is refused: %j',
+    'refuses the path %j',
     (path) => {
       expect(() => checkPath('path', path)).toThrow(expect.objectContaining(refused))
     },

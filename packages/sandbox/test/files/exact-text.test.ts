@@ -68,7 +68,7 @@ describe('names as text', () => {
   })
 
   it.each(['\ud800', 'a\udbff', '\udc7f', '\udc00', '\udd00', '\udfff', '\ud800\ud800'])(
-    'are not those that hold half a character: %j',
+    'rejects a text with an unpaired surrogate: %j',
     (text) => expect(isExactText(text)).toBe(false),
   )
 

@@ -188,7 +188,7 @@ describe('a tar is refused', () => {
   )
 
   it.each(['1\n10\n20\n', '2\n5\n1\n0\n1\n', '1\n0\n4\n', '9999999\n', '1\n-4\n3\n', 'x', '1\n'])(
-    'with the sparse map %j',
+    'refuses the sparse map %j',
     (text) => {
       const map = Buffer.alloc(512)
       map.write(text)

@@ -319,17 +319,17 @@ describe('a limit holds for a zip', () => {
     await expect(unzipped(bytes, { limits: { inputBytes: 1_000 } })).rejects.toMatchObject(tooLarge)
   })
 
-  it('and it can be called off', async () => {
+  it('unpacking a zip can be cancelled', async () => {
     const here = newTestDirectory()
     const { handle } = here.directory('into')
     const before = openDescriptors()
-    const calling = new AbortController()
+    const cancellation = new AbortController()
     const slow = async function* () {
       yield Buffer.alloc(100)
-      calling.abort()
+      cancellation.abort()
       yield Buffer.alloc(100)
     }
-    await expect(unpack(handle, slow(), { ...foreign, signal: calling.signal })).rejects.toMatchObject({
+    await expect(unpack(handle, slow(), { ...foreign, signal: cancellation.signal })).rejects.toMatchObject({
       code: 'cancelled',
     })
     expect(openDescriptors()).toBe(before)
