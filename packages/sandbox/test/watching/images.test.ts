@@ -74,7 +74,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
     })
 
     it.each(['.env', '.env.local', '.envrc', 'sub/.env'])(
-      'of %s are never kept, however often it changes',
+      'never stores the content of %s, however often it changes',
       async (path) => {
         const scene = await openScene({ ...options, prepare: (root) => mkdirSync(join(root, 'sub')) })
         const file = join(scene.root, path)
