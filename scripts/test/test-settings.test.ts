@@ -5,5 +5,5 @@ it('the soak runs the tests that take their size from the scale module, and no o
   const files = scaledTests()
   expect(files).toContain('packages/sandbox/test/files/race.test.ts')
   expect(files).not.toContain('scripts/test/test-settings.test.ts')
-  expect(files).not.toContain('packages/sandbox/test/files/places.test.ts')
+  expect(files).not.toContain('packages/sandbox/test/files/access-roots.test.ts')
 })

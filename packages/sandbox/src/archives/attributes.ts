@@ -6,31 +6,31 @@ export interface Owner {
   readonly gid: number
 }
 
-/** The metadata that an archive stores for a file, directory or link. */
+/** The attributes of a file or directory that are restored. */
 export interface Attributes {
   readonly mode: number
   /** Seconds since 1970. */
   readonly mtime: number
 }
 
-/** As far as clocks of file systems go, and further. */
-const farthest = 2 ** 40
+/** Beyond the range of every file system's timestamps. */
+const maxSeconds = 2 ** 40
 
-/** A time as Node takes it: it would read a negative number as now. */
+/** Converts a time for Node's utimes functions, which take a negative number for the current time. */
 export function timeFor(mtime: number): number | string {
-  const near = Math.min(Math.max(mtime, -farthest), farthest)
-  return near < 0 ? String(near) : near
+  const clamped = Math.min(Math.max(mtime, -maxSeconds), maxSeconds)
+  return clamped < 0 ? String(clamped) : clamped
 }
 
-/** The owner comes first: a change of owner takes bits away. */
-export function settleFile(fd: number, { mode, mtime }: Attributes, owner: Owner | undefined): void {
+/** Sets owner, mode and time of an open file. The owner comes first, because chown clears mode bits. */
+export function applyFileAttributes(fd: number, { mode, mtime }: Attributes, owner: Owner | undefined): void {
   if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid)
   fchmodSync(fd, mode)
   const time = timeFor(mtime)
   futimesSync(fd, time, time)
 }
 
-export function settleDirectory(
+export function applyDirectoryAttributes(
   { self }: Handle,
   { mode, mtime }: { readonly mode: number; readonly mtime: number | undefined },
   owner: Owner | undefined,

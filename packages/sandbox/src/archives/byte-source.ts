@@ -5,28 +5,28 @@ import { bufferedReader } from '../files/buffered-reader.ts'
 import { sourceFailed } from '../files/errors.ts'
 import { cancelled } from '../files/time-slice.ts'
 
-/** Bytes that are asked for chunk by chunk. A chunk is good until the next one is asked for. */
+/** A pull-based source of bytes. A chunk is valid until the next call of `next()`. */
 export interface ByteSource {
   next(): Promise<Uint8Array | undefined>
-  /** Nothing more is wanted. It may be said while a chunk is awaited, and more than once. */
+  /** Stops the source. May be called during `next()`, and more than once. */
   cancel(): Promise<void>
 }
 
 export type ArchiveInput = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Uint8Array | ByteSource
 
-export function pullFrom(archive: ArchiveInput, signal: AbortSignal | undefined): ByteSource {
-  if (archive instanceof Uint8Array) return pullBytes(archive)
+export function byteSourceOf(archive: ArchiveInput, signal: AbortSignal | undefined): ByteSource {
+  if (archive instanceof Uint8Array) return bytesSource(archive)
   if ('next' in archive && 'cancel' in archive) return archive
   if ('getReader' in archive) {
     if (archive.locked)
-      throw new VitrineError('argument_invalid', 'archive: expected a stream that nobody else reads.')
+      throw new VitrineError('argument_invalid', 'archive: the stream is locked by another reader.')
     const reader = bufferedReader(archive)
-    return pullForeign(reader.read, reader.cancel, signal)
+    return cancellableSource(reader.read, reader.cancel, signal)
   }
   if (!(Symbol.asyncIterator in archive))
     throw new VitrineError('argument_invalid', 'archive: expected bytes or a stream of bytes.')
   const iterator = archive[Symbol.asyncIterator]()
-  return pullForeign(
+  return cancellableSource(
     async () => {
       const { done, value } = await iterator.next()
       return done ? undefined : value
@@ -36,7 +36,7 @@ export function pullFrom(archive: ArchiveInput, signal: AbortSignal | undefined)
   )
 }
 
-function pullBytes(bytes: Uint8Array): ByteSource {
+function bytesSource(bytes: Uint8Array): ByteSource {
   let rest: Uint8Array | undefined = bytes
   return {
     async next() {
@@ -50,19 +50,19 @@ function pullBytes(bytes: Uint8Array): ByteSource {
   }
 }
 
-/** Reads a stream of the caller. It may never deliver, so an abort does not wait for it. */
-function pullForeign(
+/** Wraps a caller's stream, which may never settle: after a cancel it is no longer waited for. */
+function cancellableSource(
   next: () => Promise<Uint8Array | undefined>,
   cancel: () => Promise<void>,
   signal: AbortSignal | undefined,
 ): ByteSource {
-  let over = false
-  let giveUp: ((error: VitrineError) => void) | undefined
+  let isOver = false
+  let rejectPending: ((error: VitrineError) => void) | undefined
   const stop = () => {
     signal?.removeEventListener('abort', stop)
-    if (over) return
-    over = true
-    if (signal?.aborted) giveUp?.(cancelled(signal))
+    if (isOver) return
+    isOver = true
+    if (signal?.aborted) rejectPending?.(cancelled(signal))
     cancel().catch(() => undefined)
   }
   signal?.addEventListener('abort', stop)
@@ -71,7 +71,7 @@ function pullForeign(
       const { promise, resolve, reject } = Promise.withResolvers<Uint8Array | undefined>()
       if (signal?.aborted) stop()
       if (signal?.aborted) return Promise.reject(cancelled(signal))
-      giveUp = reject
+      rejectPending = reject
       next().then(
         (chunk) => {
           if (chunk === undefined || chunk instanceof Uint8Array) resolve(chunk)
@@ -91,18 +91,18 @@ const chunkBytes = 1024 * 1024
 const readPart = promisify(read)
 const closeFd = promisify(close)
 
-/** A file from where it stands to its end, one chunk ahead. It is closed with the last chunk or when it is cancelled. */
-export function pullFile(fd: number): ByteSource {
+/** Reads a file from its current position, one chunk ahead. Closes it at the end or when cancelled. */
+export function fileByteSource(fd: number): ByteSource {
   const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)]
-  let turn = 0
+  let bufferIndex = 0
   let closing: Promise<void> | undefined
   const readNext = () => {
-    const buffer = buffers[turn]!
-    turn = 1 - turn
+    const buffer = buffers[bufferIndex]!
+    bufferIndex = 1 - bufferIndex
     const reading = readPart(fd, buffer, 0, chunkBytes, null).then(({ bytesRead }) =>
       bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead),
     )
-    // It may fail before it is asked for.
+    // The read may fail before `next()` awaits it, which must not be an unhandled rejection.
     reading.catch(() => undefined)
     return reading
   }

@@ -1,28 +1,28 @@
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { errnoOf } from '../files/handle.ts'
 import type { ByteSource } from './byte-source.ts'
-import type { Tally } from './limits.ts'
+import type { ArchiveTally } from './limits.ts'
 import { pipeThroughZlib } from './pipe-through-zlib.ts'
 import { invalid } from './refusal.ts'
 import { schemeOfBytes, type TarScheme } from './scheme.ts'
 
 const chunkSize = 64 * 1024
 
-/** The tar in a stream, and everything that goes in and comes out counted. */
+/** Decompresses a tar and counts the bytes before and after against the limits. */
 export async function* expand(
   source: ByteSource,
   scheme: TarScheme | 'sniff',
-  tally: Tally,
+  tally: ArchiveTally,
 ): AsyncGenerator<Uint8Array> {
   const input = counted(source, tally)
-  const { is, from } = scheme === 'sniff' ? await sniffed(input) : { is: scheme, from: input }
+  const { scheme: detected, from } = scheme === 'sniff' ? await detectScheme(input) : { scheme, from: input }
   try {
-    for await (const chunk of decompressed(from, is)) {
+    for await (const chunk of decompressed(from, detected)) {
       tally.expanded(chunk.length)
       yield chunk
     }
   } catch (error) {
-    throw isDamage(error) ? invalid(`is damaged or no ${is}`, error) : error
+    throw isDamage(error) ? invalid(`is damaged or not a ${detected}`, error) : error
   }
 }
 
@@ -33,7 +33,7 @@ export function compress(source: ByteSource, scheme: Exclude<TarScheme, 'tar'>):
   )
 }
 
-function counted(source: ByteSource, tally: Tally): ByteSource {
+function counted(source: ByteSource, tally: ArchiveTally): ByteSource {
   return {
     async next() {
       const chunk = await source.next()
@@ -44,20 +44,22 @@ function counted(source: ByteSource, tally: Tally): ByteSource {
   }
 }
 
-/** Its first bytes may come one by one. */
-async function sniffed(source: ByteSource): Promise<{ readonly is: TarScheme; readonly from: ByteSource }> {
+/** Detects the compression by the first four bytes, which may arrive in several chunks. */
+async function detectScheme(
+  source: ByteSource,
+): Promise<{ readonly scheme: TarScheme; readonly from: ByteSource }> {
   let start: Buffer = Buffer.alloc(0)
   while (start.length < 4) {
     const chunk = await source.next()
     if (chunk === undefined) break
     start = Buffer.concat([start, chunk])
   }
-  return { is: schemeOfBytes(start), from: startingWith(start, source) }
+  return { scheme: schemeOfBytes(start), from: startingWith(start, source) }
 }
 
 async function* decompressed(source: ByteSource, scheme: TarScheme): AsyncGenerator<Uint8Array> {
   if (scheme === 'tar.gz') {
-    // Bytes after the last gzip member are padding.
+    // Bytes after the last gzip member are padding and are ignored.
     yield* pipeThroughZlib(source, createGunzip({ chunkSize }))
     return
   }
@@ -69,7 +71,7 @@ async function* decompressed(source: ByteSource, scheme: TarScheme): AsyncGenera
   let from = source
   do {
     rest = yield* pipeThroughZlib(from, createZstdDecompress({ chunkSize }))
-    // Node's stream ends with the first frame.
+    // Node's stream ends after the first zstd frame, so the next frame needs a new one.
     if (rest !== undefined) from = startingWith(rest, source)
   } while (rest !== undefined)
 }

@@ -1,9 +1,9 @@
 import type { Handle } from '../files/handle.ts'
 
-/** Directories above these are closed on the way down and found again on the way up. */
+/** Only this many directories stay open; outer ones are closed and reopened when needed. */
 const maxOpen = 64
 
-/** The open directories from one down to another. Trees may be deeper than there are descriptors. */
+/** A stack of nested directories. It limits open descriptors, since trees may be deeper than the limit. */
 export class DirectoryStack {
   readonly #top: Handle
   readonly #steps: { readonly name: string; readonly ino: number; handle: Handle | undefined }[] = []
@@ -16,7 +16,7 @@ export class DirectoryStack {
     return this.#steps.length
   }
 
-  /** The directory at the end, or nothing when it is not there any more. */
+  /** The innermost directory; undefined if it was removed or replaced. */
   get here(): Handle | undefined {
     const last = this.#steps.at(-1)
     if (last === undefined) return this.#top
@@ -24,12 +24,12 @@ export class DirectoryStack {
     return last.handle
   }
 
-  /** Goes down into a directory. It is closed here. */
+  /** Enters a directory and takes ownership of its handle. */
   push(name: string, handle: Handle): void {
     this.#steps.push({ name, ino: handle.stats.ino, handle })
-    const far = this.#steps[this.#steps.length - 1 - maxOpen]
-    far?.handle?.close()
-    if (far !== undefined) far.handle = undefined
+    const distant = this.#steps[this.#steps.length - 1 - maxOpen]
+    distant?.handle?.close()
+    if (distant !== undefined) distant.handle = undefined
   }
 
   pop(): void {

@@ -3,15 +3,15 @@ import { promisify } from 'node:util'
 import type { TimeSlice } from '../files/time-slice.ts'
 import type { Extent } from './member.ts'
 
-const grain = 4 * 1024
+const blockBytes = 4 * 1024
 const chunkBytes = 1024 * 1024
-/** A file with more holes than that keeps the rest of its zeros. */
+/** From this number of extents on, further holes are stored as zeros. */
 const maxExtents = 100_000
 const zeros = Buffer.alloc(chunkBytes)
 const readPart = promisify(read)
 
-/** Where a file of that size holds something else than zeros, in whole grains. */
-export async function extentsOf(fd: number, size: number, pace: TimeSlice): Promise<Extent[]> {
+/** Finds the extents of a file that are not zeros, in whole blocks. */
+export async function extentsOf(fd: number, size: number, timeSlice: TimeSlice): Promise<Extent[]> {
   const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, size))
   const found: { at: number; length: number }[] = []
   const add = (at: number, length: number) => {
@@ -24,12 +24,12 @@ export async function extentsOf(fd: number, size: number, pace: TimeSlice): Prom
     const { bytesRead } = await readPart(fd, chunk, 0, Math.min(chunk.length, size - at), at)
     if (bytesRead === 0) break
     if (!isZero(chunk, 0, bytesRead))
-      for (let from = 0; from < bytesRead; from += grain) {
-        const to = Math.min(from + grain, bytesRead)
+      for (let from = 0; from < bytesRead; from += blockBytes) {
+        const to = Math.min(from + blockBytes, bytesRead)
         if (!isZero(chunk, from, to)) add(at + from, to - from)
       }
     at += bytesRead
-    pace.check()
+    timeSlice.check()
   }
   return found
 }

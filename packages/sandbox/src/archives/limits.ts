@@ -9,14 +9,14 @@ export const defaultLimits: ArchiveLimits = {
   ratio: 200,
 }
 
-/** A little that grows much is no bomb yet. */
-const ratioCountsFrom = 64 * 1024 ** 2
+/** The ratio is not checked for smaller contents, which cannot do harm. */
+const ratioMinBytes = 64 * 1024 ** 2
 
-/** Names are held in memory until the end. */
-const namesBytes = 256 * 1024 ** 2
+/** Limits the memory for names, which are stored until the end. */
+const maxNamesBytes = 256 * 1024 ** 2
 
-/** Counts what comes out of one archive and stops it where it is too much. */
-export class Tally {
+/** Counts the bytes and members of an archive and throws when a limit is exceeded. */
+export class ArchiveTally {
   readonly #limits: ArchiveLimits
   #input = 0
   #expanded = 0
@@ -37,8 +37,7 @@ export class Tally {
     const { expandedBytes, ratio } = this.#limits
     this.#expanded += bytes
     if (this.#expanded > expandedBytes) throw tooLarge('expandedBytes', expandedBytes)
-    if (this.#expanded > ratioCountsFrom && this.#expanded > ratio * this.#input)
-      throw tooLarge('ratio', ratio)
+    if (this.#expanded > ratioMinBytes && this.#expanded > ratio * this.#input) throw tooLarge('ratio', ratio)
   }
 
   member(name: string): void {
@@ -47,7 +46,7 @@ export class Tally {
     this.name(name)
   }
 
-  /** Of a directory that is read before its members are. */
+  /** Counts an entry of a zip's central directory, which is read before the members. */
   entry(name: string): void {
     this.#entries += 1
     if (this.#entries > this.#limits.members) throw tooLarge('members', this.#limits.members)
@@ -56,11 +55,11 @@ export class Tally {
 
   name(text: string): void {
     this.#names += text.length
-    if (this.#names > namesBytes) throw tooLarge('names', namesBytes)
+    if (this.#names > maxNamesBytes) throw tooLarge('names', maxNamesBytes)
   }
 }
 
-const meanings = {
+const messages = {
   inputBytes: (limit: number) => `has more than ${limit} bytes (inputBytes)`,
   expandedBytes: (limit: number) => `holds more than ${limit} bytes (expandedBytes)`,
   members: (limit: number) => `has more than ${limit} members (members)`,
@@ -68,8 +67,8 @@ const meanings = {
   names: (limit: number) => `has names of more than ${limit} bytes`,
 } as const
 
-function tooLarge(which: keyof typeof meanings, limit: number): VitrineError {
-  return new VitrineError('archive_too_large', `The archive ${meanings[which](limit)}.`, {
+function tooLarge(which: keyof typeof messages, limit: number): VitrineError {
+  return new VitrineError('archive_too_large', `The archive ${messages[which](limit)}.`, {
     details: { limit: which, is: limit },
   })
 }

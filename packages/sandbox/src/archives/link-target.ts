@@ -1,19 +1,19 @@
 const maxLinks = 40
 
-/** The links of an archive by the names on the way to them. */
+/** A node in the tree of the archive's links, by path components. */
 interface LinkPosition {
   readonly below: Map<string, LinkPosition>
   target?: string
 }
 
-/** Judges symbolic links by where they lead, from the root that they may not leave. */
+/** Checks whether symbolic links stay inside the root. */
 export class LinkTargets {
   readonly #base: readonly string[]
   readonly #rootPath: string | undefined
   readonly #root: LinkPosition = { below: new Map() }
 
   /**
-   * @param below The path of what is unpacked, from that root.
+   * @param below The path of the unpacked directory, relative to the root.
    * @param rootPath The root as processes see it: absolute targets below it are inside.
    */
   constructor(below: string, rootPath: string | undefined) {
@@ -22,24 +22,24 @@ export class LinkTargets {
   }
 
   add(path: string, target: string): void {
-    let place = this.#root
+    let position = this.#root
     for (const part of [...this.#base, ...partsOf(path)]) {
-      const next = place.below.get(part) ?? { below: new Map() }
-      place.below.set(part, next)
-      place = next
+      const next = position.below.get(part) ?? { below: new Map() }
+      position.below.set(part, next)
+      position = next
     }
-    place.target = target
+    position.target = target
   }
 
   /**
-   * Whether a link stays inside when it is followed word by word, and through the links that were added: with `b`
-   * being a link too, `b/..` is not where its words say.
+   * Whether a link stays inside when it is resolved component by component, including the links that were added: if `b`
+   * is a link too, `b/..` is not the directory that its text suggests.
    */
   staysInside(path: string, target: string): boolean {
     const here: (LinkPosition | undefined)[] = []
     const enter = (part: string) => {
-      const place = here.length === 0 ? this.#root : here.at(-1)
-      here.push(place?.below.get(part))
+      const position = here.length === 0 ? this.#root : here.at(-1)
+      here.push(position?.below.get(part))
     }
     for (const part of [...this.#base, ...partsOf(path).slice(0, -1)]) enter(part)
     const ahead: string[] = []
@@ -65,12 +65,12 @@ export class LinkTargets {
       if (follow === undefined) continue
       here.pop()
       followed += 1
-      // It leads nowhere, so not out.
+      // The kernel refuses to follow so many links, so this one cannot lead outside.
       if (followed > maxLinks) return true
     }
   }
 
-  /** An absolute target from the root, a relative one as it is, and nothing for what is outside. */
+  /** Makes an absolute target relative to the root and returns a relative one unchanged; undefined if it is outside. */
   #fromRoot(target: string): string | undefined {
     if (!target.startsWith('/')) return target
     const root = this.#rootPath

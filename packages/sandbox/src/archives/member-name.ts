@@ -4,34 +4,34 @@ import { refusal } from './refusal.ts'
 const maxPartBytes = 255
 
 export interface NameRules {
-  /** Whether names that mean something else on Windows pass: here they are names like others. */
+  /** Whether names that are special on Windows are allowed. */
   readonly windows: 'refuse' | 'allow'
   readonly maxBytes: number
 }
 
-/** The path that a member will have, without `.` and empty parts. The root is ''. */
+/** Validates a member's name and returns its path without `.` and empty parts. The root is ''. */
 export function memberPath(name: string, { windows, maxBytes }: NameRules): string {
   if (name === '') throw refusal(name, 'has no name')
   if (name.includes('\0')) throw refusal(name, 'has a NUL in its name')
   if (name.startsWith('/')) throw refusal(name, 'is absolute')
-  const path = isPlain(name) ? name : tidied(name)
+  const path = isPlain(name) ? name : normalized(name)
   if (windows === 'refuse') {
     if (path.includes('\\')) throw refusal(name, 'has a backslash in its name')
     if (/^[A-Za-z]:/.test(path)) throw refusal(name, 'begins with a drive letter')
   }
-  // A character is three bytes at most.
+  // A UTF-16 code unit takes at most three bytes.
   if (path.length * 3 > maxPartBytes) checkLength(name, path, maxBytes)
   return path
 }
 
-/** Whether it has no empty, `.` or `..` part. */
+/** Whether a name has no empty, `.` or `..` part. */
 function isPlain(name: string): boolean {
   return !/(^|\/)\.{0,2}(\/|$)/.test(name)
 }
 
-function tidied(name: string): string {
+function normalized(name: string): string {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) throw refusal(name, 'leads upwards with ".."')
+  if (parts.includes('..')) throw refusal(name, 'contains ".." in its path')
   return parts.join('/')
 }
 

@@ -1,22 +1,22 @@
-/** The kinds of members that archive formats know. */
+/** The kind of a member as declared by the archive. */
 export type MemberKind = 'file' | 'directory' | 'symlink' | 'hardlink' | 'fifo' | 'socket' | 'device'
 
-/** One member of an archive, as the archive tells it. */
+/** A member as declared by the archive. */
 export interface Member {
-  /** In exact text. */
+  /** Bytes that are not UTF-8 are escaped as in `exact-text.ts`. */
   readonly name: string
   readonly kind: MemberKind
-  /** All twelve bits. */
+  /** All twelve permission bits. */
   readonly mode: number
   /** Seconds since 1970. */
   readonly mtime: number
-  /** Of the file as it will be. */
+  /** The size of the unpacked file. */
   readonly size: number
-  /** Where a link points. */
+  /** The target of a link. */
   readonly target: string
 }
 
-/** Where something of a sparse file lies. Between these are zeros. */
+/** A data extent of a sparse file. The gaps between extents are zeros. */
 export interface Extent {
   readonly at: number
   readonly length: number

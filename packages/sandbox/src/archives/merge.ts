@@ -4,34 +4,38 @@ import { fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import { TimeSlice } from '../files/time-slice.ts'
 import { DirectoryStack } from './directory-stack.ts'
-import { type MovedEntry, move } from './move.ts'
+import { type EntryName, move } from './move.ts'
 import { orderedNames } from './ordered-names.ts'
 import { quoted, refusal } from './refusal.ts'
 
 export interface MergeOptions {
-  /** Is asked for during the check; once things are moved, they are all moved. */
+  /** Cancels the check that comes first; once entries are being moved, the merge is not cancelled. */
   readonly signal?: AbortSignal | undefined
-  /** Takes what is replaced until all is done, so that what was done before a failure can be undone. */
+  /** Stores replaced entries until the end, so that a failed merge can be undone. */
   readonly trash?: Handle | undefined
-  /** Of what has its place now; whole new directories are told once. */
+  /** Called for each placed entry; a new directory is reported once, without its content. */
   readonly onMerged?: (path: string, how: 'new' | 'replaced') => void
 }
 
-export interface Merged {
+export interface MergeCounts {
   readonly added: number
   readonly replaced: number
-  /** Directories that were there and took in what was in theirs of the archive. */
+  /** Existing directories that entries of the archive were merged into. */
   readonly kept: number
 }
 
 /**
- * Puts a staged tree over a directory. Everything is looked at before anything is moved: what would have to go through
- * a link or into something that is no directory, or would take the place of a directory, is refused.
+ * Merges a staged tree into a directory. Everything is checked before anything is moved. An entry is refused if its path
+ * goes through a link or another non-directory, or if it would replace a directory.
  */
-export async function merge(staged: Handle, target: Handle, options: MergeOptions = {}): Promise<Merged> {
+export async function merge(
+  staged: Handle,
+  target: Handle,
+  options: MergeOptions = {},
+): Promise<MergeCounts> {
   await compare(staged, target, new TimeSlice(options.signal), () => undefined)
   const counts = { new: 0, replaced: 0, kept: 0 }
-  const placed = new Placed(target, options.trash)
+  const placed = new PlacedEntries(target, options.trash)
   try {
     await compare(staged, target, new TimeSlice(), ({ path, how, from, into, name }) => {
       counts[how] += 1
@@ -46,8 +50,8 @@ export async function merge(staged: Handle, target: Handle, options: MergeOption
   return { added: counts.new, replaced: counts.replaced, kept: counts.kept }
 }
 
-/** Records what was moved into the target and what it replaced, so that the merge can be undone. */
-class Placed {
+/** Records the placed and the replaced entries, for undo. */
+class PlacedEntries {
   readonly #target: Handle
   readonly #trash: Handle | undefined
   readonly #done: { readonly path: string; readonly replaced: boolean }[] = []
@@ -57,14 +61,14 @@ class Placed {
     this.#trash = trash
   }
 
-  place(from: MovedEntry, to: MovedEntry, path: string, replaced: boolean): void {
-    if (replaced) this.#keep(to, path)
+  place(from: EntryName, to: EntryName, path: string, replaced: boolean): void {
+    if (replaced) this.#backUp(to, path)
     move(from, to, path)
     if (!replaced) this.#done.push({ path, replaced })
   }
 
-  /** A second name for what is there; where there can be none, it goes a moment before the other comes. */
-  #keep(place: MovedEntry, path: string): void {
+  /** Hard-links the existing entry into the trash. If that is impossible, moves it there just before its replacement. */
+  #backUp(place: EntryName, path: string): void {
     if (this.#trash === undefined) return
     const kept = { parent: this.#trash, name: `${this.#done.length}` }
     try {
@@ -90,35 +94,35 @@ class Placed {
     if (lost.length === 0) return
     throw new VitrineError(
       'file_failed',
-      `What was there could not be put back: ${lost.length} entries are those of the archive, the first is ${quoted(lost[0]!)}.`,
+      `${lost.length} replaced entries could not be restored and have the content of the archive; the first is ${quoted(lost[0]!)}.`,
       { cause: fileError(reason, '.') },
     )
   }
 
-  /** Goes there again, step by step: as many directories as there may be, they are not held open. */
-  #at(path: string, act: (place: MovedEntry) => void): void {
+  /** Opens a path's parent again from the root, since there may be too many directories to keep them open. */
+  #at(path: string, act: (place: EntryName) => void): void {
     const names = path.split('/')
     const name = names.pop()!
-    const trail = new DirectoryStack(this.#target)
+    const stack = new DirectoryStack(this.#target)
     try {
-      for (const step of names) {
-        const next = trail.here?.entry(step)
+      for (const part of names) {
+        const next = stack.here?.entry(part)
         if (next?.kind !== 'directory') {
           next?.close()
           throw refusal(path, 'lost its directory to another process')
         }
-        trail.push(step, next)
+        stack.push(part, next)
       }
-      const { here } = trail
+      const { here } = stack
       if (here === undefined) throw refusal(path, 'lost its directory to another process')
       act({ parent: here, name })
     } finally {
-      trail.close()
+      stack.close()
     }
   }
 }
 
-interface Meeting {
+interface MergeStep {
   readonly path: string
   readonly name: string
   readonly how: 'new' | 'replaced' | 'kept'
@@ -126,74 +130,78 @@ interface Meeting {
   readonly into: Handle
 }
 
-/** Walks both trees side by side, as far as both have directories. */
+/** Walks both trees in parallel and descends where both have a directory. */
 async function compare(
   staged: Handle,
   target: Handle,
-  pace: TimeSlice,
-  meet: (meeting: Meeting) => void,
+  timeSlice: TimeSlice,
+  apply: (step: MergeStep) => void,
 ): Promise<void> {
-  const trails = { from: new DirectoryStack(staged), into: new DirectoryStack(target) }
+  const stacks = { from: new DirectoryStack(staged), into: new DirectoryStack(target) }
   const levels = [{ prefix: '', names: orderedNames(staged) }]
   try {
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-      if (pace.expired) await pace.yieldToEventLoop()
+      if (timeSlice.expired) await timeSlice.yieldToEventLoop()
       const { done, value: name } = level.names.next()
       if (!done && name === undefined) continue
       if (name === undefined) {
         levels.pop()
-        trails.from.pop()
-        trails.into.pop()
+        stacks.from.pop()
+        stacks.into.pop()
         continue
       }
       const path = level.prefix + name
-      const deeper = step(trails, name, path, meet)
+      const deeper = mergeEntry(stacks, name, path, apply)
       if (deeper !== undefined) levels.push({ prefix: `${path}/`, names: orderedNames(deeper) })
     }
   } finally {
-    trails.from.close()
-    trails.into.close()
+    stacks.from.close()
+    stacks.into.close()
   }
 }
 
-/** The staged directory to go on in, where the target has one too. */
-function step(
-  trails: { readonly from: DirectoryStack; readonly into: DirectoryStack },
+/** Applies one entry. Returns the staged directory to descend into if the target has that directory too. */
+function mergeEntry(
+  stacks: { readonly from: DirectoryStack; readonly into: DirectoryStack },
   name: string,
   path: string,
-  meet: (meeting: Meeting) => void,
+  apply: (step: MergeStep) => void,
 ): Handle | undefined {
-  const from = trails.from.here
-  const into = trails.into.here
+  const from = stacks.from.here
+  const into = stacks.into.here
   if (from === undefined || into === undefined) throw refusal(path, 'lost its directory to another process')
-  const ours = from.entry(name)
-  let theirs: Handle | undefined
+  const stagedEntry = from.entry(name)
+  let targetEntry: Handle | undefined
   let kept = false
   try {
-    theirs = into.entry(name)
-    const how = verdict(path, ours, theirs)
-    meet({ path, name, how, from, into })
-    if (how !== 'kept' || ours === undefined || theirs === undefined) return undefined
-    trails.from.push(name, ours)
-    trails.into.push(name, theirs)
+    targetEntry = into.entry(name)
+    const how = actionFor(path, stagedEntry, targetEntry)
+    apply({ path, name, how, from, into })
+    if (how !== 'kept' || stagedEntry === undefined || targetEntry === undefined) return undefined
+    stacks.from.push(name, stagedEntry)
+    stacks.into.push(name, targetEntry)
     kept = true
-    return ours
+    return stagedEntry
   } catch (error) {
     throw fileError(error, path)
   } finally {
-    if (!kept) ours?.close()
-    if (!kept) theirs?.close()
+    if (!kept) stagedEntry?.close()
+    if (!kept) targetEntry?.close()
   }
 }
 
-function verdict(path: string, ours: Handle | undefined, theirs: Handle | undefined): Meeting['how'] {
-  if (theirs === undefined) return 'new'
-  const isDirectory = theirs.kind === 'directory'
-  if (ours?.kind !== 'directory') {
-    if (isDirectory) throw refusal(path, 'is no directory and would take the place of one')
+function actionFor(
+  path: string,
+  stagedEntry: Handle | undefined,
+  targetEntry: Handle | undefined,
+): MergeStep['how'] {
+  if (targetEntry === undefined) return 'new'
+  const isDirectory = targetEntry.kind === 'directory'
+  if (stagedEntry?.kind !== 'directory') {
+    if (isDirectory) throw refusal(path, 'is not a directory and would replace one')
     return 'replaced'
   }
   if (isDirectory) return 'kept'
-  const what = theirs.kind === 'symlink' ? 'a symbolic link' : 'something else'
-  throw refusal(path, `is a directory, and ${what} is in its place`)
+  const what = targetEntry.kind === 'symlink' ? 'a symbolic link' : 'something else'
+  throw refusal(path, `is a directory, but ${what} already exists at its path`)
 }

@@ -2,27 +2,27 @@ import { chmodSync, renameSync } from 'node:fs'
 import { fileError } from '../files/errors.ts'
 import { errnoOf, type Handle } from '../files/handle.ts'
 
-export interface MovedEntry {
+export interface EntryName {
   readonly parent: Handle
   readonly name: string
 }
 
-/** Gives something another place on the same file system. */
-export function move(from: MovedEntry, to: MovedEntry, told: string): void {
+/** Renames an entry within a file system. */
+export function move(from: EntryName, to: EntryName, shownPath: string): void {
   const rename = () => renameSync(from.parent.at(from.name), to.parent.at(to.name))
   try {
     rename()
   } catch (error) {
-    if (errnoOf(error) !== 'EACCES') throw fileError(error, told)
-    moveForbidding(from, rename, told, error)
+    if (errnoOf(error) !== 'EACCES') throw fileError(error, shownPath)
+    moveWithWriteAccess(from, rename, shownPath, error)
   }
 }
 
-/** A directory that may not be changed cannot get another parent, unless it may be changed for that moment. */
-function moveForbidding(
-  { parent, name }: MovedEntry,
+/** Renames a directory that is not writable: it needs write permission for the duration of the rename. */
+function moveWithWriteAccess(
+  { parent, name }: EntryName,
   rename: () => void,
-  told: string,
+  shownPath: string,
   denied: unknown,
 ): void {
   const directory = parent.entry(name)
@@ -36,7 +36,7 @@ function moveForbidding(
       chmodSync(directory.self, mode)
     }
   } catch (error) {
-    throw fileError(error, told)
+    throw fileError(error, shownPath)
   } finally {
     directory?.close()
   }

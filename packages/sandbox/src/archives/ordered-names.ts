@@ -2,13 +2,13 @@ import { fstatSync, opendirSync } from 'node:fs'
 import { fromBytes, toBytes } from '../files/exact-text.ts'
 import type { Handle } from '../files/handle.ts'
 
-/** A directory of this size on disk holds some thousand names, and is read and sorted in one go. */
+/** A directory up to this size on disk has at most a few thousand names and is read and sorted at once. */
 const smallBytes = 128 * 1024
 const runLength = 2_048
 
 /**
- * The names of a directory in the order of their bytes. A huge one takes a while, so it is read and sorted in runs
- * which are then merged: `undefined` is a moment to rest in.
+ * Yields the names of a directory in byte order. A large directory is read and sorted in runs, which are then merged.
+ * After each run it yields `undefined`, so that the caller can yield to the event loop.
  */
 export function* orderedNames(directory: Handle): Generator<string | undefined> {
   if (fstatSync(directory.fd).size <= smallBytes) {
@@ -24,7 +24,7 @@ export function* orderedNames(directory: Handle): Generator<string | undefined> 
 }
 
 function* readRuns(directory: Handle): Generator<string[]> {
-  // Node's types know names of a directory as texts only.
+  // Node's types do not allow the encoding 'buffer' here.
   const options = { bufferSize: 512, encoding: 'buffer' as BufferEncoding }
   const reader = opendirSync(directory.self, options)
   try {
@@ -46,7 +46,7 @@ function sorted(names: string[]): string[] {
   return names.some(isHigh) ? names.sort(byBytes) : names.sort()
 }
 
-/** From there on the order of UTF-16 is not that of bytes. */
+/** Whether a name has a code unit from U+D800 on, where the order of UTF-16 differs from that of UTF-8 bytes. */
 function isHigh(name: string): boolean {
   return /[\ud800-\uffff]/.test(name)
 }
@@ -59,7 +59,7 @@ function byUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Takes the least of the first names again and again, by a heap of the runs. */
+/** Merges sorted runs with a heap. */
 function* merged(runs: readonly string[][]): Generator<string> {
   const compare = runs.some((run) => run.some(isHigh)) ? byBytes : byUnits
   const heap = runs.map((names) => ({ names, at: 0 }))

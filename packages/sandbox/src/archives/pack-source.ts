@@ -5,7 +5,7 @@ import { compress } from './compression.ts'
 import { type PackOptions, pack } from './pack.ts'
 import type { TarScheme } from './scheme.ts'
 
-/** A directory as a tar, packed as it is asked for. Closing it closes everything. */
+/** Packs a directory as a tar on demand. `close()` stops the packing and closes all files. */
 export function packSource(directory: Handle, scheme: TarScheme, options: PackOptions = {}): StreamSource {
   const packed = pack(directory, options)
   const chunks = scheme === 'tar' ? packed : compress(pullOf(packed), scheme)

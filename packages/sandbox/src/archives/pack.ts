@@ -6,52 +6,52 @@ import type { Handle } from '../files/handle.ts'
 import { TimeSlice } from '../files/time-slice.ts'
 import { extentsOf } from './holes.ts'
 import { paddingOf } from './tar/blocks.ts'
-import { headerRoom, sparseContent, type WrittenMember, writeHeaders } from './tar/writer.ts'
+import { maxHeaderBytes, sparseContent, type WrittenMember, writeHeaders } from './tar/writer.ts'
 import { type TreeEntry, walkTree } from './tree.ts'
 
 export interface PackOptions {
-  /** One name of the directory instead of all of it. */
+  /** Packs only this entry of the directory. */
   readonly only?: string
-  /** Returns whether a path, with everything below it, is left out. */
+  /** Excludes an entry with everything below it. */
   readonly skip?: (path: string) => boolean
-  /** Something that a tar of a workspace does not hold. */
+  /** Called for FIFOs, sockets and devices, which are not packed. */
   readonly onLeftOut?: (path: string, what: LeftOut['what']) => void
-  /** A file was written to while it was packed: what is in the tar may be neither its old nor its new content. */
+  /** Called for a file whose size changed while it was packed: the tar may have neither its old nor its new content. */
   readonly onChanged?: (path: string) => void
   readonly signal?: AbortSignal
 }
 
 const { O_NONBLOCK, O_RDONLY } = constants
 const chunkBytes = 512 * 1024
-/** Smaller files are read at once, larger ones aside. */
+/** Files up to this size are read synchronously. */
 const smallBytes = 128 * 1024
 const maxPathLength = 16 * 1024
 const readPart = promisify(read)
 
 /**
- * A directory as a tar, itself as `./` first. The memory of a chunk is used again once the second one after it is asked
- * for.
+ * Packs a directory as a tar, with the directory itself as `./` first. The memory of a chunk is reused when the second
+ * chunk after it is requested.
  */
 export async function* pack(directory: Handle, options: PackOptions = {}): AsyncGenerator<Uint8Array, void> {
   const { only, skip = () => false, signal } = options
-  const pace = new TimeSlice(signal)
-  const out = new Output()
-  const firstNames = new FirstNames()
+  const timeSlice = new TimeSlice(signal)
+  const out = new ChunkBuffer()
+  const hardLinks = new HardLinks()
   const tree = walkTree(directory, { only, skip })
   try {
     if (only === undefined) out.header(memberOf('./', 'directory', fstatSync(directory.fd)))
     let packed = 0
     for (const found of tree) {
-      if (pace.expired) await pace.yieldToEventLoop()
+      if (timeSlice.expired) await timeSlice.yieldToEventLoop()
       if (found === undefined) continue
       packed += 1
       if (found.path.length > maxPathLength) throw fileError(tooLong, found.path)
-      const member = described(found, firstNames, options)
+      const member = describeMember(found, hardLinks, options)
       if (member === undefined) continue
-      if (!out.fits(roomFor(member))) yield out.take()
+      if (!out.fits(spaceFor(member))) yield out.take()
       if (member.kind !== 'file') out.header(member)
       else if (member.size <= smallBytes) packSmall(found, member, out, options)
-      else yield* packLarge(found, member, out, pace, options)
+      else yield* packLarge(found, member, out, timeSlice, options)
     }
     if (only !== undefined && packed === 0)
       throw new VitrineError('file_not_found', `There is no ${only.toWellFormed()}.`)
@@ -63,14 +63,14 @@ export async function* pack(directory: Handle, options: PackOptions = {}): Async
   }
 }
 
-/** Two empty blocks end a tar. */
+/** Two zero blocks end a tar. */
 const endBytes = 1024
 
 const tooLong = Object.assign(new Error('ENAMETOOLONG'), { code: 'ENAMETOOLONG' })
 
-function described(
+function describeMember(
   { path, name, handle, parent }: TreeEntry,
-  firstNames: FirstNames,
+  firstNames: HardLinks,
   { onLeftOut }: PackOptions,
 ): WrittenMember | undefined {
   const { stats } = handle
@@ -98,7 +98,7 @@ function memberOf(name: string, kind: WrittenMember['kind'], stats: Stats): Writ
   return { name, kind, mode: mode & 0o7777, mtime, size: 0, target: '', uid, gid }
 }
 
-/** Nothing when it is another thing by now. */
+/** Returns a link's target; undefined if the link was removed or replaced meanwhile. */
 function linkTarget(parent: Handle, name: string): string | undefined {
   try {
     return parent.readLink(name)
@@ -107,16 +107,16 @@ function linkTarget(parent: Handle, name: string): string | undefined {
   }
 }
 
-/** The bytes that must fit into one chunk: header and content of a small file. One byte more detects that it has grown. */
-function roomFor(member: WrittenMember): number {
+/** The bytes that must fit into one chunk. One more byte is read to detect that a file has grown. */
+function spaceFor(member: WrittenMember): number {
   const { size } = member
-  return headerRoom(member) + (size <= smallBytes ? size + 1 + paddingOf(size) : 0)
+  return maxHeaderBytes(member) + (size <= smallBytes ? size + 1 + paddingOf(size) : 0)
 }
 
 function packSmall(
   { path, handle }: TreeEntry,
   member: WrittenMember,
-  out: Output,
+  out: ChunkBuffer,
   { onChanged }: PackOptions,
 ): void {
   const { size } = member
@@ -134,15 +134,15 @@ function packSmall(
 async function* packLarge(
   { path, handle }: TreeEntry,
   member: WrittenMember,
-  out: Output,
-  pace: TimeSlice,
+  out: ChunkBuffer,
+  timeSlice: TimeSlice,
   { onChanged }: PackOptions,
 ): AsyncGenerator<Uint8Array, void> {
   const { size } = member
   const fd = about(path, () => handle.open(O_RDONLY | O_NONBLOCK))
   try {
     if (handle.stats.blocks * 512 < size) {
-      const sparse = sparseContent(await extentsOf(fd, size, pace), size)
+      const sparse = sparseContent(await extentsOf(fd, size, timeSlice), size)
       yield* packSparse(fd, { ...member, sparse }, out)
     } else {
       out.header(member)
@@ -157,7 +157,11 @@ async function* packLarge(
   }
 }
 
-async function* packSparse(fd: number, member: WrittenMember, out: Output): AsyncGenerator<Uint8Array, void> {
+async function* packSparse(
+  fd: number,
+  member: WrittenMember,
+  out: ChunkBuffer,
+): AsyncGenerator<Uint8Array, void> {
   const { map, extents } = member.sparse!
   out.header(member)
   for (let at = 0; at < map.length; ) {
@@ -172,12 +176,12 @@ async function* packSparse(fd: number, member: WrittenMember, out: Output): Asyn
   out.zeros(paddingOf(stored))
 }
 
-/** Exactly that many bytes, read while the chunk before is used: zeros in place of what the file has lost. */
+/** Packs exactly `length` bytes, reading ahead while the caller uses the previous chunk. A truncated file gets zeros. */
 async function* packPart(
   fd: number,
   from: number,
   length: number,
-  out: Output,
+  out: ChunkBuffer,
 ): AsyncGenerator<Uint8Array, void> {
   let ahead: Promise<number> | undefined
   try {
@@ -190,14 +194,14 @@ async function* packPart(
       yield chunk
     }
   } finally {
-    // The file is closed after it.
+    // Wait for the read ahead, since the caller closes the file next.
     await ahead?.catch(() => undefined)
   }
 }
 
-/** Collects the packed bytes into chunks. Each chunk has spare room for the padding of a block. */
-class Output {
-  /** Three buffers: the consumer reads one, the next is queued, and this class fills the third. */
+/** Collects the output into chunks. There is always space for the padding of a block. */
+class ChunkBuffer {
+  /** Three buffers: one that the consumer uses, one already passed on, and the one being filled. */
   readonly #chunks = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(chunkBytes + 1024))
   #turn = 0
   #chunk = this.#chunks[0]!
@@ -234,7 +238,7 @@ class Output {
     return count
   }
 
-  /** Takes that many bytes and their padding in, and says how many there were: one more for a file that has grown. */
+  /** Reads `size` bytes and adds padding. Returns how many bytes the file had, at most one more than `size`. */
   readSmall(fd: number, size: number): number {
     let got = 0
     while (got < size) {
@@ -248,7 +252,7 @@ class Output {
     return got
   }
 
-  /** Takes in what there is room for, zeros where the file has ended. */
+  /** Reads as much as fits into the chunk; fills with zeros after the end of the file. */
   async readLarge(fd: number, at: number, length: number): Promise<number> {
     const wanted = Math.min(length, chunkBytes - this.#end)
     const { bytesRead } = await readPart(fd, this.#chunk, this.#end, wanted, at)
@@ -258,13 +262,13 @@ class Output {
   }
 }
 
-/** Files that have several names are packed once; the other names are links to the first. */
-class FirstNames {
+/** Packs the content of hard-linked files once; the other names become links to the first. */
+class HardLinks {
   readonly #names = new Map<string, string>()
 
   of({ fd, stats }: Handle, path: string): string | undefined {
     if (stats.nlink < 2) return undefined
-    // Numbers of files may be larger than a number can tell apart.
+    // Inode numbers may exceed the safe integers.
     const { dev, ino } = fstatSync(fd, { bigint: true })
     const key = `${dev}:${ino}`
     const first = this.#names.get(key)

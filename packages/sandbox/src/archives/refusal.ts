@@ -1,6 +1,6 @@
 import { VitrineError } from '@vitrine/protocol'
 
-/** A member that may not be unpacked, and the rule it breaks: `… is absolute`. */
+/** The error for a member that must not be unpacked. `rule` says which rule it breaks: `is absolute`. */
 export function refusal(name: string, rule: string): VitrineError {
   return new VitrineError('archive_refused', `The member ${quoted(name)} ${rule}.`, {
     details: { member: name.toWellFormed() },

@@ -2,49 +2,49 @@ import { VitrineError } from '@vitrine/protocol'
 import { about, fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import { TimeSlice } from '../files/time-slice.ts'
-import { type Attributes, settleDirectory } from './attributes.ts'
-import { type MovedEntry, move } from './move.ts'
+import { type Attributes, applyDirectoryAttributes } from './attributes.ts'
+import { type EntryName, move } from './move.ts'
 import { orderedNames } from './ordered-names.ts'
 
-export interface SwapOptions {
-  /** Names of the root that stay as they are. A staged thing of such a name is not taken. */
+export interface ReplaceOptions {
+  /** Entries of the root that stay unchanged. A staged entry of such a name is ignored. */
   readonly keep?: (name: string) => boolean
-  /** Attributes that the root directory itself gets. */
+  /** The new attributes of the root itself. */
   readonly attributes?: Attributes | undefined
 }
 
-/** The last swap of each directory that was asked for. */
-const lastSwaps = new WeakMap<Handle, Promise<void>>()
+/** The last requested replacement of each directory. */
+const lastReplacements = new WeakMap<Handle, Promise<void>>()
 
 /**
- * Gives a directory another content: what it holds goes into the trash and what is staged comes in. The directory
- * stays the same one, for those who stand in it. All of it happens, or nothing. Swaps of one directory run one after
- * the other.
+ * Replaces the content of a directory: moves the old entries to the trash and the staged ones in. The directory keeps
+ * its inode, so processes with it as their working directory see the new content. A failure restores the old content.
+ * Replacements of one directory run one after the other.
  */
 export function replaceContents(
   staged: Handle,
   root: Handle,
   trash: Handle,
-  options: SwapOptions = {},
+  options: ReplaceOptions = {},
 ): Promise<void> {
-  const before = lastSwaps.get(root)?.catch(() => undefined) ?? Promise.resolve()
-  const swapped = before.then(() => swapNow(staged, root, trash, options))
-  lastSwaps.set(root, swapped)
-  return swapped
+  const before = lastReplacements.get(root)?.catch(() => undefined) ?? Promise.resolve()
+  const replaced = before.then(() => replaceNow(staged, root, trash, options))
+  lastReplacements.set(root, replaced)
+  return replaced
 }
 
-async function swapNow(
+async function replaceNow(
   staged: Handle,
   root: Handle,
   trash: Handle,
-  { keep = () => false, attributes }: SwapOptions,
+  { keep = () => false, attributes }: ReplaceOptions,
 ): Promise<void> {
   const before = root.duplicate()
-  const done: { readonly from: MovedEntry; readonly to: MovedEntry }[] = []
-  const pace = new TimeSlice()
+  const done: { readonly from: EntryName; readonly to: EntryName }[] = []
+  const timeSlice = new TimeSlice()
   const moveAll = async (from: Handle, to: Handle) => {
     for (const name of orderedNames(from)) {
-      if (pace.expired) await pace.yieldToEventLoop()
+      if (timeSlice.expired) await timeSlice.yieldToEventLoop()
       if (name === undefined || keep(name)) continue
       const step = { from: { parent: from, name }, to: { parent: to, name } }
       move(step.from, step.to, name)
@@ -54,21 +54,20 @@ async function swapNow(
   try {
     await moveAll(root, trash)
     await moveAll(staged, root)
-    if (attributes !== undefined) about('.', () => settleDirectory(root, attributes, undefined))
+    if (attributes !== undefined) about('.', () => applyDirectoryAttributes(root, attributes, undefined))
   } catch (error) {
     undo(done, error)
     const { mode, mtimeMs } = before.stats
-    about('.', () => settleDirectory(root, { mode: mode & 0o7777, mtime: mtimeMs / 1_000 }, undefined))
+    about('.', () =>
+      applyDirectoryAttributes(root, { mode: mode & 0o7777, mtime: mtimeMs / 1_000 }, undefined),
+    )
     throw fileError(error, '.')
   } finally {
     before.close()
   }
 }
 
-function undo(
-  done: readonly { readonly from: MovedEntry; readonly to: MovedEntry }[],
-  reason: unknown,
-): void {
+function undo(done: readonly { readonly from: EntryName; readonly to: EntryName }[], reason: unknown): void {
   const lost: string[] = []
   for (const { from, to } of done.toReversed()) {
     try {
@@ -80,7 +79,7 @@ function undo(
   if (lost.length === 0) return
   throw new VitrineError(
     'file_failed',
-    `The workspace could not be put back as it was: ${lost.length} of its entries are elsewhere, the first is ${JSON.stringify(lost[0]?.toWellFormed())}.`,
+    `The workspace could not be restored: ${lost.length} of its entries are missing, the first is ${JSON.stringify(lost[0]?.toWellFormed())}.`,
     { cause: fileError(reason, '.') },
   )
 }

@@ -1,45 +1,45 @@
 import type { LeftOut } from '@vitrine/protocol'
-import type { Tally } from './limits.ts'
+import type { ArchiveTally } from './limits.ts'
 import { LinkTargets } from './link-target.ts'
 import type { Member } from './member.ts'
 import { byteLength, memberPath, type NameRules } from './member-name.ts'
 import { refusal } from './refusal.ts'
 
 export interface RuleOptions {
-  /** Devices, FIFOs and sockets. */
+  /** How devices, FIFOs and sockets are handled. */
   readonly special: 'refuse' | 'leave-out'
-  /** Whether symbolic links may point out of the root. Nothing is ever unpacked through one. */
+  /** Whether symbolic links may point outside the root. No member is ever unpacked through a link. */
   readonly links: 'inside' | 'any'
-  /** The path of what is unpacked, from the root that links may not leave. */
+  /** The path of the unpacked directory, relative to the root that links must stay in. */
   readonly below: string
   /** That root as processes see it: absolute targets below it are inside. */
   readonly rootPath: string | undefined
-  readonly tally: Tally
+  readonly tally: ArchiveTally
 }
 
 /** A member that may be unpacked. */
-export interface Judged {
+export interface AcceptedMember {
   readonly kind: 'file' | 'directory' | 'symlink' | 'hardlink'
-  /** From where it is unpacked; '' is that directory itself. */
+  /** Relative to the unpacked directory; '' is that directory itself. */
   readonly path: string
-  /** Without the bits that make a program run as somebody else. */
+  /** Without setuid and setgid. */
   readonly mode: number
-  /** Of a hard link the path of a file that came before it, of a symbolic link what it says. */
+  /** For a hard link, the path of an earlier file; for a symbolic link, its text. */
   readonly target: string
 }
 
 const ownNames: NameRules = { windows: 'allow', maxBytes: 65_535 }
 const foreignNames: NameRules = { windows: 'refuse', maxBytes: 4_095 }
 const maxTargetBytes = 4_095
-const becomingOthers = 0o6000
+const setIdBits = 0o6000
 
-type Held = 'file' | 'directory' | 'parent' | 'symlink' | 'special'
+type KnownKind = 'file' | 'directory' | 'parent' | 'symlink' | 'special'
 
-/** The rules that a whole archive must keep, whatever the order of its members. Nothing of it touches a disk. */
+/** Checks the members of an archive, independent of their order. It does not access the disk. */
 export class ArchiveRules {
   readonly #options: RuleOptions
   readonly #names: NameRules
-  readonly #held = new Map<string, Held>()
+  readonly #known = new Map<string, KnownKind>()
   readonly #links: { readonly path: string; readonly target: string }[] = []
   readonly #targets: LinkTargets
   readonly #targetsAlone: LinkTargets
@@ -54,28 +54,28 @@ export class ArchiveRules {
     this.#names = options.links === 'any' ? ownNames : foreignNames
   }
 
-  /** How a member is created; undefined for one that is left out. */
-  judge(member: Member): Judged | undefined {
+  /** Checks a member; returns undefined for one that is left out. */
+  check(member: Member): AcceptedMember | undefined {
     const { name, kind, mode } = member
     const path = memberPath(name, this.#names)
-    if (path === '' && kind !== 'directory') throw refusal(name, 'is the root and yet no directory')
+    if (path === '' && kind !== 'directory') throw refusal(name, 'is the root but not a directory')
     this.#checkParents(name, path)
     switch (kind) {
       case 'directory':
         this.#register(name, path, 'directory')
-        return { kind, path, mode: this.#plain(path, mode), target: '' }
+        return { kind, path, mode: this.#plainMode(path, mode), target: '' }
       case 'file':
         this.#register(name, path, 'file')
-        return { kind, path, mode: this.#plain(path, mode), target: '' }
+        return { kind, path, mode: this.#plainMode(path, mode), target: '' }
       case 'hardlink': {
-        const target = this.#linked(member)
+        const target = this.#hardLinkTarget(member)
         this.#register(name, path, 'file')
         return { kind, path, mode, target }
       }
       case 'symlink':
         this.#checkTarget(member, path)
         this.#register(name, path, 'symlink')
-        this.#keepLink(path, member.target)
+        this.#recordLink(path, member.target)
         return { kind, path, mode, target: member.target }
       case 'fifo':
       case 'socket':
@@ -87,11 +87,11 @@ export class ArchiveRules {
     }
   }
 
-  /** Checks each symbolic link again when all members are known. */
+  /** Checks the links against each other, once all members are known. */
   *finish(): Generator<undefined> {
     for (const { path, target } of this.#links) {
       if (!this.#targets.staysInside(path, target))
-        throw refusal(path, 'is a symbolic link that leads out through another one')
+        throw refusal(path, 'is a symbolic link that leads outside through another link')
       yield
     }
   }
@@ -101,56 +101,56 @@ export class ArchiveRules {
     if (parent === this.#parent) return
     for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
       const above = path.slice(0, slash)
-      const held = this.#held.get(above)
-      if (held === undefined) {
+      const known = this.#known.get(above)
+      if (known === undefined) {
         this.#options.tally.member(above)
-        this.#held.set(above, 'parent')
-      } else if (held !== 'directory' && held !== 'parent')
+        this.#known.set(above, 'parent')
+      } else if (known !== 'directory' && known !== 'parent')
         throw refusal(
           name,
-          `lies under ${held === 'symlink' ? 'a symbolic link' : 'something that is no directory'}`,
+          `is under ${known === 'symlink' ? 'a symbolic link' : 'a member that is no directory'}`,
         )
     }
     this.#parent = parent
   }
 
-  #register(name: string, path: string, kind: Held): void {
-    const held = this.#held.get(path)
-    if (held === undefined) this.#options.tally.member(path)
-    else if (kind !== 'directory' || (held !== 'directory' && held !== 'parent'))
+  #register(name: string, path: string, kind: KnownKind): void {
+    const known = this.#known.get(path)
+    if (known === undefined) this.#options.tally.member(path)
+    else if (kind !== 'directory' || (known !== 'directory' && known !== 'parent'))
       throw refusal(
         name,
-        held === 'parent' ? 'has members under it and is no directory' : 'is in the archive twice',
+        known === 'parent' ? 'has members under it but is no directory' : 'is in the archive twice',
       )
-    this.#held.set(path, kind)
+    this.#known.set(path, kind)
   }
 
-  #plain(path: string, mode: number): number {
-    if ((mode & becomingOthers) !== 0 && this.#options.special === 'leave-out')
+  #plainMode(path: string, mode: number): number {
+    if ((mode & setIdBits) !== 0 && this.#options.special === 'leave-out')
       this.#leftOut({ path: path === '' ? '.' : path, what: 'setuid' })
     return mode & 0o1777
   }
 
-  #linked({ name, target }: Member): string {
+  #hardLinkTarget({ name, target }: Member): string {
     let path: string
     try {
       path = memberPath(target, this.#names)
     } catch {
       throw refusal(name, 'is a hard link to a path that is not allowed')
     }
-    if (this.#held.get(path) !== 'file')
-      throw refusal(name, 'is a hard link to something that is no file before it')
+    if (this.#known.get(path) !== 'file')
+      throw refusal(name, 'is a hard link to something that is not an earlier file of the archive')
     return path
   }
 
   #checkTarget({ name, target }: Member, path: string): void {
     if (target === '' || target.includes('\0') || byteLength(target) > maxTargetBytes)
-      throw refusal(name, 'is a symbolic link with a target that cannot be')
+      throw refusal(name, 'is a symbolic link with an invalid target')
     if (this.#options.links === 'inside' && !this.#targetsAlone.staysInside(path, target))
-      throw refusal(name, 'is a symbolic link that leads out')
+      throw refusal(name, 'is a symbolic link that leads outside')
   }
 
-  #keepLink(path: string, target: string): void {
+  #recordLink(path: string, target: string): void {
     this.#options.tally.name(target)
     if (this.#options.links === 'any') return
     this.#links.push({ path, target })

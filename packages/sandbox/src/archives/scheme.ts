@@ -11,14 +11,14 @@ const endings: readonly (readonly [ending: string, scheme: ArchiveScheme])[] = [
   ['.zip', 'zip'],
 ]
 
-/** The scheme of an archive by its file extension. */
+/** Derives the scheme of an archive from its file extension. */
 export function schemeOfName(path: string): ArchiveScheme {
   const lower = path.toLowerCase()
   const found = endings.find(([ending]) => lower.endsWith(ending))
   if (found !== undefined) return found[1]
   throw new VitrineError(
     'invalid_compression_scheme',
-    `${quoted(path)} ends like no archive: expected ${endings.map(([ending]) => ending).join(', ')}.`,
+    `${shown(path)} has no archive extension: expected ${endings.map(([ending]) => ending).join(', ')}.`,
   )
 }
 
@@ -27,17 +27,17 @@ export function checkScheme<S extends ArchiveScheme>(value: unknown, allowed: re
   if (found !== undefined) return found
   throw new VitrineError(
     'invalid_compression_scheme',
-    `scheme: expected ${allowed.join(' or ')}, got ${quoted(value)}.`,
+    `scheme: expected ${allowed.join(' or ')}, got ${shown(value)}.`,
   )
 }
 
-/** How a tar is compressed, by its first four bytes. What is neither gzip nor zstd is taken for a plain one. */
+/** Detects gzip and zstd by the first four bytes; anything else is treated as an uncompressed tar. */
 export function schemeOfBytes(start: Uint8Array): TarScheme {
   if (start[0] === 0x1f && start[1] === 0x8b) return 'tar.gz'
   if (start[0] === 0x28 && start[1] === 0xb5 && start[2] === 0x2f && start[3] === 0xfd) return 'tar.zst'
   return 'tar'
 }
 
-function quoted(value: unknown): string {
+function shown(value: unknown): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(-200).toWellFormed()) : String(value)
 }

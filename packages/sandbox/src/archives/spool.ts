@@ -4,26 +4,26 @@ import { randomHex } from '@vitrine/protocol'
 import { fileError } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import type { ByteSource } from './byte-source.ts'
-import type { Tally } from './limits.ts'
+import type { ArchiveTally } from './limits.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants
 const writePart = promisify(write)
 
-/** A file without a name, gone when it is closed. */
+/** An unlinked temporary file, freed when it is closed. */
 export interface SpooledFile {
   readonly fd: number
   readonly size: number
   close(): void
 }
 
-/** A zip is read from its end, and so has to be here as a whole. */
-export async function spool(pull: ByteSource, into: Handle, tally: Tally): Promise<SpooledFile> {
+/** Writes a zip to a temporary file, because its directory is at the end. */
+export async function spool(source: ByteSource, into: Handle, tally: ArchiveTally): Promise<SpooledFile> {
   const path = into.at(`spool-${randomHex(8)}`)
   const fd = openSync(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR, 0o600)
   try {
     unlinkSync(path)
     let size = 0
-    for (let chunk = await pull.next(); chunk !== undefined; chunk = await pull.next()) {
+    for (let chunk = await source.next(); chunk !== undefined; chunk = await source.next()) {
       tally.input(chunk.length)
       for (let done = 0; done < chunk.length; ) {
         const { bytesWritten } = await writePart(fd, chunk, done, chunk.length - done, size + done)

@@ -16,11 +16,17 @@ import { VitrineError } from '@vitrine/protocol'
 import { about } from '../files/errors.ts'
 import { toBytes } from '../files/exact-text.ts'
 import type { Handle } from '../files/handle.ts'
-import { type Attributes, type Owner, settleDirectory, settleFile, timeFor } from './attributes.ts'
+import {
+  type Attributes,
+  applyDirectoryAttributes,
+  applyFileAttributes,
+  type Owner,
+  timeFor,
+} from './attributes.ts'
 import { DirectoryStack } from './directory-stack.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
-/** Less is written at once, more of it aside. */
+/** Chunks up to this size are written synchronously. */
 const smallBytes = 128 * 1024
 const writePart = promisify(write)
 
@@ -31,12 +37,12 @@ interface Folder {
   mtime: number | undefined
 }
 
-interface OpenFile {
+interface FileInProgress {
   readonly path: string
   readonly fd: number
   readonly size: number
   readonly attributes: Attributes
-  /** Up to where it was written. */
+  /** The position after the last written byte. */
   end: number
 }
 
@@ -46,13 +52,16 @@ interface StagedLink {
   readonly mtime: number
 }
 
-/** Makes a tree in an empty directory that nobody else uses. What could get in the way of the rest is done last. */
+/**
+ * Creates a tree in an empty directory that no other process uses. Links and directory modes, which could interfere with
+ * creating the rest, are applied last.
+ */
 export class TreeBuilder {
   readonly #owner: Owner | undefined
-  readonly #trail: DirectoryStack
+  readonly #stack: DirectoryStack
   readonly #folders: Folder[]
   #parent = ''
-  #file: OpenFile | undefined
+  #file: FileInProgress | undefined
   readonly #links: StagedLink[] = []
   files = 0
   directories = 0
@@ -61,7 +70,7 @@ export class TreeBuilder {
 
   constructor(into: Handle, owner: Owner | undefined) {
     this.#owner = owner
-    this.#trail = new DirectoryStack(into)
+    this.#stack = new DirectoryStack(into)
     this.#folders = [newFolder('')]
   }
 
@@ -72,21 +81,21 @@ export class TreeBuilder {
     folder.mtime = mtime
   }
 
-  /** To be followed by `write` and `endFile`. */
+  /** Must be followed by `write` and `endFile`. */
   beginFile(path: string, size: number, attributes: Attributes): void {
-    const { parent, name } = this.#placeOf(path)
+    const { parent, name } = this.#enterParent(path)
     const flags = O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY
     const fd = about(path, () => openSync(parent.at(name), flags, 0o600))
     this.#file = { path, fd, size, attributes, end: 0 }
     this.files += 1
   }
 
-  /** A promise where it takes longer. */
+  /** Writes a part of the current file. Returns a promise for a large part. */
   write(bytes: Uint8Array, at: number): Promise<void> | undefined {
     const { fd, path } = this.#file!
     this.bytes += bytes.length
     this.#file!.end = at + bytes.length
-    if (bytes.length > smallBytes) return writeAside(fd, bytes, at, path)
+    if (bytes.length > smallBytes) return writeAsync(fd, bytes, at, path)
     about(path, () => {
       for (let done = 0; done < bytes.length; )
         done += writeSync(fd, bytes, done, bytes.length - done, at + done)
@@ -98,17 +107,17 @@ export class TreeBuilder {
     const { fd, path, size, end, attributes } = this.#file!
     about(path, () => {
       if (end < size) ftruncateSync(fd, size)
-      settleFile(fd, attributes, this.#owner)
+      applyFileAttributes(fd, attributes, this.#owner)
     })
     this.#file = undefined
     closeSync(fd)
   }
 
   hardLink(path: string, to: string): void {
-    const source = this.#placeOf(to)
+    const source = this.#enterParent(to)
     const from = source.parent.duplicate()
     try {
-      const { parent, name } = this.#placeOf(path)
+      const { parent, name } = this.#enterParent(path)
       about(path, () => linkSync(from.at(source.name), parent.at(name)))
     } finally {
       from.close()
@@ -116,30 +125,30 @@ export class TreeBuilder {
     this.links += 1
   }
 
-  /** Is made at the end, so that nothing can be written through it. */
+  /** Created at the end, so that no member can be written through it. */
   symlink(path: string, target: string, mtime: number): void {
     this.#links.push({ path, target, mtime })
     this.links += 1
   }
 
-  /** Each step is a short one. */
+  /** Creates the links and applies directory attributes; yields after each short step. */
   *finish(): Generator<undefined> {
     for (const link of this.#links) {
       this.#makeLink(link)
       yield
     }
     this.#enter('')
-    yield* this.#settleBelow()
+    yield* this.#applyDirectoryAttributes()
   }
 
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file.fd)
     this.#file = undefined
-    this.#trail.close()
+    this.#stack.close()
   }
 
   #makeLink({ path, target, mtime }: StagedLink): void {
-    const { parent, name } = this.#placeOf(path)
+    const { parent, name } = this.#enterParent(path)
     const time = timeFor(mtime)
     about(path, () => {
       const at = parent.at(name)
@@ -149,38 +158,38 @@ export class TreeBuilder {
     })
   }
 
-  /** The deepest first: a directory may forbid what is below it, and its time changes with what is put there. */
-  *#settleBelow(): Generator<undefined> {
-    const ways = [this.#folders[0]!.below.values()]
-    for (let way = ways.at(-1); way !== undefined; way = ways.at(-1)) {
-      const { done, value: folder } = way.next()
+  /** Innermost first: a directory's mode may forbid access to its entries, and its time changes with them. */
+  *#applyDirectoryAttributes(): Generator<undefined> {
+    const iterators = [this.#folders[0]!.below.values()]
+    for (let iterator = iterators.at(-1); iterator !== undefined; iterator = iterators.at(-1)) {
+      const { done, value: folder } = iterator.next()
       if (!done) {
         this.#descend(folder.name)
-        ways.push(folder.below.values())
+        iterators.push(folder.below.values())
         continue
       }
-      ways.pop()
-      if (ways.length === 0) return
+      iterators.pop()
+      if (iterators.length === 0) return
       const path = this.#pathHere()
-      about(path, () => settleDirectory(this.#here(), this.#folders.at(-1)!, this.#owner))
+      about(path, () => applyDirectoryAttributes(this.#here(), this.#folders.at(-1)!, this.#owner))
       this.#ascend()
       yield
     }
   }
 
-  #placeOf(path: string): { readonly parent: Handle; readonly name: string } {
+  #enterParent(path: string): { readonly parent: Handle; readonly name: string } {
     const slash = path.lastIndexOf('/')
     this.#enter(slash < 0 ? '' : path.slice(0, slash))
     return { parent: this.#here(), name: path.slice(slash + 1) }
   }
 
-  /** Goes to a directory, and makes those on the way that are missing. */
+  /** Enters a directory and creates missing ones on the path. */
   #enter(path: string): void {
     if (path === this.#parent) return
     const names = path === '' ? [] : path.split('/')
     let common = 0
     while (common < names.length && this.#folders[common + 1]?.name === names[common]) common += 1
-    while (this.#trail.depth > common) this.#ascend()
+    while (this.#stack.depth > common) this.#ascend()
     for (const name of names.slice(common)) this.#descend(name)
     this.#parent = path
   }
@@ -200,20 +209,20 @@ export class TreeBuilder {
       handle?.close()
       throw changedMeanwhile(this.#pathHere(name))
     }
-    this.#trail.push(name, handle)
+    this.#stack.push(name, handle)
     this.#folders.push(next)
-    // The path is set by those who went all the way.
+    // Not a valid parent: `#enter` sets the path at its end.
     this.#parent = '/'
   }
 
   #ascend(): void {
-    this.#trail.pop()
+    this.#stack.pop()
     this.#folders.pop()
     this.#parent = '/'
   }
 
   #here(): Handle {
-    const { here } = this.#trail
+    const { here } = this.#stack
     if (here === undefined) throw changedMeanwhile(this.#pathHere())
     return here
   }
@@ -232,7 +241,7 @@ function changedMeanwhile(path: string): VitrineError {
   return new VitrineError('file_busy', `${path} was changed while the archive was unpacked.`)
 }
 
-async function writeAside(fd: number, bytes: Uint8Array, at: number, path: string): Promise<void> {
+async function writeAsync(fd: number, bytes: Uint8Array, at: number, path: string): Promise<void> {
   try {
     for (let done = 0; done < bytes.length; )
       done += (await writePart(fd, bytes, done, bytes.length - done, at + done)).bytesWritten

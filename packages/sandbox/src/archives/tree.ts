@@ -3,9 +3,9 @@ import { type Handle, isMissing } from '../files/handle.ts'
 import { DirectoryStack } from './directory-stack.ts'
 import { orderedNames } from './ordered-names.ts'
 
-/** Something that a walk comes by. Its handle is good until the walk goes on. */
+/** An entry visited by a walk. Its handle is valid until the walk continues. */
 export interface TreeEntry {
-  /** From where the walk began. */
+  /** Relative to the top directory. */
   readonly path: string
   readonly name: string
   readonly handle: Handle
@@ -13,14 +13,15 @@ export interface TreeEntry {
 }
 
 /**
- * Everything below a directory, parents before what is in them and names in the order of their bytes. No link is
- * followed, and only the names of the directories on the way are held. `undefined` is a moment to rest in.
+ * Yields everything below a directory, parents before their entries and names in byte order. Links are not followed, and
+ * only the names of the directories on the current path are in memory. It yields `undefined` where the caller can yield
+ * to the event loop.
  */
 export function* walkTree(
   top: Handle,
   { only, skip }: { readonly only?: string | undefined; readonly skip: (path: string) => boolean },
 ): Generator<TreeEntry | undefined> {
-  const trail = new DirectoryStack(top)
+  const stack = new DirectoryStack(top)
   const levels = [{ prefix: '', names: only === undefined ? orderedNames(top) : [only].values() }]
   try {
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
@@ -28,12 +29,12 @@ export function* walkTree(
       const { done, value: name } = nextOf(names, prefix)
       if (done) {
         levels.pop()
-        trail.pop()
+        stack.pop()
         continue
       }
-      const parent = name === undefined ? undefined : trail.here
+      const parent = name === undefined ? undefined : stack.here
       if (name === undefined || parent === undefined) {
-        // It was moved away while it was walked.
+        // The directory was moved away during the walk.
         if (name !== undefined) names.return?.(undefined)
         yield undefined
         continue
@@ -42,21 +43,21 @@ export function* walkTree(
       if (skip(path)) continue
       const handle = about(path, () => parent.entry(name))
       if (handle === undefined) continue
-      let kept = false
+      let pushed = false
       try {
         yield { path, name, handle, parent }
         if (handle.kind === 'directory') {
-          trail.push(name, handle)
-          kept = true
+          stack.push(name, handle)
+          pushed = true
           levels.push({ prefix: `${path}/`, names: orderedNames(handle) })
         }
       } finally {
-        if (!kept) handle.close()
+        if (!pushed) handle.close()
       }
     }
   } finally {
     for (const { names } of levels) names.return?.(undefined)
-    trail.close()
+    stack.close()
   }
 }
 
@@ -64,7 +65,7 @@ function nextOf(names: Iterator<string | undefined>, prefix: string): IteratorRe
   try {
     return names.next()
   } catch (error) {
-    // It was removed meanwhile.
+    // The directory was removed meanwhile.
     if (isMissing(error)) return { done: true, value: undefined }
     throw fileError(error, prefix || '.')
   }

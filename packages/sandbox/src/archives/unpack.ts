@@ -2,9 +2,9 @@ import type { ArchiveLimits, ArchiveScheme } from '@vitrine/protocol'
 import type { Handle } from '../files/handle.ts'
 import { TimeSlice } from '../files/time-slice.ts'
 import type { Owner } from './attributes.ts'
-import { type ArchiveInput, type ByteSource, pullFrom } from './byte-source.ts'
+import { type ArchiveInput, type ByteSource, byteSourceOf } from './byte-source.ts'
 import { expand } from './compression.ts'
-import { Tally } from './limits.ts'
+import { ArchiveTally } from './limits.ts'
 import { checkScheme, type TarScheme } from './scheme.ts'
 import { spool } from './spool.ts'
 import { TarReader } from './tar/reader.ts'
@@ -12,25 +12,25 @@ import { type UnpackedTree, Unpacking } from './unpacking.ts'
 import { unzip } from './zip/unzip.ts'
 
 export interface UnpackOptions {
-  /** `sniff` tells how a tar is compressed by its first bytes. */
+  /** `sniff` detects the compression of a tar by its first bytes. */
   readonly scheme: ArchiveScheme | 'sniff'
   /** How devices, FIFOs and sockets are handled. */
   readonly special: 'refuse' | 'leave-out'
-  /** Whether symbolic links may point out of the root. */
+  /** Whether symbolic links may point outside the root. */
   readonly links: 'inside' | 'any'
   /** The owner of everything that is created. */
   readonly owner?: Owner | undefined
-  /** The root that links may not leave, as processes see it: absolute targets below it are inside. */
+  /** The root that links must stay in, as processes see it: absolute targets below it are inside. */
   readonly rootPath?: string | undefined
-  /** The path of what is unpacked, from that root. Without one it is the root itself. */
+  /** The path of the unpacked directory, relative to that root; default the root itself. */
   readonly below?: string | undefined
   readonly limits?: Partial<ArchiveLimits> | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Unpacks into an empty directory that nobody else uses. When it resolves, every rule was kept; when it rejects, the
- * directory is to be thrown away.
+ * Unpacks into an empty directory that no other process uses. When it resolves, the whole archive has passed the rules;
+ * when it rejects, the caller must discard the directory.
  */
 export async function unpack(
   into: Handle,
@@ -39,45 +39,50 @@ export async function unpack(
 ): Promise<UnpackedTree> {
   const { scheme, signal, owner, special, links, below = '', rootPath } = options
   if (scheme !== 'sniff') checkScheme(scheme, ['tar', 'tar.gz', 'tar.zst', 'zip'])
-  const tally = new Tally(options.limits)
-  const pull = pullFrom(archive, signal)
-  let job: Unpacking | undefined
+  const tally = new ArchiveTally(options.limits)
+  const source = byteSourceOf(archive, signal)
+  let unpacking: Unpacking | undefined
   try {
     const rules = { special, links, below, rootPath, tally }
-    job = new Unpacking(into, owner, rules, new TimeSlice(signal))
-    if (scheme === 'zip') await unpackZip(pull, into, job, tally)
-    else await unpackTar(pull, scheme, job, tally)
-    return await job.finish()
+    unpacking = new Unpacking(into, owner, rules, new TimeSlice(signal))
+    if (scheme === 'zip') await unpackZip(source, into, unpacking, tally)
+    else await unpackTar(source, scheme, unpacking, tally)
+    return await unpacking.finish()
   } finally {
-    job?.close()
-    await pull.cancel()
+    unpacking?.close()
+    await source.cancel()
   }
 }
 
 async function unpackTar(
-  pull: ByteSource,
+  source: ByteSource,
   scheme: TarScheme | 'sniff',
-  job: Unpacking,
-  tally: Tally,
+  unpacking: Unpacking,
+  tally: ArchiveTally,
 ): Promise<void> {
   const reader = new TarReader()
-  for await (const chunk of expand(pull, scheme, tally)) {
+  for await (const chunk of expand(source, scheme, tally)) {
     reader.push(chunk)
     for (let piece = reader.next(); piece !== undefined; piece = reader.next()) {
-      if (piece.kind === 'member') job.begin(piece.member)
-      else if (piece.kind === 'end') job.end()
-      else await job.write(piece.bytes, piece.at)
-      if (job.pace.expired) await job.pace.yieldToEventLoop()
+      if (piece.kind === 'member') unpacking.begin(piece.member)
+      else if (piece.kind === 'end') unpacking.end()
+      else await unpacking.write(piece.bytes, piece.at)
+      if (unpacking.timeSlice.expired) await unpacking.timeSlice.yieldToEventLoop()
     }
-    job.pace.check()
+    unpacking.timeSlice.check()
   }
   reader.finish()
 }
 
-async function unpackZip(pull: ByteSource, into: Handle, job: Unpacking, tally: Tally): Promise<void> {
-  const file = await spool(pull, into, tally)
+async function unpackZip(
+  source: ByteSource,
+  into: Handle,
+  unpacking: Unpacking,
+  tally: ArchiveTally,
+): Promise<void> {
+  const file = await spool(source, into, tally)
   try {
-    await unzip(file, job, tally)
+    await unzip(file, unpacking, tally)
   } finally {
     file.close()
   }

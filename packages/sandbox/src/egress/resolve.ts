@@ -14,7 +14,7 @@ export type Resolution =
       readonly kind: 'refused'
       readonly reason: string
       readonly address?: string
-      /** How the sandbox's owner can allow the target. */
+      /** A hint for the sandbox's owner: how to allow the target. */
       readonly remedy: string
     }
 

@@ -2,8 +2,8 @@ import { constants, openSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { ArchiveLimits, ArchiveOptions, ArchiveScheme, LeftOut, Unpacked } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
-import { type ArchiveInput, pullFile, pullFrom } from '../archives/byte-source.ts'
-import { Tally } from '../archives/limits.ts'
+import { type ArchiveInput, byteSourceOf, fileByteSource } from '../archives/byte-source.ts'
+import { ArchiveTally } from '../archives/limits.ts'
 import { merge } from '../archives/merge.ts'
 import { packSource } from '../archives/pack-source.ts'
 import { refusal } from '../archives/refusal.ts'
@@ -57,12 +57,12 @@ export async function extract(
   const directory = posix.dirname(path)
   if (archive === undefined) {
     const { fd } = openFile(context, path, {}, as)
-    return unpackInto(archiving, directory, pullFile(fd), scheme)
+    return unpackInto(archiving, directory, fileByteSource(fd), scheme)
   }
   const draft = context.staging.draft()
   try {
-    const pull = pullFrom(archive, signal)
-    const tally = new Tally(limits)
+    const pull = byteSourceOf(archive, signal)
+    const tally = new ArchiveTally(limits)
     try {
       for (let part = await pull.next(); part !== undefined; part = await pull.next()) {
         tally.input(part.byteLength)
@@ -72,8 +72,8 @@ export async function extract(
       await pull.cancel()
     }
     const source = openSync(`/proc/self/fd/${draft.fd}`, constants.O_RDONLY)
-    const unpacked = await unpackInto(archiving, directory, pullFile(source), scheme, (staged) => {
-      walk(context.places, path, { as }, ({ entry }) => {
+    const unpacked = await unpackInto(archiving, directory, fileByteSource(source), scheme, (staged) => {
+      walk(context.roots, path, { as }, ({ entry }) => {
         if (entry !== undefined && entry.kind !== 'file')
           throw new VitrineError('file_exists', `${path} exists and is not a regular file.`)
       })
@@ -83,7 +83,7 @@ export async function extract(
       if (member !== undefined && member.kind !== 'file')
         throw refusal(name, 'has the name of the archive itself and is not a file')
     })
-    walk(context.places, path, { as }, (resolved) => publish(context, resolved, draft, {}, as))
+    walk(context.roots, path, { as }, (resolved) => publish(context, resolved, draft, {}, as))
     return unpacked
   } finally {
     draft.drop()
@@ -112,7 +112,7 @@ async function unpackInto(
       signal,
     })
     check(staged.handle)
-    for (const mount of context.places.mountsBelow(target.path)) mustNotHold(staged.handle, mount)
+    for (const mount of context.roots.mountsBelow(target.path)) mustNotHold(staged.handle, mount)
     makeDirectories(context, path, { parents: true }, as)
     const { directory } = directoryAt(context, path, as)
     try {
@@ -145,17 +145,17 @@ function mustNotHold(staged: Handle, path: string): void {
 
 /** Resolves the target directory, which may not exist yet, and checks that it may be written. */
 function targetOf(context: FileContext, path: string, as: FileIdentity | undefined) {
-  return walk(context.places, path, { as }, (resolved) => {
+  return walk(context.roots, path, { as }, (resolved) => {
     const { entry, parent } = resolved
-    const displayPath = context.places.displayPath(resolved.path)
+    const displayPath = context.roots.displayPath(resolved.path)
     if (entry !== undefined && entry.kind !== 'directory')
       throw new VitrineError('file_not_directory', `${displayPath} is not a directory.`)
     mustBeWritable(context, resolved)
-    if (context.places.guarded(resolved.path))
+    if (context.roots.hasReadOnlyBelow(resolved.path))
       throw new VitrineError('file_read_only', `${displayPath} contains a read-only path.`)
     if (entry !== undefined) must(entry, 'write', as, displayPath)
     else if (parent !== undefined) mustChange(parent, undefined, as, displayPath)
-    const { path: root } = context.places.of(resolved.path)
+    const { path: root } = context.roots.of(resolved.path)
     return { path: resolved.path, root, below: resolved.path.slice(root.length + 1) }
   })
 }
@@ -175,7 +175,7 @@ export function download(
 ): Packing {
   const { context, as } = archiving
   const scheme = checkScheme(options.scheme ?? 'tar', tarSchemes)
-  return walk(context.places, path, { as }, ({ entry, parent, name }) => {
+  return walk(context.roots, path, { as }, ({ entry, parent, name }) => {
     if (entry === undefined) throw new VitrineError('file_not_found', `${path} does not exist.`)
     must(entry, 'read', as, path)
     if (entry.kind === 'directory') return packing(archiving, entry.duplicate(), scheme, () => false, ended)
@@ -187,7 +187,7 @@ export function download(
 
 /** Packs the workspace into a tar. */
 export function persist(archiving: Archiving, skip: ReadonlySet<string>, ended: StreamEnded): Packing {
-  const root = archiving.context.places.root.directory.duplicate()
+  const root = archiving.context.roots.root.directory.duplicate()
   return packing(archiving, root, 'tar', (path) => skip.has(path), ended)
 }
 
@@ -238,8 +238,8 @@ export async function hydrate(
   archive: ArchiveInput,
   keep: (name: string) => boolean,
 ): Promise<Unpacked> {
-  const { root } = context.places
-  if (context.places.guarded(root.path))
+  const { root } = context.roots
+  if (context.roots.hasReadOnlyBelow(root.path))
     throw new VitrineError('file_read_only', 'The workspace contains a read-only path.')
   const staged = context.staging.folder()
   const trash = context.staging.folder()

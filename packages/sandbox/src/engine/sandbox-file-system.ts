@@ -41,9 +41,9 @@ export class SandboxFileSystem {
   ): Promise<SandboxFileSystem> {
     const { folders, grants, watch } = settings
     const staging = Staging.open(folders.staging, folders.root)
-    let places: AccessRoots | undefined
+    let roots: AccessRoots | undefined
     try {
-      places = AccessRoots.open({
+      roots = AccessRoots.open({
         root: machine.root,
         home: machine.home,
         grants,
@@ -51,7 +51,7 @@ export class SandboxFileSystem {
         onDisk: (path) => machine.onDisk(path),
       })
       const fileSystem = new SandboxFileSystem(
-        { places, staging, chownsToOwner: machine.chownsFiles },
+        { roots, staging, chownsToOwner: machine.chownsFiles },
         machine,
         watch?.mode === 'find',
       )
@@ -63,7 +63,7 @@ export class SandboxFileSystem {
           () =>
             withoutOperation(() =>
               watchWorkspace({
-                root: fileSystem.context.places.root.directory,
+                root: fileSystem.context.roots.root.directory,
                 path: machine.root,
                 settings: watch,
                 journal,
@@ -79,7 +79,7 @@ export class SandboxFileSystem {
       return fileSystem
     } catch (error) {
       staging.close()
-      places?.close()
+      roots?.close()
       throw error
     }
   }
@@ -134,7 +134,7 @@ export class SandboxFileSystem {
     await closed
     await this.context.staging.clear().catch(() => undefined)
     this.context.staging.close()
-    this.context.places.close()
+    this.context.roots.close()
   }
 
   async #endCalls(): Promise<void> {

@@ -125,7 +125,7 @@ export class SandboxFiles implements Files {
   async stat(path: string, options: FileOptions = {}): Promise<FileStat> {
     checkOptions('files.stat', fileOptions.plain, options)
     return this.#operateAtOnce('stat', path, options, ({ context }, as) =>
-      walk(context.places, path, { as, follow: false }, (resolved) => statOf(context, resolved)),
+      walk(context.roots, path, { as, follow: false }, (resolved) => statOf(context, resolved)),
     )
   }
 
@@ -137,7 +137,7 @@ export class SandboxFiles implements Files {
       options,
       ({ context }, as) => {
         try {
-          return walk(context.places, path, { as }, ({ entry }) => entry !== undefined)
+          return walk(context.roots, path, { as }, ({ entry }) => entry !== undefined)
         } catch (error) {
           if (error instanceof VitrineError && error.code === 'file_not_directory') return false
           throw error

@@ -100,7 +100,7 @@ export class AccessRoots {
   }
 
   /** Whether a read-only grant lies below a path. */
-  guarded(path: string): boolean {
+  hasReadOnlyBelow(path: string): boolean {
     return this.#all.some(
       (root) => !root.writable && root.mounted !== true && root.path.startsWith(`${path}/`),
     )

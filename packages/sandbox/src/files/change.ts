@@ -14,9 +14,9 @@ export function makeDirectories(
   as: FileIdentity | undefined,
 ): void {
   checkMode(options.mode)
-  walk(context.places, path, { as }, (resolved) => {
+  walk(context.roots, path, { as }, (resolved) => {
     const { entry } = resolved
-    const shown = context.places.displayPath(resolved.path)
+    const shown = context.roots.displayPath(resolved.path)
     if (entry?.kind === 'directory' && options.parents === true) return
     if (entry !== undefined) throw new VitrineError('file_exists', `${shown} already exists.`)
     mustBeWritable(context, resolved)
@@ -36,10 +36,10 @@ export function move(
   options: { readonly parents?: boolean },
   as: FileIdentity | undefined,
 ): void {
-  walk(context.places, from, { as, follow: false }, (source) => {
+  walk(context.roots, from, { as, follow: false }, (source) => {
     const { parent, name, entry } = removable(context, source, as)
-    walk(context.places, to, { as, follow: false }, (target) => {
-      const shown = context.places.displayPath(target.path)
+    walk(context.roots, to, { as, follow: false }, (target) => {
+      const shown = context.roots.displayPath(target.path)
       mustBeWritable(context, target)
       if (holdsProtected(context, target.path))
         throw new VitrineError('file_read_only', `Something below ${shown} may not be changed.`)
@@ -70,7 +70,7 @@ export async function remove(
   as: FileIdentity | undefined,
 ): Promise<void> {
   const timeSlice = new TimeSlice(options.signal)
-  const staged = walk(context.places, path, { as, follow: false }, (resolved) => {
+  const staged = walk(context.roots, path, { as, follow: false }, (resolved) => {
     if (resolved.entry === undefined && options.force === true) return undefined
     const { parent, name, entry } = removable(context, resolved, as)
     if (entry.kind !== 'directory') {
@@ -81,7 +81,7 @@ export async function remove(
       rmdirSync(parent.at(name))
       return undefined
     }
-    if (as !== undefined) mustBeEmptyable(entry, as, context.places.displayPath(resolved.path))
+    if (as !== undefined) mustBeEmptyable(entry, as, context.roots.displayPath(resolved.path))
     return moveOutOfTree(context, parent, name)
   })
   if (staged === undefined) return
@@ -113,9 +113,9 @@ export function changeMode(
 ): void {
   if (mode === undefined) throw new VitrineError('argument_invalid', 'mode: expected permission bits.')
   checkMode(mode)
-  walk(context.places, path, { as }, (resolved) => {
+  walk(context.roots, path, { as }, (resolved) => {
     const { entry } = resolved
-    const shown = context.places.displayPath(resolved.path)
+    const shown = context.roots.displayPath(resolved.path)
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${shown}.`)
     mustBeWritable(context, resolved)
     if (as !== undefined && !as.all && as.uid !== entry.stats.uid)
@@ -129,14 +129,14 @@ function isSame(one: Handle | undefined, other: Handle): boolean {
 }
 
 /** Whether a read-only grant or a mount lies below a path: moving or removing the path would change or lose it. */
-function holdsProtected({ places }: FileContext, path: string): boolean {
-  return places.guarded(path) || places.mountsBelow(path).length > 0
+function holdsProtected({ roots }: FileContext, path: string): boolean {
+  return roots.hasReadOnlyBelow(path) || roots.mountsBelow(path).length > 0
 }
 
 /** Checks that an entry exists and may be removed from its directory. */
 function removable(context: FileContext, resolved: ResolvedPath, as: FileIdentity | undefined) {
   const { parent, name, entry, path } = resolved
-  const shown = context.places.displayPath(path)
+  const shown = context.roots.displayPath(path)
   if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${shown}.`)
   if (parent === undefined) throw new VitrineError('argument_invalid', `${shown} cannot be moved or removed.`)
   mustBeWritable(context, resolved)

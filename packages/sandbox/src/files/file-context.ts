@@ -8,7 +8,7 @@ import type { ResolvedPath } from './walk.ts'
 
 /** The state that all file operations of one sandbox share. */
 export interface FileContext {
-  readonly places: AccessRoots
+  readonly roots: AccessRoots
   readonly staging: Staging
   /** New files are chowned to the owner of the access root they are in; true if the host runs as root. */
   readonly chownsToOwner: boolean
@@ -43,7 +43,7 @@ export function ownerAt(context: FileContext, path: string, as: FileIdentity | u
     return givesFiles ? { uid: as.uid, gid: as.gids[0] ?? as.uid } : undefined
   }
   if (!context.chownsToOwner) return undefined
-  const { directory } = context.places.of(path)
+  const { directory } = context.roots.of(path)
   // The owner may have changed since the directory was opened.
   directory.restat()
   const { uid, gid } = directory.stats
@@ -56,9 +56,9 @@ export function giveToOwner(fd: number, owner: Owner | undefined, mode: number):
   fchmodSync(fd, plainMode(mode))
 }
 
-export function mustBeWritable({ places }: FileContext, { path }: Pick<ResolvedPath, 'path'>): void {
-  if (!places.of(path).writable)
-    throw new VitrineError('file_read_only', `${places.displayPath(path)} is read-only.`)
+export function mustBeWritable({ roots }: FileContext, { path }: Pick<ResolvedPath, 'path'>): void {
+  if (!roots.of(path).writable)
+    throw new VitrineError('file_read_only', `${roots.displayPath(path)} is read-only.`)
 }
 
 /** Creates the missing parent directories of a path and passes the last one to `use`. */
@@ -70,12 +70,12 @@ export function withParents<T>(
 ): T {
   const { parent, missing, path } = resolved
   if (parent === undefined)
-    throw new VitrineError('argument_invalid', `${context.places.displayPath(path)} cannot be replaced.`)
+    throw new VitrineError('argument_invalid', `${context.roots.displayPath(path)} cannot be replaced.`)
   const names = missing.slice(0, -1)
   if (missing.includes('..') || (names.length > 0 && options.parents !== true))
     throw new VitrineError(
       'file_not_found',
-      `The directory of ${context.places.displayPath(path)} does not exist.`,
+      `The directory of ${context.roots.displayPath(path)} does not exist.`,
     )
   const made: Handle[] = []
   try {
@@ -111,7 +111,7 @@ export function makeDirectory(
     taken = 'refused',
   }: { readonly mode?: number | undefined; readonly taken?: 'used' | 'refused' } = {},
 ): Handle {
-  mustChange(parent, undefined, as, context.places.displayPath(path))
+  mustChange(parent, undefined, as, context.roots.displayPath(path))
   const owner = ownerAt(context, path, as)
   let fresh = true
   try {
@@ -125,7 +125,7 @@ export function makeDirectory(
     made?.close()
     throw new VitrineError(
       'file_busy',
-      `${context.places.displayPath(path)} was changed while it was being created.`,
+      `${context.roots.displayPath(path)} was changed while it was being created.`,
     )
   }
   // Change the owner only of the directory just created: another process may have replaced it.
@@ -149,7 +149,7 @@ export function fileStat(path: string, stats: Stats, target?: string): FileStat 
 }
 
 export function statOf(context: FileContext, { path, parent, name, entry }: ResolvedPath): FileStat {
-  const shown = context.places.displayPath(path)
+  const shown = context.roots.displayPath(path)
   if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${shown}.`)
   return fileStat(shown, entry.stats, entry.kind === 'symlink' ? targetOf(parent, name, shown) : undefined)
 }

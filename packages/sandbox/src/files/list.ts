@@ -36,8 +36,8 @@ export function directoryAt(
   path: string,
   as: FileIdentity | undefined,
 ): { readonly directory: Handle; readonly shown: string } {
-  return walk(context.places, path, { as }, ({ entry, path: found }) => {
-    const shown = context.places.displayPath(found)
+  return walk(context.roots, path, { as }, ({ entry, path: found }) => {
+    const shown = context.roots.displayPath(found)
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${shown}.`)
     if (entry.kind !== 'directory')
       throw new VitrineError('file_not_directory', `${shown} is not a directory.`)

@@ -28,7 +28,7 @@ export function openFile(
   as: FileIdentity | undefined,
 ): OpenFile {
   checkRange(from, to)
-  return walk(context.places, path, { as, readable: true }, ({ entry, isReadable }) => {
+  return walk(context.roots, path, { as, readable: true }, ({ entry, isReadable }) => {
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${path}.`)
     if (entry.kind === 'directory') throw new VitrineError('file_is_directory', `${path} is a directory.`)
     if (entry.kind !== 'file') throw new VitrineError('file_not_regular', `${path} is not a regular file.`)

@@ -38,12 +38,12 @@ export interface ResolvedPath {
  * swap cannot redirect the access.
  */
 export function walk<T>(
-  places: AccessRoots,
+  roots: AccessRoots,
   path: string,
   options: WalkOptions,
   use: (resolved: ResolvedPath) => T,
 ): T {
-  const pathWalk = new PathWalk(places, path, options)
+  const pathWalk = new PathWalk(roots, path, options)
   try {
     return use(pathWalk.follow())
   } catch (error) {
@@ -54,7 +54,7 @@ export function walk<T>(
 }
 
 class PathWalk {
-  readonly #places: AccessRoots
+  readonly #roots: AccessRoots
   readonly #path: string
   readonly #options: WalkOptions
   /** The names still to be resolved; the next one is last. */
@@ -65,11 +65,11 @@ class PathWalk {
   #links = 0
   #last: Handle | undefined
 
-  constructor(places: AccessRoots, path: string, options: WalkOptions) {
-    this.#places = places
+  constructor(roots: AccessRoots, path: string, options: WalkOptions) {
+    this.#roots = roots
     this.#path = path
     this.#options = options
-    const { root, names } = places.locate(path)
+    const { root, names } = roots.locate(path)
     this.#root = root
     this.#restatRoot()
     this.#ahead.push(...names.reverse())
@@ -90,7 +90,7 @@ class PathWalk {
       }
       const { handle: directory } = this.#here
       if (this.#options.as !== undefined) mustSearch(directory, this.#options.as, this.#path)
-      const mounted = this.#places.hasMounts ? this.#places.mountedAt(this.#pathOf([name])) : undefined
+      const mounted = this.#roots.hasMounts ? this.#roots.mountedAt(this.#pathOf([name])) : undefined
       if (mounted !== undefined) {
         this.#enter(mounted)
         continue
@@ -118,7 +118,7 @@ class PathWalk {
       if (!last || asDirectory)
         throw new VitrineError(
           'file_not_directory',
-          `${this.#places.displayPath(this.#pathOf([name]))} is not a directory.`,
+          `${this.#roots.displayPath(this.#pathOf([name]))} is not a directory.`,
         )
       const isReadable = readable !== undefined
       return {
@@ -179,7 +179,7 @@ class PathWalk {
     // Outside every access root only the text of the path counts: the following names may lead back into a root.
     const ahead = this.#ahead.splice(0).reverse()
     try {
-      found = this.#places.locate([target, ...ahead].join('/'))
+      found = this.#roots.locate([target, ...ahead].join('/'))
     } catch {
       throw pathOutside(this.#path)
     }

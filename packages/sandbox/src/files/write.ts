@@ -56,7 +56,7 @@ export async function writeFile(
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   // Check the target before reading anything from the stream.
   if (!(bytes instanceof Uint8Array))
-    walk(context.places, path, { as }, (resolved) => checkTarget(context, resolved, options, as))
+    walk(context.roots, path, { as }, (resolved) => checkTarget(context, resolved, options, as))
   let draft: StagedFile | undefined
   try {
     draft = context.staging.draft()
@@ -64,12 +64,12 @@ export async function writeFile(
     if (bytes instanceof Uint8Array) await writeAll(written.fd, bytes)
     else await drain(bytes, written.fd, signal)
     if (signal?.aborted) throw cancelled(signal)
-    const added = walk(context.places, path, { as }, (resolved) => {
+    const added = walk(context.roots, path, { as }, (resolved) => {
       checkTarget(context, resolved, options, as)
       if (!append || resolved.entry === undefined) return publish(context, resolved, written, options, as)
       return {
         fd: resolved.entry.open(O_WRONLY | O_APPEND | O_NONBLOCK),
-        shown: context.places.displayPath(resolved.path),
+        shown: context.roots.displayPath(resolved.path),
       }
     })
     return 'fd' in added ? await appendTo(added.fd, written.fd, added.shown, options.mode) : added
@@ -87,7 +87,7 @@ function checkTarget(
   as: FileIdentity | undefined,
 ): void {
   const { entry, parent, missing } = resolved
-  const shown = context.places.displayPath(resolved.path)
+  const shown = context.roots.displayPath(resolved.path)
   if (entry?.kind === 'directory') throw new VitrineError('file_is_directory', `${shown} is a directory.`)
   if (entry !== undefined && entry.kind !== 'file')
     throw new VitrineError('file_not_regular', `${shown} is not a regular file.`)
@@ -114,7 +114,7 @@ export function publish(
   withParents(context, resolved, { parents: options.parents, as }, (parent, name) =>
     publishAt(draft, parent, name),
   )
-  return fileStat(context.places.displayPath(resolved.path), fstatSync(draft.fd))
+  return fileStat(context.roots.displayPath(resolved.path), fstatSync(draft.fd))
 }
 
 /** Renames a staged file into a directory. On another file system, copies it next to the target and renames the copy. */

@@ -2,7 +2,7 @@ import { type CommandPolicyOptions, type Rule, type Verdict, VitrineError } from
 import { parseAs, policyOptions } from '@vitrine/protocol/options'
 import { type CompiledRule, compileRule } from './rules/rule.ts'
 
-/** Checked rules, ready to judge by. */
+/** Compiled rules. */
 export interface CommandPolicy {
   readonly allow: readonly CompiledRule[]
   readonly ask: readonly CompiledRule[]
@@ -10,12 +10,12 @@ export interface CommandPolicy {
   readonly otherwise: Verdict
 }
 
-/** Policies that `commandPolicy` has made: an object of the same shape could lack a verdict, and would allow. */
+/** The policies that `commandPolicy` has returned: another object might lack a rule list, and so allow commands. */
 const compiled = new WeakSet<object>()
 
 /**
- * Which commands may run. A seat belt, not a wall: it catches what is written plainly, and asks where it
- * cannot be sure; isolation holds what it misses.
+ * Decides which commands may run. It is no security boundary: it recognises commands that are written plainly and asks
+ * where it is not certain. Isolation has to contain the rest.
  *
  * @example
  * const policy = commandPolicy({ allow: ['pnpm *', 'git status'], deny: ['rm -rf *', 'sudo *'] })
@@ -33,10 +33,10 @@ export function commandPolicy(options: CommandPolicyOptions = {}): CommandPolicy
   return policy
 }
 
-/** Refuses a policy that was not made by `commandPolicy`. */
+/** Throws for a policy that `commandPolicy` has not returned. */
 export function assertCompiled(policy: CommandPolicy): void {
   if (compiled.has(policy)) return
-  const message = 'policy: expected what `commandPolicy({ … })` gives, got another object.'
+  const message = 'policy: expected the result of `commandPolicy({ … })`, got another object.'
   throw new VitrineError('argument_invalid', message, { details: { path: 'policy' } })
 }
 

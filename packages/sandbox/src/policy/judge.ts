@@ -1,25 +1,24 @@
-import type { Command } from '@vitrine/protocol'
+import type { Command, Verdict } from '@vitrine/protocol'
 import { assertCompiled, type CommandPolicy } from './command-policy.ts'
-import { type Inside, wrappedCommand } from './inside/inside.ts'
-import { lookInside } from './inside/look-inside.ts'
 import { type JudgedPart, judgeCommand } from './judge-command.ts'
+import { findNestedCommands } from './nested/find-nested-commands.ts'
+import { type NestedCommands, nestedCommand } from './nested/nested-commands.ts'
 import { matchBroadly } from './rules/match-broadly.ts'
 import { isTooLong, maxCommandBytes, parseShell } from './shell/parse.ts'
-import { maxDepth } from './shell/reading.ts'
+import { maxDepth } from './shell/parser-state.ts'
 import type { Script, SimpleCommand } from './shell/script.ts'
 import { literal } from './shell/word.ts'
 import { textReader } from './shell-prefix.ts'
 import { argvOf, formatWords, showCommand } from './show.ts'
-import { stricter, type Verdict } from './verdict.ts'
 
 export interface Judgement {
   readonly verdict: Verdict
   readonly parts: readonly JudgedPart[]
-  /** A sentence for a person: the part that decided, or what could not be read. */
+  /** A sentence for people: the part that decided, or what could not be parsed. */
   readonly reason: string
 }
 
-/** A script within a script is read again at each level, so fewer levels are followed. */
+/** A nested script costs as much as this many levels, since its text is parsed again at each level. */
 const scriptDepth = 5
 
 interface Findings {
@@ -28,8 +27,8 @@ interface Findings {
 }
 
 /**
- * Whether a command may run, by every command that is visible in it. It never throws, and is `ask` wherever
- * it cannot be certain.
+ * Judges a command by every command that is visible in it. It throws only for an invalid policy. The verdict is `ask`
+ * wherever it is not certain.
  *
  * @example judge(commandPolicy({ deny: ['rm -rf *'] }), 'cd / && rm -fr x').verdict // 'deny'
  */
@@ -56,21 +55,25 @@ function judgeText(
   if (reader.kind !== 'unreadable') judgeScript(policy, parseShell(text, reader.dialect), found, 0)
 }
 
-/** An array that is a shell with a text is judged as that text: it is how a caller chooses its shell. */
+/** Judges an argv like `['bash', '-c', text]` by its text, since callers choose their shell that way. */
 function judgeArgv(policy: CommandPolicy, argv: readonly string[], found: Findings): void {
   const [program = ''] = argv
   const last = argv.at(-1)
   if (program === '') found.doubts.push('it names no program')
-  else if (argv.some((word) => word.includes('\0'))) found.doubts.push('it holds a NUL character')
+  else if (argv.some((word) => word.includes('\0'))) found.doubts.push('it contains a NUL character')
   else if (isTooLong(argv.join(' '))) found.doubts.push(`it is longer than ${maxCommandBytes} bytes`)
   else {
     const command: SimpleCommand = { words: argv.map(literal), assignments: [], redirections: [], sure: true }
     const reader = textReader(argv.slice(0, -1))
     if (reader.kind !== 'certain' || last === undefined) {
-      judgeWhole(policy, command, found, 0)
+      judgeWithNested(policy, command, found, 0)
       return
     }
-    const shell = judgeCommand(policy, command, { ...lookInside(command), doubts: [], transparent: true })
+    const shell = judgeCommand(policy, command, {
+      ...findNestedCommands(command),
+      doubts: [],
+      transparent: true,
+    })
     if (shell) found.parts.push(shell)
     judgeScript(policy, parseShell(last, reader.dialect), found, 0)
   }
@@ -78,34 +81,39 @@ function judgeArgv(policy: CommandPolicy, argv: readonly string[], found: Findin
 
 function judgeScript(policy: CommandPolicy, script: Script, found: Findings, depth: number): void {
   found.doubts.push(...script.doubts)
-  for (const command of script.commands) judgeWhole(policy, command, found, depth)
+  for (const command of script.commands) judgeWithNested(policy, command, found, depth)
 }
 
-/** The command for itself and everything it runs. */
-function judgeWhole(policy: CommandPolicy, command: SimpleCommand, found: Findings, depth: number): void {
+/** Judges a command and everything that it runs. */
+function judgeWithNested(
+  policy: CommandPolicy,
+  command: SimpleCommand,
+  found: Findings,
+  depth: number,
+): void {
   if (depth > maxDepth) {
     found.doubts.push(`it is nested more than ${maxDepth} deep`)
     return
   }
-  const inside = lookInside(command)
-  const self = judgeCommand(policy, command, inside)
+  const nested = findNestedCommands(command)
+  const self = judgeCommand(policy, command, nested)
   if (self) found.parts.push(self)
-  for (const inner of inside.commands) judgeWhole(policy, inner, found, depth + 1)
-  for (const { text, dialect } of inside.scripts) {
+  for (const inner of nested.commands) judgeWithNested(policy, inner, found, depth + 1)
+  for (const { text, dialect } of nested.scripts) {
     judgeScript(policy, parseShell(text, dialect), found, depth + scriptDepth)
   }
-  judgeGuesses(policy, command, inside, found)
+  judgeGuesses(policy, command, nested, found)
 }
 
-/** A guess can only make it worse: it is heard if a rule denies it. */
+/** A guess can only make the verdict stricter: it counts if a rule denies it. */
 function judgeGuesses(
   policy: CommandPolicy,
   command: SimpleCommand,
-  { guesses }: Inside,
+  { guesses }: NestedCommands,
   found: Findings,
 ): void {
   for (const words of guesses) {
-    const guess = wrappedCommand(command, words)
+    const guess = nestedCommand(command, words)
     const rule = policy.deny.find((candidate) => matchBroadly(candidate, guess) === 'yes')
     if (!rule) continue
     const reason = `"${showCommand(command)}" may run "${formatWords(words)}", which matches the deny rule ${JSON.stringify(rule.text)}.`
@@ -128,4 +136,11 @@ function summary({ parts, doubts }: Findings): Judgement {
       reason: `The command cannot be judged with certainty: ${[...new Set(doubts)].join('; ')}.`,
     }
   return { verdict, parts, reason: parts.length > 0 ? 'Every part of it is allowed.' : 'It runs nothing.' }
+}
+
+const strictness: Readonly<Record<Verdict, number>> = { allow: 0, ask: 1, deny: 2 }
+
+/** Returns the stricter verdict: deny over ask over allow. */
+function stricter(one: Verdict, other: Verdict): Verdict {
+  return strictness[other] > strictness[one] ? other : one
 }

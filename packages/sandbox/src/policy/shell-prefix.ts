@@ -1,25 +1,24 @@
-import { dialectOf, isShell } from './inside/shells.ts'
-import { isInstalled } from './rules/installed.ts'
-import { baseName } from './rules/pattern.ts'
-import type { Dialect } from './shell/reading.ts'
+import { dialectOf, isShell } from './nested/shells.ts'
+import { baseName, isInstalled } from './rules/pattern.ts'
+import type { Dialect } from './shell/parser-state.ts'
 
-/** How a text command is going to be read. */
+/** Whether and how the text of a command can be parsed. */
 export type TextReader =
   | { readonly kind: 'certain'; readonly dialect: Dialect }
   | { readonly kind: 'doubted'; readonly dialect: Dialect; readonly reason: string }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** A shell's name means the shell with `-c`. */
+/** Determines the dialect of a text command by its shell. A shell's name alone means the shell with `-c`. */
 export function textReader(shell: string | readonly string[] = 'sh'): TextReader {
   const prefix = typeof shell === 'string' ? [shell, '-c'] : shell
   const [program = '', ...flags] = prefix
   const name = baseName(program)
   if (!isShell(name)) {
-    return { kind: 'unreadable', reason: `a text for ${JSON.stringify(prefix.join(' '))} cannot be read` }
+    return { kind: 'unreadable', reason: `a text for ${JSON.stringify(prefix.join(' '))} cannot be parsed` }
   }
   const dialect = dialectOf(name)
   if (dialect === undefined)
-    return { kind: 'doubted', dialect: 'posix', reason: `${name} has rules of its own` }
+    return { kind: 'doubted', dialect: 'posix', reason: `${name} has its own syntax` }
   if (!isInstalled(program))
     return { kind: 'doubted', dialect, reason: `${program} may not be the shell it is named after` }
   if (flags.at(-1)?.match(/^-[a-z]*c$/) && flags.every(isHarmless)) return { kind: 'certain', dialect }

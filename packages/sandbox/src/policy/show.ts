@@ -3,7 +3,7 @@ import { shownText, type Word } from './shell/word.ts'
 
 const maxShown = 200
 
-/** The words of a command, with those of them that are no program or argument. */
+/** The words of a command; if it has none, its assignments and redirections. */
 export function argvOf({ assignments, words, redirections }: SimpleCommand): string[] {
   if (words.length > 0) return words.map(shownText)
   return [
@@ -12,7 +12,7 @@ export function argvOf({ assignments, words, redirections }: SimpleCommand): str
   ]
 }
 
-/** A command as a person may read it: where words end is visible, and nothing in it can move a terminal's cursor. */
+/** Formats a command for people: quotes show word boundaries, and control characters are escaped. */
 export function formatWords(words: readonly Word[]): string {
   return showArgv(
     words.map((word) => (word.pieces.every(isPlain) ? quoteIfNeeded(shownText(word)) : shownText(word))),
@@ -26,11 +26,11 @@ export function showCommand(command: SimpleCommand): string {
 function showArgv(argv: readonly string[]): string {
   const text = argv.join(' ')
   const shown = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text
-  return visible(shown)
+  return escapeInvisible(shown)
 }
 
-/** Control, format and lone characters as their numbers. */
-export function visible(text: string): string {
+/** Escapes control characters, format characters and lone surrogates by their code points. */
+export function escapeInvisible(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
     (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,

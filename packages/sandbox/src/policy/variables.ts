@@ -1,6 +1,6 @@
 /**
- * Variables that change which program a name finds, or what a program loads and runs before its own work.
- * By family, since new ones follow the old names.
+ * Variables that change which program a name resolves to, or what a program loads and runs before its own work. They are
+ * matched by naming pattern, since new ones follow the old names.
  */
 const loaders: readonly RegExp[] = [
   /PATH$/i,
@@ -12,7 +12,7 @@ const loaders: readonly RegExp[] = [
   /^(IFS|ENV|HOME|PS[0-4]|PROMPT|VISUAL|LESSOPEN|LESSCLOSE|ZDOTDIR|GLOBIGNORE|CC|CXX|LD|AR|POSIXLY_CORRECT)$/,
 ]
 
-/** Set so often, and to so little harm, that to ask each time would teach people not to read the question. */
+/** Variables that are set often and are harmless: asking each time would train people to ignore the question. */
 const harmless = new Set([
   'NODE_ENV',
   'PYTHONUNBUFFERED',

@@ -17,7 +17,10 @@ function writes({ operator, target }: Redirection): boolean {
   return !streams.has(text)
 }
 
-/** Reading a file is no more than the program itself could do; bash opens connections by such names. */
+/**
+ * Whether a redirection reads from an unknown file or a network connection (`/dev/tcp`). Reading a known file is
+ * harmless, since the program could read it itself.
+ */
 export function readsElsewhere({ operator, target }: Redirection): boolean {
   if (operator !== '<' && operator !== '<&') return false
   const text = knownText(target)

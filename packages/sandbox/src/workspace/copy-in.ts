@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { type ArchiveLimits, VitrineError } from '@vitrine/protocol'
-import { settleDirectory } from '../archives/attributes.ts'
+import { applyDirectoryAttributes } from '../archives/attributes.ts'
 import { merge } from '../archives/merge.ts'
 import { move } from '../archives/move.ts'
 import { pack } from '../archives/pack.ts'
@@ -79,7 +79,7 @@ export async function copyIn(
       scheme: 'tar',
       special: 'refuse',
       links: 'inside',
-      owner: ownerAt(context, context.places.root.path, undefined),
+      owner: ownerAt(context, context.roots.root.path, undefined),
       limits,
       signal,
     })
@@ -93,7 +93,7 @@ export async function copyIn(
 }
 
 function placeFile(context: FileContext, staged: Handle, name: string, target: string): void {
-  walk(context.places, target, { follow: false }, (resolved) => {
+  walk(context.roots, target, { follow: false }, (resolved) => {
     mustBeWritable(context, resolved)
     if (resolved.entry !== undefined) throw new VitrineError('file_exists', `${target} already exists.`)
     withParents(context, resolved, { parents: true }, (parent, last) =>
@@ -115,7 +115,11 @@ async function placeDirectory(
     await merge(staged, directory, { signal })
     // The workspace directory keeps its own attributes.
     if (target === '.') return
-    settleDirectory(directory, { mode: stats.mode & 0o1777, mtime: stats.mtimeMs / 1_000 }, undefined)
+    applyDirectoryAttributes(
+      directory,
+      { mode: stats.mode & 0o1777, mtime: stats.mtimeMs / 1_000 },
+      undefined,
+    )
   } finally {
     directory.close()
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultLimits, Tally } from '../../src/archives/limits.ts'
+import { ArchiveTally, defaultLimits } from '../../src/archives/limits.ts'
 
 const tooLarge = (limit: string) =>
   expect.objectContaining({
@@ -9,7 +9,7 @@ const tooLarge = (limit: string) =>
   })
 
 describe('a limit of archives', () => {
-  it('is generous by default', () =>
+  it('the default limits are generous', () =>
     expect(defaultLimits).toEqual({
       inputBytes: 8 * 1024 ** 3,
       expandedBytes: 16 * 1024 ** 3,
@@ -17,38 +17,38 @@ describe('a limit of archives', () => {
       ratio: 200,
     }))
 
-  it('counts what comes in', () => {
-    const tally = new Tally({ inputBytes: 10 })
+  it('limits the input bytes', () => {
+    const tally = new ArchiveTally({ inputBytes: 10 })
     tally.input(10)
     expect(() => tally.input(1)).toThrow(tooLarge('inputBytes'))
   })
 
-  it('counts what comes out', () => {
-    const tally = new Tally({ expandedBytes: 10 })
+  it('limits the unpacked bytes', () => {
+    const tally = new ArchiveTally({ expandedBytes: 10 })
     tally.expanded(10)
     expect(() => tally.expanded(1)).toThrow(tooLarge('expandedBytes'))
   })
 
-  it('counts members', () => {
-    const tally = new Tally({ members: 2 })
+  it('limits the number of members', () => {
+    const tally = new ArchiveTally({ members: 2 })
     tally.member('a')
     tally.member('b')
     expect(() => tally.member('c')).toThrow(tooLarge('members'))
   })
 
-  it('counts how much something grows once that is more than 64 MiB', () => {
-    const tally = new Tally({ ratio: 10 })
+  it('limits the compression ratio above 64 MiB', () => {
+    const tally = new ArchiveTally({ ratio: 10 })
     tally.input(1)
     tally.expanded(64 * 1024 ** 2)
     expect(() => tally.expanded(1)).toThrow(tooLarge('ratio'))
-    const honest = new Tally({ ratio: 10 })
+    const honest = new ArchiveTally({ ratio: 10 })
     honest.input(10 * 1024 ** 2)
     honest.expanded(100 * 1024 ** 2)
     expect(() => honest.expanded(1)).toThrow(tooLarge('ratio'))
   })
 
   it('counts the names that are held in memory', () => {
-    const tally = new Tally()
+    const tally = new ArchiveTally()
     expect(() => {
       for (let round = 0; round < 300; round += 1) tally.name('x'.repeat(1024 ** 2))
     }).toThrow(expect.objectContaining({ code: 'archive_too_large' }))

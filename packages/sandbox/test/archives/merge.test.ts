@@ -1,15 +1,15 @@
 import { lstatSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { merge } from '../../src/archives/merge.ts'
-import { openDescriptors, rooms } from './fixtures/file-context.ts'
+import { openDescriptors, testDirectories } from './fixtures/test-directory.ts'
 import { treeOf } from './fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 const refused = { code: 'archive_refused' }
 
-/** Two trees, from two scripts. */
+/** Creates two trees with two scripts. */
 function both(staged: string, target: string) {
-  const here = room()
+  const here = newTestDirectory()
   here.sh(`mkdir staged target; (cd staged; ${staged}); (cd target; ${target})`)
   return { ...here, staged: here.handle('staged'), target: here.handle('target') }
 }
@@ -69,7 +69,7 @@ describe('a merged tree', () => {
     ['a file over a directory', 'echo x > d', 'mkdir d'],
     ['a link over a directory', 'ln -s x d', 'mkdir d'],
     ['something deep', 'mkdir -p a/b; echo x > a/b/c', 'mkdir -p a/b/c'],
-  ])('is refused for %s, and nothing is changed', async (_, staged, target) => {
+  ])('refuses a merge of %s and changes nothing', async (_, staged, target) => {
     const given = both(`${staged}; echo new > aaa; echo new > zzz`, `${target}; echo old > zzz`)
     const before = treeOf(given.at('target'))
     const open = openDescriptors()
@@ -78,14 +78,14 @@ describe('a merged tree', () => {
     expect(openDescriptors()).toBe(open)
   })
 
-  it('brings directories that forbid changes', async () => {
+  it('moves directories that are not writable', async () => {
     const { at, staged, target, sh } = both('mkdir -p a/forbidding; chmod 555 a/forbidding', 'mkdir a')
     await merge(staged, target)
     expect(lstatSync(at('target/a/forbidding')).mode & 0o777).toBe(0o555)
     sh('chmod 700 target/a/forbidding')
   })
 
-  it('is called off before anything is moved', async () => {
+  it('can be cancelled before anything is moved', async () => {
     const { at, staged, target } = both('echo x > a', 'echo y > a')
     const before = withoutTimes(treeOf(at('target')))
     await expect(merge(staged, target, { signal: AbortSignal.abort() })).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe('a merged tree', () => {
     expect(withoutTimes(treeOf(at('target')))).toEqual(before)
   })
 
-  it('can be deep', async () => {
+  it('merges deep trees', async () => {
     const deep = `python3 -c "
 import os
 for level in range(200): os.mkdir('d'); os.chdir('d'); open('NAME', 'w').close()

@@ -9,10 +9,10 @@ import { unpack } from '../../src/archives/unpack.ts'
 import { closingStream } from '../../src/files/closing-stream.ts'
 import { fromBytes, toBytes } from '../../src/files/exact-text.ts'
 import type { Handle } from '../../src/files/handle.ts'
-import { openDescriptors, rooms } from './fixtures/file-context.ts'
+import { openDescriptors, testDirectories } from './fixtures/test-directory.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 
 async function packed(directory: Handle, options: PackOptions = {}): Promise<Buffer> {
   const chunks: Buffer[] = []
@@ -22,7 +22,7 @@ async function packed(directory: Handle, options: PackOptions = {}): Promise<Buf
 
 const hydrating = { scheme: 'sniff', special: 'leave-out', links: 'any' } as const
 
-/** Something of everything. */
+/** A tree with an entry of every kind. */
 const everything = `
   mkdir -p tree/a/b/empty tree/forbidding tree/sticky
   cd tree
@@ -68,8 +68,8 @@ line'
 `
 
 describe('a packed directory', () => {
-  it('comes out the same, by our own hands and by those of GNU tar', async () => {
-    const { sh, at, handle, directory } = room()
+  it('a packed tree unpacks to the same tree, here and with GNU tar', async () => {
+    const { sh, at, handle, directory } = newTestDirectory()
     sh(everything)
     roundTimes(at('tree'))
     const before = treeOf(at('tree'))
@@ -87,8 +87,8 @@ describe('a packed directory', () => {
     expect(counts).toMatchObject({ files: 19, links: 8, leftOut: [], leftOutCount: 0 })
   })
 
-  it('and what GNU tar packed comes out the same, in every format', async () => {
-    const { sh, at, directory } = room()
+  it('unpacks what GNU tar packed, in every format', async () => {
+    const { sh, at, directory } = newTestDirectory()
     sh(everything)
     roundTimes(at('tree'))
     const before = treeOf(at('tree')).slice(1)
@@ -102,8 +102,8 @@ describe('a packed directory', () => {
     }
   })
 
-  it('keeps holes as holes, here and with GNU tar', async () => {
-    const { sh, at, handle, directory } = room()
+  it('preserves holes of sparse files, here and with GNU tar', async () => {
+    const { sh, at, handle, directory } = newTestDirectory()
     sh(
       'mkdir tree && truncate -s 200M tree/hollow && printf x | dd of=tree/hollow bs=1 seek=100M status=none conv=notrunc',
     )
@@ -117,8 +117,8 @@ describe('a packed directory', () => {
       expect(Number(sh(`du -k ${where}/hollow | cut -f1`))).toBeLessThan(100)
   })
 
-  it('is the same bytes each time, in the order of the bytes of names', async () => {
-    const { at, sh, handle } = room()
+  it('packs the same bytes each time, with names in byte order', async () => {
+    const { at, sh, handle } = newTestDirectory()
     const names = ['z', 'é', '\ufb01', '\u{1d11e}', '\udcff', 'a', 'b']
     mkdirSync(at('tree'))
     mkdirSync(at('tree', 'a-b'))
@@ -141,8 +141,8 @@ describe('a packed directory', () => {
     ])
   })
 
-  it('holds neither sockets nor FIFOs nor what is passed over', async () => {
-    const { sh, at, python, handle, directory } = room()
+  it('omits sockets, FIFOs and skipped entries', async () => {
+    const { sh, at, python, handle, directory } = newTestDirectory()
     sh(
       'mkdir -p tree/skipped/below tree/kept && mkfifo tree/pipe && : > tree/skipped/below/x && : > tree/kept/y',
     )
@@ -160,8 +160,8 @@ describe('a packed directory', () => {
     expect(treeOf(at('ours')).map((line) => line.split(' ')[0])).toEqual(['"."', '"kept"', '"kept/y"'])
   })
 
-  it('can be one name only', async () => {
-    const { sh, at, handle, directory } = room()
+  it('packs a single entry', async () => {
+    const { sh, at, handle, directory } = newTestDirectory()
     sh('mkdir -p tree/d && printf one > tree/d/one && printf two > tree/two')
     const tree = handle('tree')
     for (const [only, names] of [
@@ -174,8 +174,8 @@ describe('a packed directory', () => {
     await expect(packed(tree, { only: 'none' })).rejects.toMatchObject({ code: 'file_not_found' })
   })
 
-  it('stays a tar when files change under it, and says which', async () => {
-    const { at, directory, handle } = room()
+  it('stays a valid tar when files change during packing, and reports them', async () => {
+    const { at, directory, handle } = newTestDirectory()
     mkdirSync(at('tree'))
     for (const name of ['d-large-shrinks', 'e-large-grows'])
       writeFileSync(at('tree', name), Buffer.alloc(3_000_000, 'x'))
@@ -199,8 +199,8 @@ describe('a packed directory', () => {
     expect(readFileSync(`${path}/e-large-grows`)).toEqual(Buffer.alloc(3_000_000, 'x'))
   })
 
-  it('can be deeper than there are descriptors to hold, and lie deeper than a path is long', async () => {
-    const { python, handle, directory } = room()
+  it('packs trees deeper than the descriptor limit and longer than a path', async () => {
+    const { python, handle, directory } = newTestDirectory()
     python(`
 import os
 os.mkdir('tree'); os.chdir('tree')
@@ -217,8 +217,8 @@ for level in range(400):
     python("import shutil; shutil.rmtree('tree'); shutil.rmtree('ours')")
   })
 
-  it('can have many names in one directory, and everything else gets its turn', async () => {
-    const { python, handle } = room()
+  it('yields to the event loop while packing a huge directory', async () => {
+    const { python, handle } = newTestDirectory()
     python(`
 import os
 os.mkdir('tree')
@@ -241,7 +241,7 @@ for name in range(20000): os.mknod(f'tree/{name * 7919 % 20000:06d}-' + 'n' * (n
     expect(turns).toBeGreaterThan(2)
   })
 
-  it('comes out the same, whatever the tree', async () => {
+  it('any tree survives packing and unpacking', async () => {
     const name = fc
       .uint8Array({ minLength: 1, maxLength: 6 })
       .map((bytes) => Buffer.from(bytes.map((byte) => (byte === 0x2f || byte === 0 ? 0x61 : byte))))
@@ -252,7 +252,7 @@ for name in range(20000): os.mknod(f'tree/{name * 7919 % 20000:06d}-' + 'n' * (n
     })
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(name, node(3)), { maxLength: 4 }), async (content) => {
-        const { at, handle, directory } = room()
+        const { at, handle, directory } = newTestDirectory()
         make(Buffer.from(at('tree')), content)
         roundTimes(at('tree'))
         const ours = directory('ours')
@@ -297,8 +297,8 @@ describe('a stream of a packed directory', () => {
     ['tar', (bytes: Buffer) => bytes],
     ['tar.gz', gunzipSync],
     ['tar.zst', zstdDecompressSync],
-  ] as const)('is a %s of it', async (scheme, expand) => {
-    const { sh, handle } = room()
+  ] as const)('streams a directory as %s', async (scheme, expand) => {
+    const { sh, handle } = newTestDirectory()
     sh('mkdir tree && head -c 1500000 /dev/urandom > tree/large && printf x > tree/small')
     const tree = handle('tree')
     const chunks: Uint8Array[] = []
@@ -307,8 +307,8 @@ describe('a stream of a packed directory', () => {
     expect(expand(Buffer.concat(chunks)).equals(expected)).toBe(true)
   })
 
-  it('fills the buffers that its reader brings', async () => {
-    const { sh, handle } = room()
+  it('fills the buffers of a BYOB reader', async () => {
+    const { sh, handle } = newTestDirectory()
     sh('mkdir tree && head -c 1500000 /dev/urandom > tree/large && printf x > tree/small')
     const tree = handle('tree')
     const reader = packedStream(tree, 'tar').getReader({ mode: 'byob' })
@@ -323,9 +323,9 @@ describe('a stream of a packed directory', () => {
   })
 
   it.each(['tar', 'tar.gz', 'tar.zst'] as const)(
-    'closes everything when a %s is cancelled',
+    'closes all files when the reader of a %s cancels',
     async (scheme) => {
-      const { sh, handle } = room()
+      const { sh, handle } = newTestDirectory()
       sh('mkdir tree && head -c 5000000 /dev/urandom > tree/large && cp tree/large tree/other')
       const tree = handle('tree')
       const before = openDescriptors()
@@ -336,17 +336,17 @@ describe('a stream of a packed directory', () => {
     },
   )
 
-  it.each(['tar', 'tar.gz'] as const)('ends as cancelled when a %s is called off', async (scheme) => {
-    const { sh, handle } = room()
+  it.each(['tar', 'tar.gz'] as const)('fails as cancelled when the signal of a %s aborts', async (scheme) => {
+    const { sh, handle } = newTestDirectory()
     sh(
       'mkdir tree && head -c 5000000 /dev/urandom > tree/large && for i in $(seq 50); do cp tree/large tree/$i; done',
     )
     const tree = handle('tree')
     const before = openDescriptors()
-    const calling = new AbortController()
-    const reader = packedStream(tree, scheme, { signal: calling.signal }).getReader()
+    const cancellation = new AbortController()
+    const reader = packedStream(tree, scheme, { signal: cancellation.signal }).getReader()
     await reader.read()
-    calling.abort()
+    cancellation.abort()
     const drain = async () => {
       for (;;) if ((await reader.read()).done) return
     }

@@ -1,23 +1,30 @@
 import type { LeftOut } from '@vitrine/protocol'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Tally } from '../../src/archives/limits.ts'
+import { ArchiveTally } from '../../src/archives/limits.ts'
 import type { Member } from '../../src/archives/member.ts'
-import { ArchiveRules, type Judged, type RuleOptions } from '../../src/archives/rules.ts'
+import { type AcceptedMember, ArchiveRules, type RuleOptions } from '../../src/archives/rules.ts'
 
 type Given = Partial<Member> & Pick<Member, 'name'>
 
 function judge(
   members: readonly Given[],
   options: Partial<RuleOptions> = {},
-): { judged: (Judged | undefined)[]; leftOut: LeftOut[] } {
+): { judged: (AcceptedMember | undefined)[]; leftOut: LeftOut[] } {
   const leftOut: LeftOut[] = []
   const rules = new ArchiveRules(
-    { special: 'refuse', links: 'inside', below: '', rootPath: undefined, tally: new Tally(), ...options },
+    {
+      special: 'refuse',
+      links: 'inside',
+      below: '',
+      rootPath: undefined,
+      tally: new ArchiveTally(),
+      ...options,
+    },
     (left) => leftOut.push(left),
   )
   const judged = members.map((given) =>
-    rules.judge({ kind: 'file', mode: 0o644, mtime: 0, size: 0, target: '', ...given }),
+    rules.check({ kind: 'file', mode: 0o644, mtime: 0, size: 0, target: '', ...given }),
   )
   for (const _ of rules.finish());
   return { judged, leftOut }
@@ -37,10 +44,10 @@ const hardlink = (name: string, target: string): Given => ({ name, kind: 'hardli
 describe('the name of a member', () => {
   it.each([
     ['/etc/passwd', 'absolute'],
-    ['..', 'upwards'],
-    ['../evil', 'upwards'],
-    ['a/../../evil', 'upwards'],
-    ['a/..', 'upwards'],
+    ['..', 'contains ".."'],
+    ['../evil', 'contains ".."'],
+    ['a/../../evil', 'contains ".."'],
+    ['a/..', 'contains ".."'],
     ['a\\..\\evil', 'backslash'],
     ['C:/evil', 'drive letter'],
     ['c:evil', 'drive letter'],
@@ -49,7 +56,7 @@ describe('the name of a member', () => {
     ['a'.repeat(256), '255 bytes'],
     [`d/${'ü'.repeat(128)}`, '255 bytes'],
     ['a/'.repeat(2_100), '4095 bytes'],
-  ])('may not be %j', (name, rule) => {
+  ])('a member name must not be %j', (name, rule) => {
     expect(() => judge([file(name)])).toThrow(refusedAs(rule))
     expect(() => judge([directory(name)])).toThrow(refusedAs(rule))
   })
@@ -62,18 +69,18 @@ describe('the name of a member', () => {
     ['a'.repeat(255), 'a'.repeat(255)],
     ['\udcff'.repeat(255), '\udcff'.repeat(255)],
     ['...', '...'],
-  ])('may be %j', (name, path) => expect(judge([file(name)]).judged[0]).toMatchObject({ path }))
+  ])('a member name may be %j', (name, path) => expect(judge([file(name)]).judged[0]).toMatchObject({ path }))
 
-  it('may look like one of Windows in an archive of our own', () =>
+  it('an archive of our own may contain Windows-like names', () =>
     expect(judge([file('C:\\x')], { links: 'any' }).judged[0]).toMatchObject({ path: 'C:\\x' }))
 
-  it('is the root only for a directory', () => {
+  it('only a directory may have the name of the root', () => {
     expect(judge([directory('./'), directory('.')]).judged[0]).toMatchObject({ path: '' })
     for (const root of [file('./'), symlink('.', 'a'), { name: './', kind: 'fifo' } as const])
       expect(() => judge([root], { special: 'leave-out' })).toThrow(refusedAs('root'))
   })
 
-  it('never leads out, whatever it is', () =>
+  it('no member name ever leads outside', () =>
     fc.assert(
       fc.property(fc.array(fc.constantFrom('a', '.', '..', '', '/', '\\', 'C:', '\0')), (parts) => {
         let path: string | undefined
@@ -102,17 +109,17 @@ describe('members that meet', () => {
     ['a directory over a link', [symlink('a', 'b'), directory('a')], 'twice'],
     ['a link under a link', [symlink('a', 'b'), symlink('a/c', 'd')], 'under a symbolic link'],
     ['a file under a hard link', [file('a'), hardlink('b', 'a'), file('b/c')], 'no directory'],
-  ])('are refused as %s', (_, members, rule) => {
+  ])('refuses conflicting members: %s', (_, members, rule) => {
     expect(() => judge(members)).toThrow(refusedAs(rule))
     expect(() => judge(members, { links: 'any' })).toThrow(refusedAs(rule))
   })
 
-  it('may be one directory several times, the last telling its mode', () =>
+  it('accepts a directory several times; the last one sets its mode', () =>
     expect(
       judge([file('a/b'), directory('a'), { ...directory('a'), mode: 0o700 }]).judged.map((one) => one?.mode),
     ).toEqual([0o644, 0o755, 0o700]))
 
-  it('are refused in any order when one is under what is no directory', () =>
+  it('refuses a member under a non-directory, in any order', () =>
     fc.assert(
       fc.property(
         fc.shuffledSubarray([file('a/b/c'), file('x'), directory('y'), symlink('a', 'y')], { minLength: 4 }),
@@ -122,14 +129,14 @@ describe('members that meet', () => {
       ),
     ))
 
-  it('count with the directories that are only on the way', () =>
-    expect(() => judge([file('a/b/c/d')], { tally: new Tally({ members: 3 }) })).toThrow(
+  it('implied parent directories count as members', () =>
+    expect(() => judge([file('a/b/c/d')], { tally: new ArchiveTally({ members: 3 }) })).toThrow(
       expect.objectContaining({ code: 'archive_too_large' }),
     ))
 })
 
 describe('a hard link', () => {
-  it('is to a file that came before', () =>
+  it('accepts a hard link to an earlier file', () =>
     expect(judge([file('./a'), hardlink('b', 'a'), hardlink('c', './b')]).judged.at(-1)).toMatchObject({
       kind: 'hardlink',
       target: 'b',
@@ -143,7 +150,9 @@ describe('a hard link', () => {
     ['something outside', [hardlink('b', '../a')]],
     ['something absolute', [hardlink('b', '/etc/passwd')]],
     ['nothing', [hardlink('b', '')]],
-  ])('is not to %s', (_, members) => expect(() => judge(members)).toThrow(refusedAs('hard link')))
+  ])('refuses a hard link to %s', (_, members) =>
+    expect(() => judge(members)).toThrow(refusedAs('hard link')),
+  )
 })
 
 describe('a symbolic link', () => {
@@ -154,7 +163,7 @@ describe('a symbolic link', () => {
     ['d/a', '../../x'],
     ['d/a', 'e/../../../x'],
     ['a', 'x/../..'],
-  ])('%s -> %s leads out', (name, target) => {
+  ])('refuses the symbolic link %s -> %s, which leads outside', (name, target) => {
     expect(() => judge([symlink(name, target)])).toThrow(refusedAs('leads out'))
     expect(judge([symlink(name, target)], { links: 'any' }).judged[0]).toMatchObject({ target })
   })
@@ -166,17 +175,17 @@ describe('a symbolic link', () => {
     ['d/a', '../x'],
     ['d/a', './e//../../x'],
     ['a', '..x'],
-  ])('%s -> %s stays inside', (name, target) =>
+  ])('accepts the symbolic link %s -> %s, which stays inside', (name, target) =>
     expect(judge([symlink(name, target)]).judged[0]).toMatchObject({ kind: 'symlink', target }),
   )
 
-  it('may leave what is unpacked, but not the workspace that this is put into', () => {
+  it('a link may leave the unpacked directory, but not the workspace', () => {
     expect(judge([symlink('a', '../x')], { below: 'sub/dir' }).judged).toHaveLength(1)
     expect(judge([symlink('a', '../../x')], { below: 'sub/dir' }).judged).toHaveLength(1)
     expect(() => judge([symlink('a', '../../../x')], { below: 'sub/dir' })).toThrow(refusedAs('leads out'))
   })
 
-  it('may be absolute below the path of the workspace', () => {
+  it('a link may be absolute below the path of the workspace', () => {
     const rootPath = '/home/user/work'
     expect(judge([symlink('a', '/home/user/work/x')], { rootPath }).judged[0]).toMatchObject({
       target: '/home/user/work/x',
@@ -186,15 +195,15 @@ describe('a symbolic link', () => {
   })
 
   it.each([
-    ['', 'cannot be'],
-    ['a\0b', 'cannot be'],
-    ['x'.repeat(4_096), 'cannot be'],
-  ])('has no target like %j', (target, rule) => {
+    ['', 'invalid target'],
+    ['a\0b', 'invalid target'],
+    ['x'.repeat(4_096), 'invalid target'],
+  ])('refuses the link target %j', (target, rule) => {
     expect(() => judge([symlink('a', target)])).toThrow(refusedAs(rule))
     expect(() => judge([symlink('a', target)], { links: 'any' })).toThrow(refusedAs(rule))
   })
 
-  it('does not lead out through another one, in either order', () => {
+  it('refuses a link that leads outside through another link, in either order', () => {
     const members = [symlink('deep/er/up', '../..'), symlink('out', 'deep/er/up/../x')]
     expect(() => judge(members)).toThrow(refusedAs('through another'))
     expect(() => judge(members.toReversed())).toThrow(refusedAs('through another'))
@@ -204,22 +213,25 @@ describe('a symbolic link', () => {
     ).toThrow(refusedAs('through another'))
   })
 
-  it('may lead in a circle', () =>
+  it('accepts links that form a loop', () =>
     expect(judge([symlink('a', 'b'), symlink('b', 'a/c')]).judged).toHaveLength(2))
 })
 
 describe('what is special', () => {
-  it.each(['fifo', 'socket', 'device'] as const)('is refused or left out: a %s', (kind) => {
-    expect(() => judge([{ name: 'a', kind }])).toThrow(refusedAs(kind))
-    const { judged, leftOut } = judge([{ name: 'a', kind }], { special: 'leave-out' })
-    expect(judged).toEqual([undefined])
-    expect(leftOut).toEqual([{ path: 'a', what: kind }])
-    expect(() => judge([{ name: 'a', kind }, file('a/b')], { special: 'leave-out' })).toThrow(
-      refusedAs('no directory'),
-    )
-  })
+  it.each(['fifo', 'socket', 'device'] as const)(
+    'refuses or omits a %s, depending on the options',
+    (kind) => {
+      expect(() => judge([{ name: 'a', kind }])).toThrow(refusedAs(kind))
+      const { judged, leftOut } = judge([{ name: 'a', kind }], { special: 'leave-out' })
+      expect(judged).toEqual([undefined])
+      expect(leftOut).toEqual([{ path: 'a', what: kind }])
+      expect(() => judge([{ name: 'a', kind }, file('a/b')], { special: 'leave-out' })).toThrow(
+        refusedAs('no directory'),
+      )
+    },
+  )
 
-  it.each([0o4755, 0o2755, 0o6755])('are bits like %o: they are dropped', (mode) => {
+  it.each([0o4755, 0o2755, 0o6755])('drops setuid and setgid bits: %o', (mode) => {
     expect(judge([{ name: 'a', mode }])).toEqual({
       judged: [{ kind: 'file', path: 'a', mode: 0o755, target: '' }],
       leftOut: [],

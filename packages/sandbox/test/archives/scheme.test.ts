@@ -9,9 +9,9 @@ describe('the scheme of an archive', () => {
     ['a.tar.zst', 'tar.zst'],
     ['a.tzst', 'tar.zst'],
     ['a.Zip', 'zip'],
-  ])('of %s is %s', (name, scheme) => expect(schemeOfName(name)).toBe(scheme))
+  ])('derives from the name %s the scheme %s', (name, scheme) => expect(schemeOfName(name)).toBe(scheme))
 
-  it.each(['a.rar', 'tar', 'a.tar.bz2', 'a.gz', ''])('is not guessed from %j', (name) =>
+  it.each(['a.rar', 'tar', 'a.tar.bz2', 'a.gz', ''])('refuses to guess a scheme from %j', (name) =>
     expect(() => schemeOfName(name)).toThrow(
       expect.objectContaining({
         code: 'invalid_compression_scheme',
@@ -20,7 +20,7 @@ describe('the scheme of an archive', () => {
     ),
   )
 
-  it('is one of those that are allowed', () => {
+  it('accepts only the allowed schemes', () => {
     expect(checkScheme('tar', ['tar', 'tar.gz'])).toBe('tar')
     for (const value of ['zip', undefined, 7])
       expect(() => checkScheme(value, ['tar', 'tar.gz'])).toThrow(
@@ -37,7 +37,7 @@ describe('the scheme of an archive', () => {
     [[0x28, 0xb5, 0x2f], 'tar'],
     [[], 'tar'],
     [[0x50, 0x4b, 3, 4], 'tar'],
-  ])('of a tar that begins with %j is %s', (bytes, scheme) =>
+  ])('detects from the first bytes %j the scheme %s', (bytes, scheme) =>
     expect(schemeOfBytes(Uint8Array.from(bytes))).toBe(scheme),
   )
 })

@@ -1,13 +1,13 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { replaceContents } from '../../src/archives/replace-contents.ts'
-import { openDescriptors, rooms } from './fixtures/file-context.ts'
+import { openDescriptors, testDirectories } from './fixtures/test-directory.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 
 function three(staged: string, root: string) {
-  const here = room()
+  const here = newTestDirectory()
   here.sh(`mkdir staged root trash; (cd staged; ${staged}); (cd root; ${root})`)
   roundTimes(here.at('root'))
   const { handle } = here
@@ -15,7 +15,7 @@ function three(staged: string, root: string) {
 }
 
 describe('a swapped directory', () => {
-  it('has the new content, is the same directory, and the old one is in the trash', async () => {
+  it('replaces the content, keeps the directory, and moves the old content to the trash', async () => {
     const { at, staged, root, trash } = three(
       'mkdir d; echo new > d/f; ln -s x l; chmod 555 d',
       'mkdir -p old/deep d; echo old > f; ln -s y l; echo mine > mount',
@@ -34,10 +34,10 @@ describe('a swapped directory', () => {
     expect(lstatSync(at('root/d')).mode & 0o777).toBe(0o555)
   })
 
-  it('has the content of one of two swaps at the same time, never of both', async () => {
+  it('two concurrent replacements never mix their contents', async () => {
     const { at, handle, sh, staged, root, trash } = three('touch a1 a2 a3 a4 a5', 'touch old1 old2')
     sh('mkdir other bin; touch other/b1 other/b2 other/b3 other/b4 other/b5')
-    // Every name takes longer than a burst: both swaps rest after each of their steps.
+    // Every name takes longer than a time slice, so both replacements yield after each step.
     const keep = () => {
       for (const until = performance.now() + 6; performance.now() < until; );
       return false
@@ -50,7 +50,7 @@ describe('a swapped directory', () => {
     expect(readdirSync(at('bin')).sort()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
   })
 
-  it('is as it was when something fails midway', async () => {
+  it('restores the old content after a failure midway', async () => {
     const { at, staged, root, trash } = three(
       'for i in $(seq 50); do echo new > $i; done; mkdir clash',
       'for i in $(seq 50); do echo old > $i; done; mkdir kept; touch -d 2001-02-03 .; chmod 711 .',
@@ -72,9 +72,9 @@ describe('a swapped directory', () => {
     expect(readdirSync(at('trash'))).toEqual([])
   })
 
-  it('is as it was when a rename fails', async () => {
+  it('restores the old content when a rename fails', async () => {
     const { at, staged, root, trash, sh } = three('mkdir a; echo x > b', 'echo old > a; echo old > b')
-    // A directory cannot take the place of a file.
+    // A directory cannot replace a file.
     sh('mkdir trash/a')
     const before = treeOf(at('root'))
     await expect(replaceContents(staged, root, trash)).rejects.toMatchObject({ code: 'file_is_directory' })
@@ -82,7 +82,7 @@ describe('a swapped directory', () => {
     expect(readdirSync(at('staged')).sort()).toEqual(['a', 'b'])
   })
 
-  it('may become empty, or be filled', async () => {
+  it('replaces content by nothing, and nothing by content', async () => {
     const emptied = three('true', 'echo old > a')
     await replaceContents(emptied.staged, emptied.root, emptied.trash)
     expect(readdirSync(emptied.at('root'))).toEqual([])

@@ -3,18 +3,22 @@ import { lstatSync, openSync, readdirSync, readFileSync, readlinkSync, writeFile
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ArchiveInput, pullFile } from '../../src/archives/byte-source.ts'
+import { type ArchiveInput, fileByteSource } from '../../src/archives/byte-source.ts'
 import { pack } from '../../src/archives/pack.ts'
 import { type UnpackOptions, unpack } from '../../src/archives/unpack.ts'
-import { openDescriptors, type Room, rooms } from './fixtures/file-context.ts'
 import { endOfTar, paxMember, type RawMember, rawMember, tarOf } from './fixtures/tar-bytes.ts'
+import { openDescriptors, type TestDirectory, testDirectories } from './fixtures/test-directory.ts'
 import { treeOf } from './fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 const foreign: UnpackOptions = { scheme: 'sniff', special: 'refuse', links: 'inside' }
 const own: UnpackOptions = { scheme: 'sniff', special: 'leave-out', links: 'any' }
 
-async function unpacked(archive: ArchiveInput, options: Partial<UnpackOptions> = {}, here: Room = room()) {
+async function unpacked(
+  archive: ArchiveInput,
+  options: Partial<UnpackOptions> = {},
+  here: TestDirectory = newTestDirectory(),
+) {
   const { handle, path } = here.directory('into')
   const before = openDescriptors()
   try {
@@ -29,7 +33,7 @@ const invalid = { code: 'archive_invalid' }
 const tooLarge = { code: 'archive_too_large' }
 
 describe('an archive is unpacked', () => {
-  it('with everything that it says', async () => {
+  it('unpacks every kind of member with its attributes', async () => {
     const { path, result } = await unpacked(
       tarOf(
         { name: './', type: '5', mode: 0o700, mtime: 5 },
@@ -70,7 +74,7 @@ describe('an archive is unpacked', () => {
       'two frames of zstd',
       Buffer.concat([zstdCompressSync(tree.subarray(0, 900)), zstdCompressSync(tree.subarray(900))]),
     ],
-  ])('from %s, in chunks of any size', async (_, bytes) => {
+  ])('unpacks %s from chunks of any size', async (_, bytes) => {
     for (const size of [bytes.length, 1_000, 7]) {
       if (size === 7 && bytes.length > 100_000) continue
       const { path } = await unpacked(streamOf(bytes, size))
@@ -79,18 +83,18 @@ describe('an archive is unpacked', () => {
     }
   })
 
-  it('from a file, which is closed then', async () => {
-    const here = room()
+  it('unpacks from a file and closes it', async () => {
+    const here = newTestDirectory()
     writeFileSync(here.at('t.tar'), Buffer.concat([tree, Buffer.alloc(3_000_000)]))
     const before = openDescriptors()
-    const pull = pullFile(openSync(here.at('t.tar'), 'r'))
+    const pull = fileByteSource(openSync(here.at('t.tar'), 'r'))
     const { handle } = here.directory('files')
     await unpack(handle, pull, foreign)
     expect(openDescriptors()).toBe(before + 1)
   })
 
-  it('from what is being packed, chunk by chunk', async () => {
-    const here = room()
+  it('unpacks directly from a running pack', async () => {
+    const here = newTestDirectory()
     here.sh(
       'mkdir tree && head -c 3000000 /dev/urandom > tree/large && for i in $(seq 200); do echo $i > tree/$i; done',
     )
@@ -98,7 +102,7 @@ describe('an archive is unpacked', () => {
     here.sh(`diff -r tree ${path}`)
   })
 
-  it('for its owner', async () => {
+  it('gives everything to the requested owner', async () => {
     if (process.geteuid?.() !== 0) return
     const archive = tarOf(
       { name: 'd/f', content: 'x', mode: 0o755 },
@@ -111,7 +115,7 @@ describe('an archive is unpacked', () => {
     expect(lstatSync(`${path}/d/f`).mode & 0o7777).toBe(0o755)
   })
 
-  it('and what it does not keep is told, the first thousand by name', async () => {
+  it('reports omitted members, the first thousand by name', async () => {
     const members: RawMember[] = Array.from({ length: 1_200 }, (_, index) => ({
       name: `pipe-${index}`,
       type: '6',
@@ -122,7 +126,7 @@ describe('an archive is unpacked', () => {
     expect(result.leftOut[0]).toEqual({ path: 'pipe-0', what: 'fifo' })
   })
 
-  it('with times of any age', async () => {
+  it('restores times of any age', async () => {
     const { path } = await unpacked(
       tarOf(paxMember({ mtime: '-3.5' }), { name: 'old' }, paxMember({ mtime: '99999999999999999999' }), {
         name: 'new',
@@ -132,7 +136,7 @@ describe('an archive is unpacked', () => {
     expect(lstatSync(`${path}/new`).mtimeMs).toBeGreaterThan(Date.now())
   })
 
-  it('with links that lead out only where that is allowed', async () => {
+  it('unpacks links that lead outside only if that is allowed', async () => {
     const archive = tarOf({ name: 'python', type: '2', target: '/usr/bin/python3' })
     const { path } = await unpacked(archive, own)
     expect(readlinkSync(`${path}/python`)).toBe('/usr/bin/python3')
@@ -167,14 +171,14 @@ describe('an archive is refused as a whole', () => {
     ['a name twice', [{ name: 'a' }, { name: './a' }]],
     ['a root that is a file', [{ name: './', type: '2', target: 'x' }]],
   ]
-  it.each(cases)('for %s, whatever is before and after it', async (_, members) => {
+  it.each(cases)('refuses the whole archive for %s, whatever is before and after it', async (_, members) => {
     const before = { name: 'before', content: 'x' }
     await expect(unpacked(tarOf(before, ...members, { name: 'after' }))).rejects.toMatchObject(refused)
     await expect(unpacked(gzipSync(tarOf(before, ...members)))).rejects.toMatchObject(refused)
   })
 
-  it('by python tarfile, too', async () => {
-    const here = room()
+  it('python tarfile refuses the same archives', async () => {
+    const here = newTestDirectory()
     here.python(`
 import tarfile, io
 def make(path, *members):
@@ -195,8 +199,8 @@ make('5.tar', ('dev', tarfile.CHRTYPE, ''))
     }
   })
 
-  it('and nothing is written outside of where it is unpacked', async () => {
-    const here = room()
+  it('writes nothing outside the target directory', async () => {
+    const here = newTestDirectory()
     const { handle } = here.directory('into')
     const archive = tarOf(
       { name: 'l', type: '2', target: here.at('outside') },
@@ -221,24 +225,24 @@ describe('an archive is invalid', () => {
       'a zstd with something else behind it',
       Buffer.concat([zstdCompressSync(tarOf({ name: 'a' })), Buffer.from('abcdefgh')]),
     ],
-  ])('when it is %s', async (_, bytes) => {
+  ])('rejects an archive that is %s', async (_, bytes) => {
     await expect(unpacked(bytes)).rejects.toMatchObject(invalid)
     await expect(unpacked(streamOf(bytes, 100))).rejects.toMatchObject(invalid)
   })
 
-  it('when its sum of gzip is wrong', async () => {
+  it('rejects a wrong gzip checksum', async () => {
     const bytes = gzipSync(tarOf({ name: 'a' }))
     bytes[bytes.length - 8]! ^= 1
     await expect(unpacked(bytes)).rejects.toMatchObject(invalid)
   })
 
-  it('when it is a zip and should be a tar', async () => {
-    const here = room()
+  it('rejects a zip that is declared as a tar', async () => {
+    const here = newTestDirectory()
     here.python("import zipfile; zipfile.ZipFile('a.zip', 'w').writestr('a', 'x' * 2000)")
     await expect(unpacked(readFileSync(here.at('a.zip')))).rejects.toMatchObject(invalid)
   })
 
-  it('when it is cut off anywhere, compressed or not', async () => {
+  it('rejects an archive truncated anywhere, compressed or not', async () => {
     const whole = tarOf(
       { name: 'd/', type: '5' },
       paxMember({ path: 'd/ß' }),
@@ -262,8 +266,8 @@ describe('an archive is invalid', () => {
 })
 
 describe('a limit holds', () => {
-  it('for bombs of gzip, where the archive is one of our own as well', async () => {
-    const here = room()
+  it('stops gzip bombs, also in archives of our own', async () => {
+    const here = newTestDirectory()
     here.python(`
 import gzip, tarfile, io
 with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
@@ -281,7 +285,7 @@ with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
     ['inputBytes', { inputBytes: 1_000 }],
     ['expandedBytes', { expandedBytes: 1_000 }],
     ['members', { members: 2 }],
-  ])('of %s', async (name, limits) => {
+  ])('applies the limit of %s', async (name, limits) => {
     const archive = tarOf({ name: 'a' }, { name: 'b' }, { name: 'c' })
     for (const bytes of [archive, streamOf(archive, 600)])
       await expect(unpacked(bytes, { limits })).rejects.toMatchObject({
@@ -290,7 +294,7 @@ with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
       })
   })
 
-  it('for headers without end', async () => {
+  it('stops endless headers', async () => {
     const header = paxMember({ comment: 'x'.repeat(900_000) })
     const endless = async function* () {
       for (;;) yield Buffer.concat([header, rawMember({ name: 'd/', type: '5' })])
@@ -300,7 +304,7 @@ with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
     )
   })
 
-  it('and holes count as nothing', async () => {
+  it('does not count holes of sparse files', async () => {
     const map = Buffer.alloc(512)
     map.write('1\n1000000000000\n0\n')
     const hollow = paxMember({
@@ -313,8 +317,8 @@ with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
     expect(lstatSync(`${path}/hollow`)).toMatchObject({ size: 1e12, blocks: 0 })
   })
 
-  it('of the disk', async ({ skip }) => {
-    const here = room()
+  it('reports a full disk', async ({ skip }) => {
+    const here = newTestDirectory()
     here.sh('mkdir small')
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', here.at('small')], {
@@ -340,9 +344,9 @@ with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
   })
 })
 
-describe('unpacking is called off', () => {
-  it('while nothing comes, and lets go of where it came from', async () => {
-    const calling = new AbortController()
+describe('cancelling an unpack', () => {
+  it('can be cancelled while the source is silent, and releases the source', async () => {
+    const cancellation = new AbortController()
     let left = false
     const stalled = new ReadableStream<Uint8Array>({
       start: (controller) =>
@@ -351,29 +355,33 @@ describe('unpacking is called off', () => {
         left = true
       },
     })
-    setTimeout(() => calling.abort(), 20)
-    await expect(unpacked(stalled, { signal: calling.signal })).rejects.toMatchObject({ code: 'cancelled' })
+    setTimeout(() => cancellation.abort(), 20)
+    await expect(unpacked(stalled, { signal: cancellation.signal })).rejects.toMatchObject({
+      code: 'cancelled',
+    })
     expect(left).toBe(true)
   })
 
-  it.each(['tar', 'gzip', 'zstd'])('in the middle of a %s that never ends', async (form) => {
-    const calling = new AbortController()
+  it.each(['tar', 'gzip', 'zstd'])('can be cancelled in the middle of an endless %s', async (form) => {
+    const cancellation = new AbortController()
     const compress = { tar: (bytes: Buffer) => bytes, gzip: gzipSync, zstd: zstdCompressSync }[form]!
     const endless = async function* () {
       for (let index = 0; ; index += 1)
         yield compress(rawMember({ name: `d${index % 7}/f${index}`, content: `${index}`.repeat(3_000) }))
     }
-    setTimeout(() => calling.abort(), 50)
-    await expect(unpacked(endless(), { signal: calling.signal })).rejects.toMatchObject({ code: 'cancelled' })
+    setTimeout(() => cancellation.abort(), 50)
+    await expect(unpacked(endless(), { signal: cancellation.signal })).rejects.toMatchObject({
+      code: 'cancelled',
+    })
   })
 
-  it('before it began', async () => {
+  it('rejects at once if the signal is already aborted', async () => {
     await expect(unpacked(tarOf({ name: 'a' }), { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'cancelled',
     })
   })
 
-  it('by an error of the stream, which is the error', async () => {
+  it('rejects with the error of the stream', async () => {
     const broken = async function* () {
       yield rawMember({ name: 'a' })
       throw new Error('the wire broke')
@@ -392,14 +400,14 @@ describe('unpacking is called off', () => {
     await expect(unpacked(stream)).rejects.toMatchObject({ code: 'argument_invalid' })
   })
 
-  it('when its scheme is none', async () => {
+  it('refuses an unknown scheme', async () => {
     const scheme = 'rar' as 'tar'
     await expect(unpacked(tarOf({ name: 'a' }), { scheme })).rejects.toMatchObject({
       code: 'invalid_compression_scheme',
     })
   })
 
-  it('when the stream holds no bytes', async () => {
+  it('refuses a stream that does not yield bytes', async () => {
     const texts = (async function* () {
       yield 'text'
     })() as unknown as AsyncIterable<Uint8Array>
@@ -419,8 +427,8 @@ function streamOf(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
 }
 
 describe('what was staged', () => {
-  it('is private while it is written', async () => {
-    const here = room()
+  it('staged files are private while they are written', async () => {
+    const here = newTestDirectory()
     const { handle, path } = here.directory('into')
     const modes: number[] = []
     const slow = async function* () {

@@ -49,7 +49,7 @@ describe('an address', () => {
     ['', 'unreadable'],
     ['example.com', 'unreadable'],
     ['127.0.0.1\0', 'unreadable'],
-  ])('%s is %s', (address, kind) => expect(addressKind(address)).toBe(kind))
+  ])('classifies %s as %s', (address, kind) => expect(addressKind(address)).toBe(kind))
 })
 
 describe('a listed name', () => {
@@ -57,15 +57,16 @@ describe('a listed name', () => {
     addressRefusal({ host, port }, address, readAllowList(allow))
 
   it.each(['127.0.0.1', '169.254.169.254', '0.0.0.0', '224.0.0.1', '::ffff:127.0.0.1', 'fd00:ec2::254', 'x'])(
-    'may not resolve to %s',
+    'a listed name must not resolve to %s',
     (address) => expect(refusal(['a.example:443'], 'a.example', address)).toMatch(/resolves to the/),
   )
 
-  it.each(['93.184.215.14', '10.0.0.5', 'fd12::1', '100.64.0.1'])('may resolve to %s', (address) =>
-    expect(refusal(['a.example:443'], 'a.example', address)).toBeUndefined(),
+  it.each(['93.184.215.14', '10.0.0.5', 'fd12::1', '100.64.0.1'])(
+    'a listed name may resolve to %s',
+    (address) => expect(refusal(['a.example:443'], 'a.example', address)).toBeUndefined(),
   )
 
-  it('may resolve to a loopback address that is listed itself, with that port only', () => {
+  it('a listed name may resolve to a loopback address that is listed with that port', () => {
     const allow = ['a.example:443', 'a.example:80', '127.0.0.1:443']
     expect(refusal(allow, 'a.example', '127.0.0.1', 443)).toBeUndefined()
     expect(refusal(allow, 'a.example', '::ffff:127.0.0.1', 443)).toBeUndefined()
@@ -73,7 +74,7 @@ describe('a listed name', () => {
     expect(refusal(allow, 'a.example', '127.0.0.2', 443)).toMatch(/loopback/)
   })
 
-  it('under localhost may be on the loopback, but nowhere else that is special', () => {
+  it('a name under localhost may resolve to loopback, but to no other special range', () => {
     expect(refusal(['localhost:443'], 'localhost', '::1')).toBeUndefined()
     expect(refusal(['app.localhost:443'], 'app.localhost', '127.0.0.1')).toBeUndefined()
     expect(refusal(['localhost:443'], 'localhost', '169.254.169.254')).toMatch(/metadata/)

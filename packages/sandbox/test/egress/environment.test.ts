@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { proxyEnvironment } from '../../src/egress/environment.ts'
 
 describe('the environment of a sandbox with a proxy', () => {
-  it('names the proxy in both spellings and leaves its own loopback alone', () => {
+  it('sets the proxy variables in both cases and exempts the loopback', () => {
     const variables = proxyEnvironment(3128)
     for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY']) {
       expect(variables[name]).toBe('http://127.0.0.1:3128')
@@ -13,7 +13,7 @@ describe('the environment of a sandbox with a proxy', () => {
     expect(variables.NODE_USE_ENV_PROXY).toBe('1')
   })
 
-  it.each([0, 65_536, 1.5, Number.NaN])('is not made for port %d', (port) => {
+  it.each([0, 65_536, 1.5, Number.NaN])('refuses port %d', (port) => {
     expect(() => proxyEnvironment(port)).toThrow(/port: expected a whole number/)
   })
 })

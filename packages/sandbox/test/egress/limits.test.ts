@@ -13,7 +13,7 @@ describe('a journal that cannot record', () => {
         throw new Error('disk full')
       },
     ],
-  ])('and %s: nothing is dialed, 503', async (_, record) => {
+  ])('dials nothing and responds 503 if the journal %s', async (_, record) => {
     const server = await openUpstream((socket) => socket.end())
     const target = `allowed.localhost:${server.port}`
     const { port } = await openProxy({ allow: [target], record })
@@ -26,7 +26,7 @@ describe('a journal that cannot record', () => {
     expect(server.sockets).toHaveLength(0)
   })
 
-  it('until later: nothing is dialed before', async () => {
+  it('dials only after a slow journal has recorded the connection', async () => {
     const server = await openUpstream((socket) => socket.end())
     const target = `allowed.localhost:${server.port}`
     const written = Promise.withResolvers<void>()
@@ -46,7 +46,7 @@ describe('a journal that cannot record', () => {
     expect((await opening).status).toBe(200)
   })
 
-  it('an ending does no harm', async () => {
+  it('ignores a failure to record the end of a connection', async () => {
     const server = await openUpstream((socket) => socket.end('hi'))
     const target = `allowed.localhost:${server.port}`
     const { port, proxy } = await openProxy({
@@ -63,7 +63,7 @@ describe('a journal that cannot record', () => {
 })
 
 describe('connections at once', () => {
-  it('are 256 of 300: the rest gets 503 and is recorded; who leaves makes room', async () => {
+  it('allows 256 of 300 connections, responds 503 to the rest, and accepts more when some close', async () => {
     const server = await openUpstream((socket) => socket.resume().on('end', () => socket.end()))
     const target = `allowed.localhost:${server.port}`
     const { port, events } = await openProxy({ allow: [target] })
@@ -81,7 +81,7 @@ describe('connections at once', () => {
     expect((await openTunnel(port, target)).status).toBe(200)
   })
 
-  it('are cut off without a word when even those who wait are too many', async () => {
+  it('closes connections without a response beyond twice the limit', async () => {
     const { port, events } = await openProxy({ allow: [], limits: { connections: 2 } })
     const silent = await Promise.all(Array.from({ length: 4 }, () => dialPlain(port)))
     expect(await hear(await dialPlain(port))).toBe('')
@@ -89,7 +89,7 @@ describe('connections at once', () => {
     expect(silent.every(({ destroyed }) => !destroyed)).toBe(true)
   })
 
-  it('carry only so many requests that wait for each other', async () => {
+  it('limits the pipelined requests of a connection', async () => {
     const { port, events } = await openProxy({
       allow: ['slow.example:80'],
       lookup: () => new Promise(() => undefined),
@@ -104,14 +104,14 @@ describe('connections at once', () => {
     )
   })
 
-  it('that were refused are not listened to for long', async () => {
+  it('closes a refused connection after the header timeout', async () => {
     const { port } = await openProxy({ limits: { headerMs: 30 } })
     const { socket, status } = await openTunnel(port, 'evil.example:443')
     expect(status).toBe(403)
     await until(() => socket.destroyed || !socket.write('still here'))
   })
 
-  it('that say nothing, or half of something, are ended', async () => {
+  it('closes connections that send no request or only a part of one', async () => {
     const { port, events } = await openProxy({ limits: { headerMs: 30 } })
     expect(await hear(await dialPlain(port))).toBe('')
     expect(await say(port, 'CONNECT allowed.exam')).toBe('')

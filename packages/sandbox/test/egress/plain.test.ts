@@ -15,7 +15,7 @@ interface Seen {
   readonly body: string
 }
 
-/** An HTTP server that remembers what it was asked, and a proxy that may reach it. */
+/** An HTTP server that records its requests, and a proxy that may connect to it. */
 async function site(body = 'hello') {
   const seen: Seen[] = []
   const server = createServer(async (request, response) => {
@@ -36,7 +36,7 @@ const get = (target: string, path = '/', more = '') =>
 const last = 'Connection: close\r\n'
 
 describe('a plain request', () => {
-  it('is sent on anew, with its body and without what was for the proxy', async () => {
+  it('forwards a request with its body and without hop-by-hop headers', async () => {
     const { seen, target, port, events } = await site()
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const headers = { Host: target, 'Proxy-Authorization': 'Basic c2VjcmV0', 'X-Mine': ['a', 'b'] }
@@ -54,7 +54,7 @@ describe('a plain request', () => {
     await until(() => endings(events).length === 1)
   })
 
-  it('is recorded with all the bytes that crossed to the target', async () => {
+  it('records a request with its exact byte counts', async () => {
     const heard: Buffer[] = []
     const reply = `HTTP/1.1 200 OK\r\nContent-Length: 5242880\r\n\r\n${'x'.repeat(5_242_880)}`
     const server = await openUpstream((socket) => {
@@ -73,7 +73,7 @@ describe('a plain request', () => {
     })
   })
 
-  it('on a kept connection is judged by itself: the second to another host is refused, the third goes on', async () => {
+  it('checks each request on a keep-alive connection: the second is refused, the third is forwarded', async () => {
     const { seen, target, port, events } = await site()
     const socket = await dialPlain(port)
     const statuses: number[] = []
@@ -93,14 +93,14 @@ describe('a plain request', () => {
     expect(ofType(events, 'network.refused')).toMatchObject([{ host: 'evil.example', port: 80 }, { port: 1 }])
   })
 
-  it('may be pipelined: each is judged, answers come in order', async () => {
+  it('checks each pipelined request and responds in order', async () => {
     const { seen, target, port } = await site()
     const answers = await say(port, get(target, '/1') + get('evil.example') + get(target, '/2', last))
     expect(statusesIn(answers)).toEqual([200, 403, 200])
     expect(seen.map(({ url }) => url).toSorted()).toEqual(['/1', '/2'])
   })
 
-  it('with a refused target does not have its body taken for a request', async () => {
+  it('never parses the body of a refused request as a request', async () => {
     const { seen, target, port, events } = await site()
     const hidden = get(target, '/hidden')
     const post = `POST http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\nContent-Length: ${hidden.length}\r\n\r\n`
@@ -125,7 +125,7 @@ describe('a plain request', () => {
     ['a NUL in a header', 'X: a\0b\r\n'],
     ['a second Host', 'Host: evil.example\r\n'],
     ['another protocol', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'],
-  ])('with %s is not sent on: it is recorded as refused', async (_, headers) => {
+  ])('refuses and records a request with %s', async (_, headers) => {
     const { seen, target, port, events } = await site()
     const hidden = get(target, '/hidden')
     const answers = await say(
@@ -139,7 +139,7 @@ describe('a plain request', () => {
     expect(ofType(events, 'network.refused')[0]).toMatchObject({ host: target, port: 0 })
   })
 
-  it('whose Connection names its framing keeps it', async () => {
+  it('keeps framing headers that Connection names', async () => {
     const { seen, target, port } = await site()
     const hidden = get(target, '/hidden')
     const head = `POST http://${target}/ HTTP/1.1\r\nHost: ${target}\r\nConnection: close, Content-Length, Host\r\n`
@@ -147,7 +147,7 @@ describe('a plain request', () => {
     expect(seen).toMatchObject([{ method: 'POST', body: hidden }])
   })
 
-  it('with a body in chunks arrives whole, also with GET', async () => {
+  it('forwards a chunked body completely, also with GET', async () => {
     const { seen, target, port } = await site()
     const chunks = 'Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\n\r\n'
     const answer = await say(port, `GET http://${target}/ HTTP/1.1\r\nHost: ${target}\r\n${chunks}`)
@@ -155,7 +155,7 @@ describe('a plain request', () => {
     expect(seen).toMatchObject([{ method: 'GET', body: 'hello' }])
   })
 
-  it('cannot bring headers along in its path (CRLF injection)', async () => {
+  it('rejects CRLF injection in the path', async () => {
     const { seen, target, port } = await site()
     await say(port, get(target, '/%0d%0aX-Injected:%20yes', last))
     expect(seen).toMatchObject([{ url: '/%0d%0aX-Injected:%20yes' }])
@@ -175,21 +175,21 @@ describe('a plain request', () => {
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['SOCKS', '\x05\x01\x00'],
-  ])('with %s is malformed: 400, recorded once', async (_, asked) => {
+  ])('responds 400 to a request with %s and records it once', async (_, asked) => {
     const { seen, target, port, events } = await site()
     expect(statusesIn(await say(port, asked.replaceAll('TARGET', target)))).toEqual([400])
     expect(events).toMatchObject([{ type: 'network.refused', data: { port: 0 } }])
     expect(seen).toEqual([])
   })
 
-  it('with headers without end gets 431', async () => {
+  it('responds 431 to endless headers', async () => {
     const { target, port, events } = await site()
     const answer = await say(port, get(target, '/', `X: ${'x'.repeat(100_000)}\r\n`))
     expect([431, 0]).toContain(statusOf(answer))
     expect(events).toHaveLength(1)
   })
 
-  it('without a body in its answer leaves the connection usable', async () => {
+  it('a response without a body leaves the connection usable', async () => {
     const { seen, target, port } = await site()
     const head = `HEAD http://${target}/ HTTP/1.1\r\nHost: ${target}\r\n\r\n`
     const answers = await say(port, head + head + get(target, '/', last))
@@ -198,7 +198,7 @@ describe('a plain request', () => {
     expect(seen).toHaveLength(3)
   })
 
-  it('may be followed by many on the same connection', async () => {
+  it('one connection carries many requests', async () => {
     const { target, port, events } = await site()
     const socket = await dialPlain(port)
     for (let round = 0; round < 50; round += 1) {
@@ -209,7 +209,7 @@ describe('a plain request', () => {
     await until(() => endings(events).length === 50)
   })
 
-  it('that expects to be told to continue is told so only when it is allowed', async () => {
+  it('sends 100 Continue only to allowed requests', async () => {
     const { seen, target, port } = await site()
     const expecting = 'Content-Length: 5\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n'
     const socket = await dialPlain(port)
@@ -232,7 +232,7 @@ describe('a plain request', () => {
     ],
     ['an unknown encoding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
     ['an impossible status', 'HTTP/1.1 000 Zero\r\nContent-Length: 0\r\n\r\n'],
-  ])('that is answered with %s gets 502', async (_, reply) => {
+  ])('responds 502 when the target sends %s', async (_, reply) => {
     const server = await openUpstream((socket) => socket.once('data', () => socket.end(reply)))
     const target = `allowed.localhost:${server.port}`
     const { port, events } = await openProxy({ allow: [target] })
@@ -240,7 +240,7 @@ describe('a plain request', () => {
     await until(() => endings(events).length === 1)
   })
 
-  it('whose answer breaks off breaks off', async () => {
+  it('aborts the response when the target aborts it', async () => {
     const server = await openUpstream((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'))
     })
@@ -252,7 +252,7 @@ describe('a plain request', () => {
     await until(() => endings(events).length === 1)
   })
 
-  it('that is answered before its body was sent leaves the connection usable', async () => {
+  it('an early response leaves the connection usable', async () => {
     const server = await openUpstream((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n'))
     })
@@ -266,7 +266,7 @@ describe('a plain request', () => {
     expect(statusOf(await readHead(socket))).toBe(413)
   })
 
-  it('whose client vanishes before the answer ends at the server and is recorded', async () => {
+  it('a client that disconnects before the response closes the upstream connection, which is recorded', async () => {
     const server = await openUpstream((socket) => socket.resume())
     const target = `allowed.localhost:${server.port}`
     const { port, events } = await openProxy({ allow: [target] })
@@ -277,7 +277,7 @@ describe('a plain request', () => {
     await until(() => endings(events).length === 1 && server.sockets[0]?.readableEnded === true)
   })
 
-  it('whose client vanishes midway ends at the server and is recorded', async () => {
+  it('a client that disconnects midway closes the upstream connection, which is recorded', async () => {
     const server = await openUpstream((socket) => {
       socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'))
     })
@@ -295,7 +295,7 @@ describe('a plain request', () => {
 describe.skipIf(!existsSync('/usr/bin/curl'))('curl', () => {
   const run = promisify(execFile)
   const curl = async (port: number, ...rest: string[]) => {
-    // The test's server is on the loopback, which the sandbox's own NO_PROXY would leave alone.
+    // The test's server is on the loopback interface, which the sandbox's NO_PROXY exempts.
     const env = { ...proxyEnvironment(port), NO_PROXY: '', no_proxy: '' }
     const { stdout } = await run('/usr/bin/curl', ['-sS', '-w', '|%{http_code}|%{http_connect}', ...rest], {
       env,
@@ -303,7 +303,7 @@ describe.skipIf(!existsSync('/usr/bin/curl'))('curl', () => {
     return stdout
   }
 
-  it('finds its way by the environment, plain and through a tunnel', async () => {
+  it('curl uses the proxy from the environment, plain and through a tunnel', async () => {
     const { target, port, events } = await site()
     expect(await curl(port, `http://${target}/x`)).toBe('hello|200|000')
     expect(await curl(port, '-p', `http://${target}/x`)).toBe('hello|200|200')
@@ -311,7 +311,7 @@ describe.skipIf(!existsSync('/usr/bin/curl'))('curl', () => {
     await until(() => endings(events).length === 3)
   })
 
-  it('is not alone: the fetch of node finds its way too', async () => {
+  it('fetch of Node uses the proxy from the environment', async () => {
     const { target, port, events } = await site()
     const env = { ...proxyEnvironment(port), NO_PROXY: '', no_proxy: '' }
     const script = `console.log(await (await fetch('http://${target}/x')).text())`
@@ -320,7 +320,7 @@ describe.skipIf(!existsSync('/usr/bin/curl'))('curl', () => {
     await until(() => endings(events).length === 1)
   })
 
-  it('is told why it was refused', async () => {
+  it('curl shows why its request was refused', async () => {
     const { port } = await site()
     const told = await curl(port, 'http://evil.example/')
     expect(told).toContain('"evil.example:80": refused: it is not on the allow-list')

@@ -12,7 +12,7 @@ const reasonOf = (...request: Parameters<typeof read>) => {
 }
 
 describe('a plain request', () => {
-  it('goes on with its path, to the host that it names', () => {
+  it('forwards the path to the named host', () => {
     expect(read('http://A.example')).toMatchObject({ target: { host: 'a.example', port: 80 }, path: '/' })
     expect(read('HTTP://a.example/x?y')).toMatchObject({ path: '/x?y' })
     expect(read('http://a.example?y')).toMatchObject({ path: '/?y' })
@@ -22,7 +22,7 @@ describe('a plain request', () => {
     expect('headers' in six && six.headers.get('host')).toBe('[::1]')
   })
 
-  it('loses what was meant for the proxy, and what Connection names, but not its framing', () => {
+  it('drops hop-by-hop headers and those that Connection names, but not the framing', () => {
     const plain = read('http://a.example/', {
       connection: ['close, X-Hop', 'Content-Length, Host'],
       'proxy-authorization': ['Basic c2VjcmV0'],
@@ -63,11 +63,11 @@ describe('a plain request', () => {
     ['http://a.example/', { 'transfer-encoding': ['chunked', 'chunked'] }, /chunked alone/],
     ['http://a.example/', { 'transfer-encoding': ['xchunked'] }, /chunked alone/],
     ['http://a.example/', { upgrade: ['websocket'] }, /use CONNECT/],
-  ] as const)('%s with %j is not sent on', (url, headers, reason) => {
+  ] as const)('refuses %s with headers %j', (url, headers, reason) => {
     expect(reasonOf(url, headers)).toMatch(reason)
   })
 
-  it('of an older or unknown HTTP has less or nothing', () => {
+  it('restricts HTTP/1.0 and refuses unknown versions', () => {
     expect(reasonOf('http://a.example/', { host: [] }, '1.0')).toBe('understood')
     expect(reasonOf('http://a.example/', { 'transfer-encoding': ['chunked'] }, '1.0')).toMatch(
       /chunked alone/,
@@ -76,7 +76,7 @@ describe('a plain request', () => {
   })
 })
 
-describe('what was asked for in malformed bytes', () => {
+describe('the requested target in malformed HTTP', () => {
   it.each([
     ['CONNECT evil\0.a.com:443 HTTP/1.1\r\n\r\n', 12, 'evil\0.a.com:443'],
     ['GET http://a\\@b/secret?key=1 HTTP/1.1\r\n\r\n', 12, 'a\\@b'],
@@ -84,7 +84,7 @@ describe('what was asked for in malformed bytes', () => {
     ['GET http://a/ HTTP/1.1\r\nAuth: se\rcret\r\n\r\nGET http://b/', 32, 'a'],
     ['\x05\x01\0', 0, ''],
     ['\x16\x03\x01 GET x', 0, ''],
-  ])('%j is %j', (packet, parsed, asked) => {
+  ])('extracts from %j, parsed to %j, the target', (packet, parsed, asked) => {
     expect(requestTargetIn(Buffer.from(packet, 'latin1'), parsed)).toBe(asked)
   })
 })

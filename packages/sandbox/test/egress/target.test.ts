@@ -38,16 +38,16 @@ describe('a target in another spelling is the same target', () => {
     ['[::FFFF:7f00:1]:80', '127.0.0.1:80'],
     ['[0:0:0:0:0:ffff:7f00:0001]:80', '127.0.0.1:80'],
     ['localhost:65535', 'localhost:65535'],
-  ])('%s is %s', (text, expected) => expect(shown(text)).toBe(expected))
+  ])('parses %s as %s', (text, expected) => expect(shown(text)).toBe(expected))
 
-  it('has the default port where a request may leave it out', () => {
+  it('uses the default port if the request omits it', () => {
     expect(shown('registry.example', 80)).toBe('registry.example:80')
     expect(shown('[::1]', 80)).toBe('[::1]:80')
     expect(shown('registry.example:', 80)).toMatch(/no port/)
   })
 })
 
-describe('a target that is not understood is refused with a reason', () => {
+describe('an invalid target is refused with a reason', () => {
   it.each([
     ['evil.com\0.allowed.com:443', /control/],
     ['allowed.com\r\nHost: evil.com:443', /control/],
@@ -101,7 +101,7 @@ describe('a target that is not understood is refused with a reason', () => {
     [`${'a'.repeat(5_000)}:443`, /longer/],
   ])('%j', (text, reason) => expect(shown(text)).toMatch(reason))
 
-  it('also a look-alike: its letters are others', () => {
+  it('a look-alike name stays a different name', () => {
     expect(shown('аllowed.com:443')).toBe('xn--llowed-2nf.com:443')
   })
 })
@@ -131,7 +131,7 @@ describe('the decision', () => {
       .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
       .map((upper) => [...text].map((letter, at) => (upper[at] ? letter.toUpperCase() : letter)).join(''))
 
-  it('is the same for every spelling of a listed name', () => {
+  it('every spelling of a listed name is allowed', () => {
     fc.assert(
       fc.property(cased('registry.example'), fc.constantFrom('', '.'), (name, dot) => {
         expect(allows(`${name}${dot}:443`)).toBe(true)
@@ -140,7 +140,7 @@ describe('the decision', () => {
     )
   })
 
-  it('is the same for every spelling of an address', () => {
+  it('every spelling of a listed address is allowed', () => {
     const octets = fc.oneof(fc.constant([10, 0, 0, 5]), fc.tuple(octet, octet, octet, octet))
     fc.assert(
       fc.property(octets, numberForms, fc.constantFrom(8080, 80), (bytes, spell, port) => {
@@ -150,7 +150,7 @@ describe('the decision', () => {
     )
   })
 
-  it('never throws and never matches what is not listed, whatever the text', () => {
+  it('no text ever throws or matches a target that is not listed', () => {
     const near = fc
       .tuple(fc.constantFrom(...listed), fc.nat(40), fc.string({ unit: 'binary', maxLength: 3 }))
       .map(([entry, at, more]) => entry.slice(0, at) + more + entry.slice(at))

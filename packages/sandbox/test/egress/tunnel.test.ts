@@ -18,7 +18,7 @@ async function tunnelTo(serve: (socket: Socket) => void, idleMs?: number) {
 }
 
 describe('a tunnel', () => {
-  it('is recorded before it is dialed, and again with its exact bytes', async () => {
+  it('records a tunnel before dialing, and its end with exact byte counts', async () => {
     const [up, down] = [randomBytes(megabytes(5)), randomBytes(megabytes(5) + 1)]
     const received = createHash('sha256')
     const { socket, events, status } = await tunnelTo((server) => {
@@ -46,7 +46,7 @@ describe('a tunnel', () => {
     expect(closed?.data.durationMs).toBeTypeOf('number')
   })
 
-  it('carries what was sent along with CONNECT', async () => {
+  it('forwards bytes that were sent together with CONNECT', async () => {
     const server = await openUpstream((socket) => socket.pipe(socket))
     const target = `allowed.localhost:${server.port}`
     const { port, events } = await openProxy({ allow: [target] })
@@ -57,7 +57,7 @@ describe('a tunnel', () => {
     expect(endings(events)).toMatchObject([{ bytesIn: 5, bytesOut: 5 }])
   })
 
-  it('does not read from a fast server what a slow client does not take', async () => {
+  it('applies backpressure to a fast server with a slow client', async () => {
     let written = 0
     const chunk = Buffer.alloc(64 * 1024)
     const { socket, events, server } = await tunnelTo((upstream) => {
@@ -71,7 +71,7 @@ describe('a tunnel', () => {
     })
     socket.pause()
     let before = -1
-    // Until nothing moves any more: all buffers on the way are full.
+    // Wait until all buffers on the path are full.
     while (before !== written) {
       before = written
       await sleep(200)
@@ -83,7 +83,7 @@ describe('a tunnel', () => {
     await until(() => server.sockets[0]?.destroyed === true)
   })
 
-  it('does not read from a fast client what a slow server does not take', async () => {
+  it('applies backpressure to a fast client with a slow server', async () => {
     const { socket, server } = await tunnelTo((upstream) => void upstream.pause())
     const chunk = Buffer.alloc(64 * 1024)
     const send = () => {
@@ -100,7 +100,7 @@ describe('a tunnel', () => {
     server.sockets[0]?.resume()
   })
 
-  it('stays open in one direction when the other one ends: the client first', async () => {
+  it('supports half-close by the client', async () => {
     const { socket } = await tunnelTo((upstream) => {
       upstream.on('data', () => undefined)
       upstream.on('end', () => upstream.end('after your end'))
@@ -109,7 +109,7 @@ describe('a tunnel', () => {
     expect(await hear(socket)).toBe('after your end')
   })
 
-  it('stays open in one direction when the other one ends: the server first', async () => {
+  it('supports half-close by the server', async () => {
     const heard: Buffer[] = []
     const { socket, server, events } = await tunnelTo((upstream) => {
       upstream.on('data', (chunk) => heard.push(chunk))
@@ -123,7 +123,7 @@ describe('a tunnel', () => {
     expect(endings(events)).toMatchObject([{ bytesIn: 6, bytesOut: 14 }])
   })
 
-  it('delivers the whole to a slow reader, long after the server is gone', async () => {
+  it('delivers everything to a slow reader after the server has closed', async () => {
     const { socket } = await tunnelTo((upstream) => {
       upstream.resume().on('end', () => upstream.end(Buffer.alloc(megabytes(20))))
     })
@@ -136,7 +136,7 @@ describe('a tunnel', () => {
     expect(received).toBe(megabytes(20))
   })
 
-  it('ends at the server, and is recorded, when the client vanishes midway', async () => {
+  it('closes the upstream and records it when the client disconnects midway', async () => {
     const { socket, server, events } = await tunnelTo((upstream) => void upstream.write('half of'))
     socket.resetAndDestroy()
     await until(() => endings(events).length === 1)
@@ -144,7 +144,7 @@ describe('a tunnel', () => {
     expect(endings(events)).toMatchObject([{ bytesOut: 0 }])
   })
 
-  it('ends at the client, and is recorded, when the server breaks off', async () => {
+  it('closes the client and records it when the server aborts', async () => {
     const { socket, events } = await tunnelTo((upstream) => {
       upstream.once('data', () => upstream.resetAndDestroy())
     })
@@ -154,14 +154,14 @@ describe('a tunnel', () => {
     await until(() => endings(events).length === 1)
   })
 
-  it('has no time limit of its own, but takes one', async () => {
+  it('has no idle timeout by default, and accepts one', async () => {
     const { socket, events } = await tunnelTo((upstream) => void upstream.resume(), 30)
     socket.resume()
     await closed(socket)
     await until(() => endings(events).length === 1)
   })
 
-  it('may follow a plain request on the same connection', async () => {
+  it('accepts CONNECT after a plain request on the same connection', async () => {
     const server = await openUpstream((upstream) => {
       upstream.once('data', (asked) => {
         if (String(asked).startsWith('GET')) upstream.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
@@ -182,7 +182,7 @@ describe('a tunnel', () => {
 })
 
 describe('close()', () => {
-  it('ends everything, resolves when all endings are recorded, and lets nothing more in', async () => {
+  it('closes all connections, waits until their ends are recorded, and accepts no more', async () => {
     const { proxy, port, target, socket, server, events } = await tunnelTo(
       (upstream) => void upstream.pause(),
     )
@@ -203,7 +203,7 @@ describe('close()', () => {
     await proxy.close()
   })
 
-  it('happens by a signal too, also in the midst of a lookup', async () => {
+  it('an aborted signal closes the proxy, also during a lookup', async () => {
     const ending = new AbortController()
     const server = await openUpstream((upstream) => void upstream.pause())
     const target = `allowed.localhost:${server.port}`
@@ -225,7 +225,7 @@ describe('close()', () => {
     expect(ofType(events, 'network.refused')).toMatchObject([{ reason }, { reason }])
   })
 
-  it('has happened already when the signal was aborted before', async () => {
+  it('a signal that is already aborted closes the proxy at once', async () => {
     const { port } = await openProxy({ signal: AbortSignal.abort() })
     expect(await hear(await dialPlain(port))).toBe('')
   })

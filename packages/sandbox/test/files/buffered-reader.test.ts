@@ -16,11 +16,11 @@ function byteStream(fill: (view: Uint8Array, at: number) => number): ReadableStr
   })
 }
 
-it('reads a stream of bytes into one buffer from beginning to end', async () => {
+it('reads a whole byte stream through one buffer', async () => {
   const mark = 0xa7
   let again = 0
   const stream = byteStream((view, at) => {
-    // The last byte still has the mark of the time before.
+    // The last byte still has the value of the previous read.
     if (view.at(-1) === mark) again += 1
     view.fill(mark, view.length - 1)
     view[0] = at
@@ -33,7 +33,7 @@ it('reads a stream of bytes into one buffer from beginning to end', async () => 
   expect(again).toBeGreaterThanOrEqual(20)
 })
 
-it('gives the parts of a stream that takes no buffers', async () => {
+it('returns the chunks of a stream that does not support BYOB readers', async () => {
   const reader = bufferedReader(ReadableStream.from(['a', 'bc'].map((text) => Buffer.from(text))))
   const parts: string[] = []
   for (let part = await reader.read(); part !== undefined; part = await reader.read())
@@ -41,7 +41,7 @@ it('gives the parts of a stream that takes no buffers', async () => {
   expect(parts).toEqual(['a', 'bc'])
 })
 
-it('cancels the stream with its reason', async () => {
+it('passes the reason of a cancel to the stream', async () => {
   const reasons: unknown[] = []
   const cancel = (reason: unknown) => void reasons.push(reason)
   for (const stream of [new ReadableStream({ type: 'bytes', cancel }), new ReadableStream({ cancel })])
@@ -49,7 +49,7 @@ it('cancels the stream with its reason', async () => {
   expect(reasons).toEqual(['enough', 'enough'])
 })
 
-it('gives nothing each time it is read after the end, and the same error after a failure', async () => {
+it('returns undefined for each read after the end, and the same error after a failure', async () => {
   const ended = bufferedReader(byteStream(() => 0))
   for (let time = 0; time < 3; time += 1) expect(await ended.read()).toBeUndefined()
   const broken = bufferedReader(

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { closingStream, type StreamEnd } from '../../src/files/closing-stream.ts'
 
-it('reads straight into the buffers that a reader brings, and counts what it read', async () => {
+it('reads directly into the buffers of a BYOB reader and counts the bytes', async () => {
   const ends: StreamEnd[] = []
   const content = Buffer.from('what is in the file')
   let at = 0
@@ -29,7 +29,7 @@ it('reads straight into the buffers that a reader brings, and counts what it rea
   await expect.poll(() => ends).toEqual([{ bytes: content.length, left: false }])
 })
 
-it('closes its source once, after the read that was going on when its reader left', async () => {
+it('closes its source once, after the read that was pending when its reader cancelled', async () => {
   const { promise, resolve } = Promise.withResolvers<number>()
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
   const order: string[] = []

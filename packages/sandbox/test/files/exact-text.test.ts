@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { fromBytes, isExactText, toBytes } from '../../src/files/exact-text.ts'
 import { folder } from './fixtures/folder.ts'
 
-/** Bytes near what is and is not UTF-8, more often than chance would have them. */
+/** Bytes close to the border between valid and invalid UTF-8, more often than random bytes. */
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
   fc
@@ -38,7 +38,7 @@ const bytes = fc.oneof(
 )
 
 describe('names as text', () => {
-  it('come back as the bytes that they are, whatever those are', () => {
+  it('bytes survive the conversion to text and back', () => {
     fc.assert(
       fc.property(bytes, (name) => {
         const text = fromBytes(name)
@@ -49,7 +49,7 @@ describe('names as text', () => {
     )
   })
 
-  it('are the text itself where there is one', () => {
+  it('valid UTF-8 becomes the same text as a normal decoder gives', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(toBytes(text)).toBe(text)
@@ -58,7 +58,7 @@ describe('names as text', () => {
     )
   })
 
-  it('differ where their bytes do', () => {
+  it('different bytes give different texts', () => {
     fc.assert(
       fc.property(bytes, bytes, (one, other) => {
         expect(fromBytes(one) === fromBytes(other)).toBe(Buffer.compare(one, other) === 0)
@@ -68,11 +68,11 @@ describe('names as text', () => {
   })
 
   it.each(['\ud800', 'a\udbff', '\udc7f', '\udc00', '\udd00', '\udfff', '\ud800\ud800'])(
-    'are not those that hold half a character: %j',
+    'rejects a text with an unpaired surrogate: %j',
     (text) => expect(isExactText(text)).toBe(false),
   )
 
-  it('never hold a slash or a NUL that a name could not', () => {
+  it('the text of a name never contains a slash or NUL', () => {
     fc.assert(
       fc.property(
         fc.string({
@@ -86,7 +86,7 @@ describe('names as text', () => {
     )
   })
 
-  it('are those of the disk', () => {
+  it('names on disk are read and written exactly', () => {
     const root = folder()
     const names = [Buffer.of(0x61, 0xff), Buffer.of(0x80), Buffer.from('é'), Buffer.of(0xed, 0xa0, 0x80)]
     for (const name of names) writeFileSync(Buffer.concat([Buffer.from(`${root}/`), name]), '')

@@ -7,7 +7,7 @@ import { openBelow } from './fixtures/open-descriptors.ts'
 const flush = () => new Promise((resolve) => setTimeout(resolve, 20))
 
 describe('what is open on files', () => {
-  it('is the same before and after every call, also those that are refused', async () => {
+  it('leaves no descriptor open after any file operation, including refused ones', async () => {
     const sandbox = await openSandbox({ isolation: 'none', watch: false })
     const { files, root } = sandbox
     const data = join(root, '..')
@@ -56,7 +56,7 @@ describe('what is open on files', () => {
     expect(openBelow(data).toSorted()).toEqual(before.toSorted())
   })
 
-  it('ends with the sandbox, streams that nobody reads included', async () => {
+  it('closes all files when the sandbox stops, including those of unread streams', async () => {
     const sandbox = await openSandbox({ isolation: 'none' })
     const data = join(sandbox.root, '..')
     writeFileSync(join(sandbox.root, 'large'), new Uint8Array(1_000_000))

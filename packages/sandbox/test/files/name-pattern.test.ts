@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matchName, namePattern } from '../../src/files/name-pattern.ts'
 
-/** Slow and simple: tries everything. */
+/** A naive matcher that tries every possibility. */
 function reference(
   pattern: readonly string[],
   text: readonly string[],
@@ -23,7 +23,7 @@ const word = (letters: string, maxLength: number) =>
   fc.array(fc.constantFrom(...letters), { maxLength }).map((list) => list.join(''))
 
 describe('a pattern of names', () => {
-  it('means what the simplest reading of it means', () => {
+  it('matches names like a naive backtracking matcher', () => {
     fc.assert(
       fc.property(word('ab*?é', 6), word('abé', 7), (pattern, name) => {
         expect(matchName(pattern, name)).toBe(referenceName(pattern, name))
@@ -32,7 +32,7 @@ describe('a pattern of names', () => {
     )
   })
 
-  it('means the same of paths', () => {
+  it('matches paths like a naive backtracking matcher', () => {
     const part = fc.constantFrom('a', 'b', '*', '**', 'a*', '?')
     const parts = fc.array(part, { minLength: 2, maxLength: 5 })
     const path = fc.array(fc.constantFrom('a', 'b', 'ab'), { minLength: 1, maxLength: 5 })
@@ -62,18 +62,18 @@ describe('a pattern of names', () => {
     ['a.c', 'abc', false],
     ['?', '😀', true],
     ['?', '\udcff', true],
-  ])('%s and %s: %s', (pattern, path, expected) => {
+  ])('pattern %s against path %s gives %s', (pattern, path, expected) => {
     expect(namePattern(pattern)(path, path.slice(path.lastIndexOf('/') + 1))).toBe(expected)
   })
 
-  it('comes to an end, whatever it is', () => {
+  it('never backtracks exponentially', () => {
     // A backtracking matcher would not finish in time.
     expect(matchName('*a'.repeat(120), 'a'.repeat(119).padEnd(255, 'b'))).toBe(false)
     expect(matchName('*?'.repeat(400), 'a'.repeat(255))).toBe(false)
     expect(namePattern('**/*a*a*a*b/'.repeat(60))(`${'a/'.repeat(2_000)}c`, 'c')).toBe(false)
   })
 
-  it.each(['', 'x'.repeat(1_001)])('is refused when it is none', (pattern) => {
+  it.each(['', 'x'.repeat(1_001)])('refuses an empty or too long pattern', (pattern) => {
     expect(() => namePattern(pattern)).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
   })
 })

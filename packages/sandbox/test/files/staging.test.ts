@@ -19,7 +19,7 @@ const machines = ['none', 'bubblewrap'] as const
 if (!isRoot) console.warn('SKIPPED: no file systems are mounted: it takes root.')
 
 describe.skipIf(!isRoot)('a workspace that is a file system of its own', () => {
-  it.each(machines)('is written to whole, and keeps nothing of the staging: %s', async (isolation) => {
+  it.each(machines)('publishes complete files and leaves no staging folder behind: %s', async (isolation) => {
     const root = mounted('8m')
     const sandbox = await openSandbox({ root, isolation })
     await sandbox.files.write('a/b', 'x', { parents: true })
@@ -38,42 +38,36 @@ describe.skipIf(!isRoot)('a workspace that is a file system of its own', () => {
     expect(readdirSync(root)).toEqual([])
   })
 
-  it.each(machines)(
-    'is written to also after its commands have taken the staging away: %s',
-    async (isolation) => {
-      const sandbox = await openSandbox({ root: mounted('8m'), isolation })
-      await sandbox.exec(`rm -rf ${name}`)
-      await sandbox.files.write('one', '1')
-      await sandbox.exec(`rm -rf ${name}; ln -s /etc ${name}`)
-      await sandbox.files.write('two', '2')
-      await sandbox.files.mkdir('d')
-      await sandbox.files.remove('d', { recursive: true })
-      expect((await sandbox.exec('cat one two')).stdout).toBe('12')
-    },
-  )
+  it.each(machines)('writes files even after a command removed the staging folder: %s', async (isolation) => {
+    const sandbox = await openSandbox({ root: mounted('8m'), isolation })
+    await sandbox.exec(`rm -rf ${name}`)
+    await sandbox.files.write('one', '1')
+    await sandbox.exec(`rm -rf ${name}; ln -s /etc ${name}`)
+    await sandbox.files.write('two', '2')
+    await sandbox.files.mkdir('d')
+    await sandbox.files.remove('d', { recursive: true })
+    expect((await sandbox.exec('cat one two')).stdout).toBe('12')
+  })
 
-  it.each(machines)(
-    'never has its staging elsewhere, wherever a link of that name leads: %s',
-    async (isolation) => {
-      const victim = folder()
-      mkdirSync(join(victim, 'deep'))
-      writeFileSync(join(victim, 'deep/precious'), 'kept')
-      const root = mounted('8m')
-      symlinkSync(victim, join(root, name))
-      const sandbox = await openSandbox({ root, isolation })
-      await sandbox.files.write('file', 'x')
-      await sandbox.exec(`rm -rf ${name}; ln -s ${victim} ${name}`)
-      await sandbox.lifecycle.shutdown()
-      await sandbox.lifecycle.start()
-      await sandbox.files.write('file', 'y')
-      await sandbox.lifecycle.shutdown()
-      expect(readFileSync(join(victim, 'deep/precious'), 'utf8')).toBe('kept')
-      expect(readdirSync(victim)).toEqual(['deep'])
-      expect(readFileSync(join(root, 'file'), 'utf8')).toBe('y')
-    },
-  )
+  it.each(machines)('never follows a link that has the name of the staging folder: %s', async (isolation) => {
+    const victim = folder()
+    mkdirSync(join(victim, 'deep'))
+    writeFileSync(join(victim, 'deep/precious'), 'kept')
+    const root = mounted('8m')
+    symlinkSync(victim, join(root, name))
+    const sandbox = await openSandbox({ root, isolation })
+    await sandbox.files.write('file', 'x')
+    await sandbox.exec(`rm -rf ${name}; ln -s ${victim} ${name}`)
+    await sandbox.lifecycle.shutdown()
+    await sandbox.lifecycle.start()
+    await sandbox.files.write('file', 'y')
+    await sandbox.lifecycle.shutdown()
+    expect(readFileSync(join(victim, 'deep/precious'), 'utf8')).toBe('kept')
+    expect(readdirSync(victim)).toEqual(['deep'])
+    expect(readFileSync(join(root, 'file'), 'utf8')).toBe('y')
+  })
 
-  it('is left as it was when it is full: what is written, what is added, what is new', async () => {
+  it('a full disk leaves existing, appended and new files unchanged', async () => {
     const root = mounted('1m')
     const sandbox = await openSandbox({ root, isolation: 'none', watch: false })
     const { files } = sandbox
@@ -85,7 +79,7 @@ describe.skipIf(!isRoot)('a workspace that is a file system of its own', () => {
     await expect(files.write('new/er', large(), { parents: true })).rejects.toMatchObject({
       code: 'disk_full',
     })
-    // The draft has room, and what it is added to has none.
+    // The staging disk has space, and the disk of the target has none.
     await expect(files.write('kept', new Uint8Array(700_000), { append: true })).rejects.toMatchObject({
       code: 'disk_full',
     })
@@ -96,7 +90,7 @@ describe.skipIf(!isRoot)('a workspace that is a file system of its own', () => {
     expect(readFileSync(join(root, 'kept'), 'utf8')).toBe('new content')
   })
 
-  it('is read, and says what it is, when it has become read-only', async () => {
+  it('can be read, and reports file_read_only, after a read-only remount', async () => {
     const root = mounted('8m')
     const sandbox = await openSandbox({ root, isolation: 'none', watch: false })
     const { files } = sandbox
@@ -124,7 +118,7 @@ describe.skipIf(!isRoot)('a workspace that is a file system of its own', () => {
 })
 
 describe.skipIf(!isRoot)('a place on another file system', () => {
-  it('is written to whole, without leaving anything beside', async () => {
+  it('publishes complete files on another file system and leaves no temporary file', async () => {
     const other = mounted('2m')
     const sandbox = await openSandbox({ isolation: 'none', grants: [{ path: other, writable: true }] })
     const { files } = sandbox

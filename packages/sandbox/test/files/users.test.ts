@@ -18,7 +18,7 @@ describe('the rights of a user', () => {
     [99, 21, 0o050, [true, false, true]],
     [99, 99, 0o774, [true, false, false]],
     [99, 99, 0o002, [false, true, false]],
-  ])('are of the first class that fits: %i:%i %o', (uid, gid, mode, expected) => {
+  ])('the first matching class of owner, group and others decides: %i:%i %o', (uid, gid, mode, expected) => {
     const rights = (['read', 'write', 'search'] as const).map((right) => may(of(uid, gid, mode), right, who))
     expect(rights).toEqual(expected)
     expect(may(of(uid, gid, 0), 'write', { ...who, all: true })).toBe(true)
@@ -26,7 +26,7 @@ describe('the rights of a user', () => {
 })
 
 describe.skipIf(!isRoot)('a user of the host, on a machine without walls', () => {
-  it('gets what it makes, and no more than its rights', async () => {
+  it('a user owns the files it creates and has no more than its permissions', async () => {
     const sandbox = await openSandbox({ isolation: 'none' })
     const { files, root } = sandbox
     const user = 'daemon'
@@ -64,7 +64,7 @@ describe.skipIf(!isRoot)('a user of the host, on a machine without walls', () =>
     await files.remove('made', { user, recursive: true })
   })
 
-  it('keeps the owner of what it changes', async () => {
+  it('a write keeps the owner of an existing file', async () => {
     const sandbox = await openSandbox({ isolation: 'none' })
     const path = join(sandbox.root, 'file')
     writeFileSync(path, 'x')
@@ -75,7 +75,7 @@ describe.skipIf(!isRoot)('a user of the host, on a machine without walls', () =>
     expect([statSync(path).uid, statSync(path).gid, statSync(path).mode & 0o7777]).toEqual([1, 1, 0o666])
   })
 
-  it('leaves no bit that would run a program as another, whether it writes or adds', async () => {
+  it('writing and appending clear setuid and setgid', async () => {
     const sandbox = await openSandbox({ isolation: 'none' })
     for (const append of [false, true]) {
       const path = join(sandbox.root, `program-${append}`)
@@ -87,7 +87,7 @@ describe.skipIf(!isRoot)('a user of the host, on a machine without walls', () =>
 })
 
 describe.skipIf(!isRoot)('users of a writable system', () => {
-  it('are its root and its user, each as the other sees it', async () => {
+  it('root and the user of a writable system see the same owners', async () => {
     const sandbox = await openSandbox({ isolation: 'bubblewrap', rootfs: 'writable' })
     const { files } = sandbox
     await files.write('by-root/file', 'x', { user: 'root', parents: true, mode: 0o600 })
@@ -105,7 +105,7 @@ describe.skipIf(!isRoot)('users of a writable system', () => {
     })
   })
 
-  it('are only one without it', async () => {
+  it('without a writable system there is only one user', async () => {
     const sandbox = await openSandbox({ isolation: 'bubblewrap' })
     await expect(sandbox.files.write('x', 'x', { user: 'root' })).rejects.toMatchObject({
       code: 'user_unknown',

@@ -37,16 +37,16 @@ describe('a walk', () => {
     ['a//b/./c/', 'a/b/c', 'directory'],
     ['a/b/../file', 'a/file', 'file'],
     ['a/b/c/../../../a', 'a', 'directory'],
-  ])('from %s comes to %s', (path, found, kind) => {
+  ])('resolves %s to %s', (path, found, kind) => {
     expect(scene().lead(path)).toMatchObject({ path: found, kind, missing: [] })
   })
 
-  it('says what is missing', () => {
+  it('lists the names that do not exist', () => {
     const { lead } = scene()
     expect(lead('a/x/y/z')).toEqual({ path: 'a/x/y/z', kind: undefined, missing: ['x', 'y', 'z'], name: 'x' })
   })
 
-  it('leads out of one place and into another, and nowhere else', () => {
+  it('goes from one access root into another, and nowhere else', () => {
     const { root, lead } = scene({ path: 'BASE/other' })
     symlinkSync('../../other', join(root, 'a/link'))
     symlinkSync('../../other/../root/a/file', join(root, 'a/back'))
@@ -59,7 +59,7 @@ describe('a walk', () => {
       expect(() => lead(path), path).toThrow(expect.objectContaining({ code: 'path_outside' }))
   })
 
-  it('stays in the directory that it came through when that is moved away', () => {
+  it('stays in the opened directory when that is moved away', () => {
     const { root, base, places } = scene()
     walk(places, 'a/b/c', {}, ({ entry }) => {
       writeFileSync(join(root, 'a/b/c/mark'), '')
@@ -68,7 +68,7 @@ describe('a walk', () => {
     expect(openBelow(join(base, 'root/'))).toEqual([])
   })
 
-  it('leaves nothing open, however it ends', () => {
+  it('leaves no descriptor open, however it ends', () => {
     const { root, lead, places } = scene()
     symlinkSync('a/b', join(root, 'link'))
     symlinkSync('loop', join(root, 'loop'))
@@ -89,7 +89,7 @@ describe('a walk', () => {
       try {
         lead(path)
       } catch {
-        // How it ended is not what is looked at here.
+        // The outcome does not matter here.
       }
     }
     expect(() =>
@@ -101,7 +101,7 @@ describe('a walk', () => {
     expect(openBelow(root)).toEqual([''])
   })
 
-  it('goes nowhere from what is closed, though its number is taken again', () => {
+  it('refuses a closed handle even if its descriptor number was reused', () => {
     const { root } = scene()
     const handle = Handle.directory(root)
     handle.close()
@@ -117,7 +117,7 @@ describe('a walk', () => {
       expect(use).toThrow(expect.objectContaining({ code: 'sandbox_not_running' }))
   })
 
-  it('says that a directory changed hands since its place was opened', () => {
+  it('sees that the owner of an access root changed after it was opened', () => {
     const { root, places } = scene()
     const who = { name: 'somebody', uid: 54_321, gids: [54_321], all: false, owns: true }
     const enter = () => walk(places, 'a', { as: who }, ({ path }) => path)

@@ -56,7 +56,7 @@ describe('a rule that allows', () => {
     'x=1',
     '',
     '# nothing',
-  ])('allows %j', (command) => {
+  ])('an allow rule allows %j', (command) => {
     expect(verdict({ allow }, command)).toBe('allow')
   })
 
@@ -77,17 +77,17 @@ describe('a rule that allows', () => {
     '/tmp/env pnpm test',
     'pnpm test; true x',
     'pnpm test | tee x',
-  ])('does not allow %j by accident', (command) => {
+  ])('no allow rule allows %j by accident', (command) => {
     expect(verdict({ allow }, command)).toBe('ask')
   })
 
-  it('takes an argv as it is', () => {
+  it('judges an argv word by word', () => {
     expect(verdict({ allow }, ['pnpm', 'test; rm -rf /', '$(x)', '>x'])).toBe('allow')
     expect(verdict({ allow }, ['/tmp/pnpm'])).toBe('ask')
     expect(verdict({ allow: [['pnpm', 'run', '*']] }, ['pnpm', 'run', 'x y'])).toBe('allow')
   })
 
-  it('reads an argv that is a shell with a text as that text', () => {
+  it('judges an argv of a shell with a text by that text', () => {
     expect(verdict({ allow }, ['bash', '-lc', 'pnpm test'])).toBe('allow')
     expect(verdict({ allow }, ['/tmp/bash', '-lc', 'pnpm test'])).toBe('ask')
     expect(verdict({ allow, deny: ['bash *'] }, ['bash', '-lc', 'pnpm test'])).toBe('deny')

@@ -93,7 +93,7 @@ describe('what is not certain', () => {
     `${'$('.repeat(60)}ls${')'.repeat(60)}`,
     `${'('.repeat(60)}ls${')'.repeat(60)}`,
     `${'env '.repeat(60)}ls`,
-  ])('makes %j a question even where everything is allowed', (command) => {
+  ])('asks about %j even if everything is allowed', (command) => {
     expect(verdict({ allow: ['*'], otherwise: 'allow' }, command, 'sh')).toBe('ask')
   })
 
@@ -109,7 +109,7 @@ describe('what is not certain', () => {
     },
   )
 
-  it('is a question too where all else is denied', () => {
+  it('asks about an uncertain command even if everything else is denied', () => {
     const rules = { allow: ['echo *'], otherwise: 'deny' } as const
     expect(verdict(rules, 'echo $x')).toBe('ask')
     expect(verdict(rules, '$x')).toBe('ask')
@@ -124,7 +124,7 @@ describe('what is not certain', () => {
 describe('a judgement', () => {
   const policy = commandPolicy({ allow: ['pnpm *'], ask: ['pnpm publish *'], deny: ['sudo *'] })
 
-  it('says which part matched which rule', () => {
+  it('reports which part matched which rule', () => {
     expect(judge(policy, 'pnpm test; sudo rm -rf /')).toEqual({
       verdict: 'deny',
       parts: [
@@ -154,13 +154,13 @@ describe('a judgement', () => {
     expect(judge(policy, 'pnpm publish').reason).toBe('"pnpm publish" matches the ask rule "pnpm publish *".')
   })
 
-  it('shows where words end, and nothing that could move a cursor', () => {
+  it('shows word boundaries and escapes control characters', () => {
     expect(judge(policy, ['sudo', 'a b', '\x1b[2J\u202e']).reason).toBe(
       `"sudo 'a b' '\\u{1b}[2J\\u{202e}'" matches the deny rule "sudo *".`,
     )
   })
 
-  it('says what could not be read', () => {
+  it('reports what could not be parsed', () => {
     expect(judge(policy, "pnpm 'x").reason).toBe(
       'The command cannot be judged with certainty: a single quote is not closed.',
     )

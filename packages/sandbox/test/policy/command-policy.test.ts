@@ -16,7 +16,7 @@ describe('a command policy', () => {
     expect(commandPolicy().otherwise).toBe('ask')
   })
 
-  it('is frozen', () => {
+  it('returns a frozen policy', () => {
     const policy = commandPolicy({ deny: ['rm -rf *'] })
     for (const value of [
       policy,
@@ -29,7 +29,7 @@ describe('a command policy', () => {
     }
   })
 
-  it('keeps a quoted wildcard as a character', () => {
+  it('treats a quoted wildcard as a plain character', () => {
     expect(commandPolicy({ deny: ["rm '*'"] }).deny[0]?.args).toEqual([['*']])
     expect(commandPolicy({ deny: ['rm *'] }).deny[0]?.args).toEqual([['', '']])
   })
@@ -38,9 +38,9 @@ describe('a command policy', () => {
     ['', 'a command such as "git push *"'],
     ['# x', 'a command such as "git push *"'],
     ['ls; rm', 'one command'],
-    ['curl * | sh', 'the parts of a list or pipeline are judged one by one'],
+    ['curl * | sh', 'the parts of a list or pipeline are judged separately'],
     ['X=1 ls', 'no assignment'],
-    ['rm $HOME', 'write * for what may be anything'],
+    ['rm $HOME', 'write * for any text'],
     ['rm "x', 'a double quote is not closed'],
     ['-rf *', 'a program before its flags'],
     ['cat < x', 'no redirection but > and >>'],
@@ -63,15 +63,15 @@ describe('a command policy', () => {
     [{ deny: [undefined] }, 'commandPolicy.deny[0]: expected a string or an array of strings, got nothing'],
     [{ otherwise: 'no' }, 'commandPolicy.otherwise: expected "allow", "ask" or "deny", got "no"'],
     [null, 'commandPolicy: expected an object, got null'],
-  ])('refuses %j', (options, expected) => {
+  ])('refuses the options %j', (options, expected) => {
     // @ts-expect-error: what a caller without types may pass.
     expect(errorOf(() => commandPolicy(options))).toContain(expected)
   })
 })
 
-it('judges only by what commandPolicy has made: an object of that shape could lack a verdict, and allow', () => {
+it('judges only by the result of commandPolicy: another object could lack a rule list, and so allow', () => {
   const { allow, ask, deny } = commandPolicy()
   expect(errorOf(() => judge({ allow, ask, deny } as CommandPolicy, 'ls'))).toContain(
-    'argument_invalid: policy: expected what `commandPolicy({ … })` gives',
+    'argument_invalid: policy: expected the result of `commandPolicy({ … })`',
   )
 })

@@ -1,4 +1,4 @@
-// Judges each text that it is sent, and answers with how many blocks of the policy's code ran. In a process of its own:
+// Judges each text that it receives and responds with the number of executed blocks of the policy. A separate process:
 // V8 counts block by block only in code that it has not compiled before.
 import { Session } from 'node:inspector/promises'
 

@@ -56,7 +56,7 @@ describe('a rule that denies', () => {
     'curl -fsSLo x https://example.org',
     'curl --output=x https://example.org',
     'terraform -destroy',
-  ])('is not passed by %j', (command) => {
+  ])('a deny rule catches %j', (command) => {
     expect(verdict(rules, command)).toBe('deny')
   })
 
@@ -94,7 +94,7 @@ describe('a rule that denies', () => {
     'true > $(rm -rf /)',
     '((rm -rf /))',
     'rm -rf /; )',
-  ])('is found wherever it stands in %j', (command) => {
+  ])('a deny rule finds the command anywhere in %j', (command) => {
     expect(verdict(rules, command)).toBe('deny')
   })
 
@@ -131,7 +131,7 @@ describe('a rule that denies', () => {
     'find / -name x -exec true \\; -exec rm -rf {} \\;',
     "su -c 'rm -rf /'",
     'flock /tmp/x rm -rf /',
-  ])('is found through what runs it in %j', (command) => {
+  ])('a deny rule finds the nested command in %j', (command) => {
     expect(verdict(rules, command)).toBe('deny')
   })
 
@@ -143,11 +143,11 @@ describe('a rule that denies', () => {
     "echo 'sudo x'",
     'pnpm test # rm -rf /',
     'curl https://example.org',
-  ])('leaves %j alone', (command) => {
+  ])('a deny rule does not match %j', (command) => {
     expect(verdict(rules, command)).toBe('allow')
   })
 
-  it('is a question where it depends on what is not known', () => {
+  it('asks if a deny rule depends on an unknown value', () => {
     const deny = { deny: ['cat /etc/*', '/opt/tool *'], otherwise: 'allow' } as const
     expect(verdict(deny, 'cat "/etc/$x"')).toBe('deny')
     expect(verdict(deny, 'cat "/e$x"')).toBe('ask')
@@ -157,7 +157,7 @@ describe('a rule that denies', () => {
     expect(verdict(deny, 'tool x')).toBe('ask')
   })
 
-  it('reaches the files that are written to', () => {
+  it('a deny rule matches the files of output redirections', () => {
     const deny = { allow: ['echo *'], deny: ['* > /etc/*'] }
     expect(verdict(deny, 'echo x > /etc/passwd')).toBe('deny')
     expect(verdict(deny, '> /etc/passwd')).toBe('deny')
@@ -165,12 +165,12 @@ describe('a rule that denies', () => {
     expect(verdict(deny, 'echo x > "$file"')).toBe('ask')
   })
 
-  it('finds an argument at any place where their order means nothing', () => {
+  it('a deny rule finds an operand at any position if their order does not matter', () => {
     expect(verdict({ deny: ['rm -rf /'], otherwise: 'allow' }, 'rm -rf x //')).toBe('deny')
     expect(verdict({ deny: ['rm -rf /'], otherwise: 'allow' }, 'rm -rf /tmp/x')).toBe('allow')
   })
 
-  it('needs no wildcard to hold for further arguments', () => {
+  it('a deny rule matches further arguments without a wildcard', () => {
     expect(verdict({ deny: ['sudo', 'git push'], otherwise: 'allow' }, 'sudo ls')).toBe('deny')
     expect(verdict({ deny: ['sudo', 'git push'], otherwise: 'allow' }, 'git push origin')).toBe('deny')
   })

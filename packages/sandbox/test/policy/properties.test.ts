@@ -7,7 +7,7 @@ import { knownText } from '../../src/policy/shell/word.ts'
 import { quotedWord, repeatable, soup } from './scripts.ts'
 
 describe('reading a shell text', () => {
-  it('gives the argv back, in whatever way it was quoted', () => {
+  it('parses an argv back from any way of quoting it', () => {
     fc.assert(
       fc.property(fc.array(quotedWord, { minLength: 1, maxLength: 5 }), (words) => {
         const { commands, doubts } = parseShell(words.map(({ written }) => written).join(' '))
@@ -46,7 +46,7 @@ describe('judging', () => {
     ['cat <<E\n$(', ')\nE\n'],
   )
 
-  it('denies a list or pipeline with a denied command at any place', () => {
+  it('denies a list or pipeline with a denied command at any position', () => {
     const list = fc.array(fc.tuple(harmless, separator), { maxLength: 4 })
     fc.assert(
       fc.property(list, denied, around, separator, list, (before, command, [open, close], next, after) => {
@@ -57,7 +57,7 @@ describe('judging', () => {
     )
   })
 
-  it('never throws, whatever it is given', () => {
+  it('never throws for any input', () => {
     const anything = fc.oneof(fc.string({ unit: 'binary' }), soup)
     fc.assert(
       fc.property(anything, fc.constantFrom('sh', 'bash', 'zsh'), (text, shell) => {
@@ -68,7 +68,7 @@ describe('judging', () => {
     )
   })
 
-  it.each(repeatable)('comes to a verdict on a text that is as long as it may be, of %j', (piece) => {
+  it.each(repeatable)('reaches a verdict on a text of maximum length made of %j', (piece) => {
     const text = piece.repeat(Math.floor(65_000 / piece.length))
     for (const command of [text, `rm ${text}`, text.split(' ')])
       expect(['allow', 'ask', 'deny']).toContain(judge(policy, command).verdict)

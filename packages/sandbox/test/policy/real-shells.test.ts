@@ -26,7 +26,7 @@ describe.each(shells)('what %s really runs', (shell) => {
   it.each([
     { name: 'a script of every construct', scripts: script },
     { name: 'a soup of tokens', scripts: soup },
-  ])('was judged, or is a question: $name', ({ scripts }) => {
+  ])('every command that the shell runs was judged, or the verdict is ask: $name', ({ scripts }) => {
     let ran = 0
     fc.assert(
       fc.property(scripts, (text) => {

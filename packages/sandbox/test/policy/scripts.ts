@@ -3,7 +3,7 @@ import { stubNames } from './stub-programs.ts'
 
 const character = fc.constantFrom(...'abz09-_./ \t\n\'"\\$`*?[]{}~#;&|<>()!=é')
 
-/** One character in one of the ways a shell can be given it. */
+/** One character, quoted in one of the ways of a shell. */
 const quotedCharacter = character.chain((text) => {
   const ways = [`'${text}'`, `"${'"\\$`'.includes(text) ? '\\' : ''}${text}"`]
   if (text === "'") ways.shift()
@@ -12,7 +12,7 @@ const quotedCharacter = character.chain((text) => {
   return fc.constantFrom(...ways).map((written) => ({ text, written }))
 })
 
-/** A word with its value. It does not begin with what would change its meaning by place alone. */
+/** A word with its value. It does not begin with a character that is special at the beginning of a word. */
 export const quotedWord = fc.array(quotedCharacter, { minLength: 1, maxLength: 6 }).map((characters) => ({
   value: `w${characters.map(({ text }) => text).join('')}`,
   written: `w${characters.map(({ written }) => written).join('')}`,
@@ -53,7 +53,7 @@ const simple = fc
   )
   .map(([before, name, args]) => `${before}${name}${args.flat().join('')}`)
 
-/** Scripts of everything a shell has that ends by itself. */
+/** Scripts with every construct of a shell that terminates. */
 export const { script } = fc.letrec<{ script: string; command: string }>((tie) => {
   const inner = tie('script')
   return {
@@ -138,12 +138,12 @@ const tokens = [
   ],
 ]
 
-/** No grammar at all, so that what nobody thought of is met as well. */
+/** Random text without a grammar, to cover unexpected input. */
 export const soup = fc
   .array(fc.constantFrom(...tokens), { minLength: 1, maxLength: 10 })
   .map((parts) => parts.join(''))
 
-/** Pieces of scripts that open something, or look further, each time they are repeated. */
+/** Pieces of scripts that nest deeper or look further ahead with each repetition. */
 export const repeatable: readonly string[] = [
   '$(',
   '$((',

@@ -5,12 +5,12 @@ import { basename, join } from 'node:path'
 
 export const stubNames = ['aa', 'bb', 'cc']
 
-/** Told in one write, on a stream that shells in these tests have no reason to touch. */
+/** Reported in one write, on a descriptor that the shells in these tests do not use. */
 const stub = `#!/bin/sh
 printf '%s\\002' "$0" "$@" \x01 >&3
 `
 
-/** Programs that only tell how they were called, in a folder that is all a shell can find. */
+/** Stub programs that report their argv, in the only folder of the PATH. */
 export class StubPrograms implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'vitrine-policy-'))
   readonly #work = join(this.#folder, 'work')
@@ -24,7 +24,7 @@ export class StubPrograms implements Disposable {
     }
   }
 
-  /** How each was called when a shell ran the script, those in the background too. */
+  /** The argv of each call when a shell ran the script, including background commands. */
   run(shell: string, script: string): string[][] {
     mkdirSync(this.#work)
     const { output } = spawnSync(shell, ['-c', script], {

@@ -35,7 +35,7 @@ const gnu: Run = (argv, root) => {
   }
 }
 
-/** As BusyBox has it: there is no -printf. */
+/** Like BusyBox, without -printf. */
 const busybox: Run = (argv, root) =>
   argv.join(' ').includes('-printf') ? said('find: unrecognized: -printf\n', 1) : gnu(argv, root)
 
@@ -99,7 +99,7 @@ async function polled(run: Run, prepare: (root: string) => void = () => undefine
     runsBy(other: Run) {
       now = other
     },
-    /** Folded, against the disk. */
+    /** The folded events, compared with the disk. */
     async faults() {
       const fold = new Fold(start)
       for (const event of await events()) fold.add(event)
@@ -116,7 +116,7 @@ describe.each([
   { name: 'GNU find', run: gnu },
   { name: 'a find without -printf', run: busybox },
 ])('a workspace that is listed by $name', ({ run }) => {
-  it('is followed through whatever happens to it', async () => {
+  it('follows all changes of a workspace that is listed with find', async () => {
     const scene = await polled(run, (root) => {
       mkdirSync(join(root, 'old/deep'), { recursive: true })
       writeFileSync(join(root, 'old/deep/file'), 'old')
@@ -162,7 +162,7 @@ describe.each([
     ['is killed', () => said('', null)],
     ['is killed and says it went well', () => said('', 0)],
     ['is cut off and says it went well', () => said('\0f 644 12 3 1 1 1 0 0 ./a', 0)],
-  ])('has lost nothing when a listing %s', async (_, broken) => {
+  ])('loses no change when a listing %s', async (_, broken) => {
     const scene = await polled(run, (root) => {
       for (let index = 0; index < 50; index += 1) writeFileSync(join(root, `file-${index}`), '')
     })
@@ -175,7 +175,7 @@ describe.each([
     expect(await scene.emitted()).toEqual(['deleted file-7'])
   })
 
-  it('does not change its way of looking when a listing fails once', async () => {
+  it('keeps its variant of find when a listing fails once', async () => {
     const scene = await polled(run, (root) => writeFileSync(join(root, 'file'), 'x'))
     let failures = 1
     scene.runsBy((argv, root) => (failures-- > 0 ? said('', 1) : run(argv, root)))
@@ -183,7 +183,7 @@ describe.each([
     expect(await scene.emitted()).toEqual([])
   })
 
-  it('keeps what was written, up to a size', async () => {
+  it('stores written contents up to a size', async () => {
     const scene = await polled(run)
     writeFileSync(join(scene.root, 'small'), 'content')
     writeFileSync(join(scene.root, 'large'), 'x'.repeat(1_001))
@@ -196,8 +196,8 @@ describe.each([
 })
 
 describe('a directory that may not be read', () => {
-  it('is named, and everything else is followed', async ({ skip }) => {
-    // Only whoever is not root can be kept out of a directory.
+  it('reports an unreadable directory and follows everything else', async ({ skip }) => {
+    // Root can read every directory.
     if (process.geteuid?.() !== 0) return skip()
     const asNobody: Run = (argv, root) =>
       gnu(['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...argv], root)

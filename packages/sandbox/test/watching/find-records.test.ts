@@ -21,7 +21,7 @@ const listing = Buffer.concat([
 ])
 
 describe('a listing of find', () => {
-  it('is read the same however its bytes come', () => {
+  it('parses a listing from chunks of any size', () => {
     const whole = read(gnu, listing)
     fc.assert(
       fc.property(fc.array(fc.nat(listing.length), { maxLength: 12 }), (cuts) => {
@@ -49,19 +49,19 @@ describe('a listing of find', () => {
     expect(whole?.get('closed')?.children).toBeUndefined()
   })
 
-  it('counts for nothing wherever it is cut off', () => {
+  it('discards a listing truncated anywhere', () => {
     for (let length = 0; length < listing.length; length += 1)
       expect(read(gnu, listing.subarray(0, length))).toBeUndefined()
     expect(read(gnu, listing, Buffer.from('more'))).toBeUndefined()
     expect(read(gnu, Buffer.from('find: unrecognized: -printf\n'))).toBeUndefined()
   })
 
-  it('of nothing is empty', () => {
+  it('parses an empty listing', () => {
     expect(read(gnu, Buffer.from('\0end'))).toEqual(new Map())
     expect(read(plain, Buffer.from('\nword end'))).toEqual(new Map())
   })
 
-  it('with line breaks for separators is not taken in by names that hold them', () => {
+  it('is not confused by names with line breaks when separators contain them', () => {
     const name = 'a\nwor d 81a4 644 99 1 1 1 1 0 0 b\n'
     const found = read(
       plain,

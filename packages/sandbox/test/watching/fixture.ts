@@ -14,13 +14,13 @@ export interface Scene {
   readonly store: Store
   readonly journal: Journal
   readonly watcher: Watcher & { readonly entries: number }
-  /** Of the watcher, in their order. */
+  /** The events of the watcher, in order. */
   events(): Promise<JournalEvent[]>
   close(): Promise<void>
 }
 
 export interface SceneOptions extends WatchOptions {
-  /** Puts something there before it is watched. */
+  /** Creates files before the watcher starts. */
   prepare?(root: string): void
 }
 

@@ -20,7 +20,7 @@ import { toBytes } from '../../src/files/exact-text.ts'
 import { openScene, type Scene, type SceneOptions, toldBy } from './fixture.ts'
 import { differences, Fold, rescan } from './fold.ts'
 
-// The poller looks when it is flushed: a look between the making of a file and its first byte sees two changes.
+// The poller checks only during a flush: a check between the creation of a file and its first byte would see two changes.
 const modes: SceneOptions[] = [{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8 }]
 
 /** Compares the state that the events since the start lead to with the disk. */
@@ -38,7 +38,7 @@ function fill(directory: string, count: number): void {
 }
 
 describe.each(modes)('a watcher, $mode', (options) => {
-  it('tells of a file that is written at once as one event', async () => {
+  it('emits one event for a file that is written at once', async () => {
     const scene = await openScene(options)
     for (let index = 0; index < 20; index += 1) {
       writeFileSync(join(scene.root, `file-${index}`), 'x'.repeat(index))
@@ -47,7 +47,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await toldBy(scene)).toEqual(Array.from({ length: 20 }, (_, index) => `created file-${index}`))
   })
 
-  it('tells of a file that grows as created once and changed after that', async () => {
+  it('emits created once and then changed for a growing file', async () => {
     const scene = await openScene(options)
     const fd = openSync(join(scene.root, 'log'), 'w')
     for (let index = 0; index < 10; index += 1) {
@@ -59,7 +59,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await toldBy(scene)).toEqual(['created log', ...Array<string>(9).fill('changed log')])
   })
 
-  it('tells a directory’s entries before the directory when it is moved, and when it goes', async () => {
+  it('emits events of entries before their directory on a move and a deletion', async () => {
     const scene = await openScene({ ...options, prepare: (root) => fill(join(root, 'd/e'), 2) })
     renameSync(join(scene.root, 'd'), join(scene.root, 'f'))
     await scene.watcher.flush()
@@ -75,7 +75,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(told.slice(6)).toEqual(['deleted f/e', 'deleted f'])
   })
 
-  it('tells all of a directory of 200 that is moved, and all when it is deleted', async () => {
+  it('emits events for all 200 entries of a moved and of a deleted directory', async () => {
     const scene = await openScene({ ...options, prepare: (root) => fill(join(root, 'd'), 200) })
     const start = rescan(scene.root)
     renameSync(join(scene.root, 'd'), join(scene.root, 'e'))
@@ -87,7 +87,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await toldBy(scene)).toHaveLength(402)
   })
 
-  it('tells a swap of two directories with different entries', async () => {
+  it('reports a swap of two directories with different entries', async () => {
     const scene = await openScene({
       ...options,
       prepare(root) {
@@ -103,7 +103,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await faultsOf(scene, start)).toEqual([])
   })
 
-  it('tells a directory that takes the place of the one that held it', async () => {
+  it('reports a directory that replaces its parent', async () => {
     const scene = await openScene({
       ...options,
       prepare(root) {
@@ -118,7 +118,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await faultsOf(scene, start)).toEqual([])
   })
 
-  it('tells what was below a directory whose place another takes', async () => {
+  it('reports the entries of a replaced directory', async () => {
     const scene = await openScene({
       ...options,
       prepare(root) {
@@ -132,7 +132,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await faultsOf(scene, start)).toEqual([])
   })
 
-  it('tells a rename over a file as a move alone', async () => {
+  it('reports a rename over a file as one move', async () => {
     const scene = await openScene({
       ...options,
       prepare(root) {
@@ -145,7 +145,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await toldBy(scene)).toEqual(['moved source → target'])
   })
 
-  it('sees a change of the same length whose time was put back', async () => {
+  it('detects a change with the same length and a reset mtime', async () => {
     const scene = await openScene({
       ...options,
       prepare: (root) => writeFileSync(join(root, 'file'), 'aaaa'),
@@ -160,7 +160,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await toldBy(scene)).toEqual(['changed file', 'changed file'])
   })
 
-  it('sees under every name what is written under one', async () => {
+  it('reports a change of a hard-linked file under every name', async () => {
     const scene = await openScene({
       ...options,
       prepare(root) {
@@ -180,7 +180,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await faultsOf(scene, start)).toEqual([])
   })
 
-  it('sees that one more name, or one less, changes nothing', async () => {
+  it('reports no change of the file when a hard link is added or removed', async () => {
     const scene = await openScene({
       ...options,
       prepare: (root) => writeFileSync(join(root, 'first'), 'text'),
@@ -192,7 +192,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await toldBy(scene)).toEqual(['created second', 'deleted first'])
   })
 
-  it('sees links, FIFOs and empty directories, and what links point to stays out', async () => {
+  it('reports links, FIFOs and empty directories, and does not follow links', async () => {
     const scene = await openScene(options)
     symlinkSync('/etc', join(scene.root, 'to-etc'))
     symlinkSync('nowhere', join(scene.root, 'to-nowhere'))
@@ -213,7 +213,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect((await toldBy(scene)).slice(4).toSorted()).toEqual(['changed to-etc', 'changed to-nowhere'])
   })
 
-  it('has names of any bytes, exactly', async () => {
+  it('reports names that are not UTF-8 exactly', async () => {
     const scene = await openScene(options)
     const names = ['new\nline', 'tab\t', ' ', '日本語', 'raw\udcff\udcfe', '\ufffd', 'e\u0301', '\u00e9']
     for (const name of names) writeFileSync(toBytes(`${scene.root}/${name}`), name)
@@ -229,7 +229,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     })
   })
 
-  it('passes over what is ignored, also a file of that name, and tells what comes out of it or goes in', async () => {
+  it('skips ignored names and reports moves into and out of them', async () => {
     const scene = await openScene({
       ...options,
       ignore: ['.git', 'node_modules', '*.log', '/build', 'src/gen'],
@@ -260,27 +260,30 @@ describe.each(modes)('a watcher, $mode', (options) => {
 })
 
 describe('the two halves of a path pattern', () => {
-  it.each(modes)('are held against where something is after its directory moved, $mode', async (options) => {
-    const scene = await openScene({
-      ...options,
-      ignore: ['src/gen'],
-      prepare(root) {
-        fill(join(root, 'src/gen'), 2)
-        fill(join(root, 'lib/gen'), 1)
-      },
-    })
-    renameSync(join(scene.root, 'src'), join(scene.root, 'old'))
-    await scene.watcher.flush()
-    renameSync(join(scene.root, 'lib'), join(scene.root, 'src'))
-    await scene.watcher.flush()
-    expect((await toldBy(scene)).toSorted()).toEqual([
-      'created old/gen',
-      'created old/gen/file-0',
-      'created old/gen/file-1',
-      'deleted lib/gen',
-      'deleted lib/gen/file-0',
-      'moved lib → src',
-      'moved src → old',
-    ])
-  })
+  it.each(modes)(
+    'matches path patterns against the new path after a directory moved, $mode',
+    async (options) => {
+      const scene = await openScene({
+        ...options,
+        ignore: ['src/gen'],
+        prepare(root) {
+          fill(join(root, 'src/gen'), 2)
+          fill(join(root, 'lib/gen'), 1)
+        },
+      })
+      renameSync(join(scene.root, 'src'), join(scene.root, 'old'))
+      await scene.watcher.flush()
+      renameSync(join(scene.root, 'lib'), join(scene.root, 'src'))
+      await scene.watcher.flush()
+      expect((await toldBy(scene)).toSorted()).toEqual([
+        'created old/gen',
+        'created old/gen/file-0',
+        'created old/gen/file-1',
+        'deleted lib/gen',
+        'deleted lib/gen/file-0',
+        'moved lib → src',
+        'moved src → old',
+      ])
+    },
+  )
 })

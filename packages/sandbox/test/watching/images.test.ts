@@ -17,11 +17,11 @@ async function stored(scene: Scene, blob: unknown): Promise<string> {
   return new Response((await scene.store.getBlob(String(blob))).stream).text()
 }
 
-// A look of the poller falls nowhere but into a flush: one between the making of a file and its first byte sees two changes.
+// The poller checks only during a flush: a check between the creation of a file and its first byte would see two changes.
 describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8 }])(
   'images, $mode',
   (options) => {
-    it('chain from one change to the next, through a move, to the end', async () => {
+    it("each event's before is the previous event's after, through moves up to the deletion", async () => {
       const scene = await openScene(options)
       const file = join(scene.root, 'file')
       writeFileSync(file, 'one')
@@ -48,7 +48,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
       expect(await stored(scene, hashOf('second'))).toBe('second')
     })
 
-    it('of what was there before are unknown, and it is said', async () => {
+    it('reports an unknown before for files that existed at the start', async () => {
       const scene = await openScene({
         ...options,
         prepare: (root) => writeFileSync(join(root, 'old'), 'old'),
@@ -59,7 +59,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
       expect(change).not.toHaveProperty('before')
     })
 
-    it('stay what they are when only the mode changes', async () => {
+    it('a change of mode keeps the stored content', async () => {
       const scene = await openScene({
         ...options,
         prepare: (root) => writeFileSync(join(root, 'old'), 'old'),
@@ -74,7 +74,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
     })
 
     it.each(['.env', '.env.local', '.envrc', 'sub/.env'])(
-      'of %s are never kept, however often it changes',
+      'never stores the content of %s, however often it changes',
       async (path) => {
         const scene = await openScene({ ...options, prepare: (root) => mkdirSync(join(root, 'sub')) })
         const file = join(scene.root, path)
@@ -95,7 +95,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
       },
     )
 
-    it('are not kept above their size, and the next ones are again', async () => {
+    it('omits contents above the size limit and stores smaller ones again', async () => {
       const scene = await openScene({ ...options, imageBytes: 10 })
       writeFileSync(join(scene.root, 'file'), 'x'.repeat(11))
       expect(await changesOf(scene, 'file')).toMatchObject([{ afterOmitted: 'size', size: 11 }])
@@ -111,7 +111,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
       })
     })
 
-    it('are kept up to a total, and it is said once that it was reached', async () => {
+    it('stores contents up to the total limit and reports once that it was reached', async () => {
       const scene = await openScene({ ...options, imagesTotalBytes: 25 })
       for (const name of ['a', 'b', 'c', 'd']) {
         writeFileSync(join(scene.root, name), name.repeat(10))
@@ -130,7 +130,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
       ])
     })
 
-    it('hold no secret, and are hashed as they are stored', async () => {
+    it('masks secrets in stored contents and hashes them as stored', async () => {
       const scene = await openScene(options)
       scene.store.addSecret('TOKEN', 'hunter2-planted')
       writeFileSync(join(scene.root, 'config'), 'key = hunter2-planted\n')
@@ -151,7 +151,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
       expect((await changesOf(scene, 'config')).at(-1)).not.toHaveProperty('redacted')
     })
 
-    it('are never of what is ignored', async () => {
+    it('never stores contents of ignored files', async () => {
       const scene = await openScene(options)
       for (const name of ['.git', 'node_modules']) {
         mkdirSync(join(scene.root, name))
@@ -164,7 +164,7 @@ describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 1e8
       expect((await scene.events()).filter(({ type }) => type.startsWith('file.'))).toEqual([])
     })
 
-    it('of nothing at all are kept when the size is 0, but changes are told', async () => {
+    it('stores no content when the size limit is 0, but still reports changes', async () => {
       const scene = await openScene({ ...options, imageBytes: 0 })
       writeFileSync(join(scene.root, 'file'), 'x')
       expect(await changesOf(scene, 'file')).toMatchObject([

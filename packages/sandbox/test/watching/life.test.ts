@@ -12,7 +12,7 @@ import { openTreeScene } from './tree-scene.ts'
 const modes: SceneOptions[] = [{ mode: 'native' }, { mode: 'poll', intervalMs: 1 }]
 
 describe.each(modes)('a watcher that begins, $mode', (options) => {
-  it('tells nothing of what is there', async () => {
+  it('emits no events for existing files', async () => {
     for (let round = 0; round < 5; round += 1) {
       const scene = await openScene({ ...options, prepare: (root) => fill(root, 300) })
       await sleep(10)
@@ -22,7 +22,7 @@ describe.each(modes)('a watcher that begins, $mode', (options) => {
     }
   })
 
-  it('takes nothing for new that is changed while it begins', async () => {
+  it('emits no created event for files that change during the initial scan', async () => {
     const before = new Set<string>()
     const scene = await openScene({
       ...options,
@@ -34,7 +34,7 @@ describe.each(modes)('a watcher that begins, $mode', (options) => {
         spawn(process.execPath, ['-e', change], { cwd: root, stdio: 'inherit' })
       },
     })
-    // Until nothing comes any more.
+    // Wait until no more events arrive.
     for (let told = -1; told !== (await toldBy(scene)).length; await sleep(300)) {
       await scene.watcher.flush()
       told = (await toldBy(scene)).length
@@ -47,14 +47,14 @@ describe.each(modes)('a watcher that begins, $mode', (options) => {
 })
 
 describe.each(modes)('a watcher that ends, $mode', (options) => {
-  it('has told everything that was done before', async () => {
+  it('emits every change made before close', async () => {
     const scene = await openScene(options)
     for (let index = 0; index < 50; index += 1) writeFileSync(join(scene.root, `file-${index}`), '')
     await scene.watcher.close()
     expect(await toldBy(scene)).toHaveLength(50)
   })
 
-  it('tells nothing after that', async () => {
+  it('emits nothing after close', async () => {
     const scene = await openScene({ ...options, prepare: (root) => fill(root, 300) })
     const churning = spawn('sh', ['-c', 'for i in $(seq 300); do echo x > new-$i; rm -f d1/file-$i; done'], {
       cwd: scene.root,
@@ -69,9 +69,9 @@ describe.each(modes)('a watcher that ends, $mode', (options) => {
     expect(await toldBy(scene)).toEqual(told)
   })
 
-  it('may be closed twice, and while it is flushed', async () => {
+  it('can be closed twice and during a flush', async () => {
     const scene = await openScene(options)
-    // Empty: a look between the making of a file and its first byte would see two changes.
+    // Empty, because a check between the creation of a file and its first byte would see two changes.
     writeFileSync(join(scene.root, 'file'), '')
     const flushed = scene.watcher.flush()
     await Promise.all([flushed, scene.watcher.close()])
@@ -81,7 +81,7 @@ describe.each(modes)('a watcher that ends, $mode', (options) => {
 })
 
 describe.each(modes)('a flush, $mode', (options) => {
-  it('is a barrier for what other processes did, however many ask at once', async () => {
+  it('a flush covers earlier changes of other processes, also with concurrent flushes', async () => {
     const scene = await openScene(options)
     for (let round = 0; round < 20; round += 1) {
       execFileSync('sh', ['-c', `mkdir -p d-${round}/e && : > d-${round}/e/file`], { cwd: scene.root })
@@ -92,7 +92,7 @@ describe.each(modes)('a flush, $mode', (options) => {
     }
   })
 
-  it('of nothing tells nothing', async () => {
+  it('a flush without changes emits nothing', async () => {
     const scene = await openScene(options)
     for (let round = 0; round < 10; round += 1) await scene.watcher.flush()
     expect(await toldBy(scene)).toEqual([])
@@ -100,11 +100,11 @@ describe.each(modes)('a flush, $mode', (options) => {
 })
 
 describe('a flush', () => {
-  it('that passes in the same reading as an overflow looks at everything', async () => {
+  it('a flush whose marker arrives with an overflow checks the whole tree', async () => {
     const scene = await openTreeScene({ prepare: (root) => mkdirSync(join(root, 'deaf')), around: deaf })
     writeFileSync(join(scene.root, 'deaf/lost'), 'x')
     const flushed = scene.watcher.flush()
-    // As many as a full queue holds come before the mark.
+    // As many notices as a full queue holds arrive before the marker.
     for (let count = 0; count < 20_000; count += 1) countNotice()
     await flushed
     expect(await scene.emitted()).toEqual(['created deaf/lost'])
@@ -112,14 +112,14 @@ describe('a flush', () => {
 })
 
 describe.each(modes)('files that are written to without a pause, $mode', (options) => {
-  it('are told of meanwhile, and nobody has to ask', async () => {
+  it('reports files that are written continuously without a flush', async () => {
     const scene = await openScene(options)
     const write = `const fs = require('node:fs')
       const files = Array.from({ length: 50 }, (_, index) => fs.openSync('log-' + index, 'a'))
       for (;;) for (const fd of files) fs.writeSync(fd, 'x')`
     const child = spawn(process.execPath, ['-e', write], { cwd: scene.root, stdio: 'inherit' })
     onTestFinished(() => void child.kill('SIGKILL'))
-    // A look may fall between two of the files' first writes: until all are told of, and one of them again.
+    // A check may happen between the first writes: wait until all files are reported, and one of them again.
     await expect
       .poll(
         async () => {
@@ -134,7 +134,7 @@ describe.each(modes)('files that are written to without a pause, $mode', (option
 })
 
 describe('a change that is made while another is told', () => {
-  it('is told after it', async () => {
+  it('emits a change made during an append after the first one', async () => {
     const scene = await openScene({ mode: 'native' })
     const start = rescan(scene.root)
     for (let round = 0; round < 30; round += 1) {
@@ -159,7 +159,7 @@ function fill(root: string, count: number): void {
     writeFileSync(join(root, `d${index % 10}`, `file-${index}`), '')
 }
 
-/** A directory of which the kernel's word was lost. */
+/** A directory whose kernel notice was lost. */
 function deaf(path: string, real: Parameters<NonNullable<Parameters<typeof openTreeScene>[0]['around']>>[1]) {
   return path === 'deaf' ? { ...real, watch: () => () => undefined } : real
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openTreeScene } from './tree-scene.ts'
 
-it('keeps the content of a file that was moved just when it was to be read', async () => {
+it('stores the content of a file that was moved while it was being read', async () => {
   let root = ''
   const scene = await openTreeScene({
     prepare: (path) => {
@@ -12,7 +12,7 @@ it('keeps the content of a file that was moved just when it was to be read', asy
     around: (_path, real) => ({
       ...real,
       read(name, maxBytes) {
-        // As a program does that writes beside a file and then puts it in place.
+        // Like a program that writes a temporary file and then renames it.
         if (name === 'draft') renameSync(join(root, 'draft'), join(root, 'file'))
         return real.read(name, maxBytes)
       },
@@ -20,7 +20,7 @@ it('keeps the content of a file that was moved just when it was to be read', asy
   })
   writeFileSync(join(scene.root, 'draft'), 'content')
   await scene.watcher.flush()
-  // It was moved while the first one looked.
+  // The file was moved during the first check.
   await scene.watcher.flush()
   expect(await scene.emitted()).toEqual(['created draft', 'moved draft → file'])
   const [created, moved] = await scene.events()

@@ -17,18 +17,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { fromBytes, toBytes } from '../../src/files/exact-text.ts'
 
-/** Which of what is there, by a number. */
+/** Picks one of the existing entries by a number. */
 interface Pick {
   readonly one: number
 }
 
-/** A name, new or not, in one of the directories that are there. */
+/** A name, new or existing, in one of the existing directories. */
 interface OperationTarget {
   readonly in: number
   readonly name: string
 }
 
-/** Something that is done to a workspace. What cannot be done is not done. */
+/** An operation on a workspace. An impossible operation is skipped. */
 export type Operation =
   | { readonly do: 'write'; readonly at: OperationTarget; readonly text: string }
   | { readonly do: 'append' | 'rewrite'; readonly at: Pick; readonly text: string }
@@ -68,11 +68,11 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('flush') }) },
 )
 
-/** Never touched, whatever is done. */
+/** Never changed by any operation. */
 export const still = 'still'
 const between = '.between'
 
-/** Gives back the paths that it may have changed, each with all that is below it. */
+/** Returns the paths that the operation may have changed, including everything below them. */
 export async function carryOut(root: string, one: Operation, flush: () => Promise<void>): Promise<string[]> {
   if (one.do === 'pause') {
     if (one.milliseconds > 0) await sleep(one.milliseconds)
@@ -89,7 +89,7 @@ export async function carryOut(root: string, one: Operation, flush: () => Promis
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
   }
-  // Until the other name is known, nobody can tell that what is done to it is done to the first.
+  // Until the watcher knows the other name, a change through it cannot be attributed to the first.
   if (one.do === 'link') await flush()
   return paths
 }
@@ -129,7 +129,7 @@ function act(one: Deed, path: Buffer, target: Buffer, aside: Buffer): void {
       appendFileSync(path, one.text)
       return
     case 'rewrite': {
-      // The same length, and the time is put back.
+      // Same length, and the mtime is reset.
       const { size, atime, mtime } = lstatSync(path)
       writeFileSync(path, one.text.padEnd(size, 'y').slice(0, size), { flag: 'r+' })
       utimesSync(path, atime, mtime)

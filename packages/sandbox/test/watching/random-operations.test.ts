@@ -11,7 +11,7 @@ const runs = Number(process.env.WATCH_RUNS ?? 150)
 describe.each<SceneOptions>([{ mode: 'native' }, { mode: 'poll', intervalMs: 3 }])(
   'in mode $mode',
   (options) => {
-    it('events amount to what is on disk, make sense one after the other, and are never of what nobody touched', async () => {
+    it('events are consistent, add up to the state on disk, and never concern untouched files', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 30 }), (operations) =>
           check(options, operations),
@@ -50,7 +50,7 @@ async function check(options: SceneOptions, operations: readonly Operation[]): P
   }
 }
 
-/** It, something above it that took it along, or something below it that needed it. */
+/** The path itself, an ancestor that moved it, or a descendant that required it. */
 function isNear(path: string, touched: readonly string[]): boolean {
   return touched.some((one) => one === path || path.startsWith(`${one}/`) || one.startsWith(`${path}/`))
 }

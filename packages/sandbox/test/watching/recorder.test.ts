@@ -17,7 +17,7 @@ async function openRecorder() {
 
 const file = { path: 'a', kind: 'file', size: 3 } as const
 
-it('makes one of changes that follow each other, with the last content', async () => {
+it('merges consecutive changes of a file into one event with the last content', async () => {
   const { recorder, events, stored } = await openRecorder()
   const [first, second]: Image[] = [{}, {}]
   await recorder.add({ ...file, type: 'created', after: first, content: Buffer.from('one') })
@@ -31,7 +31,7 @@ it('makes one of changes that follow each other, with the last content', async (
   expect(await stored(event!.after)).toBe('two')
 })
 
-it('keeps what was to be kept when only rights have changed since', async () => {
+it('stores the content of a pending change when only permissions changed since', async () => {
   const { recorder, events, stored } = await openRecorder()
   const image: Image = {}
   await recorder.add({ ...file, type: 'created', after: image, content: Buffer.from('one') })
@@ -41,7 +41,7 @@ it('keeps what was to be kept when only rights have changed since', async () => 
   expect(await stored(event!.after)).toBe('one')
 })
 
-it('does not mix what happened before and after a move', async () => {
+it('does not merge changes before and after a move', async () => {
   const { recorder, events, stored } = await openRecorder()
   const [first, second]: Image[] = [{}, {}]
   await recorder.add({ ...file, type: 'created', after: first, content: Buffer.from('one') })

@@ -17,7 +17,7 @@ async function faultsOf(scene: Scene, start: ReturnType<typeof rescan>): Promise
   return [...fold.faults, ...differences(fold.tree, rescan(scene.root))].slice(0, 20)
 }
 
-/** Random changes, by another process, for so many steps. */
+/** Random changes by another process, for a number of steps. */
 const churn = `
   const fs = require('node:fs'), path = require('node:path')
   let seed = Number(process.argv[1])
@@ -73,7 +73,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await toldBy(scene)).toHaveLength(1 + 50 * 3 + 5_000)
   })
 
-  it('tells nothing false of 200 files that come and go', async () => {
+  it('emits no false events for 200 files that appear and disappear', async () => {
     const scene = await openScene(options)
     for (let index = 0; index < 200; index += 1) {
       writeFileSync(join(scene.root, `file-${index}`), '')
@@ -83,7 +83,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await faultsOf(scene, new Map())).toEqual([])
   })
 
-  it('tells nothing of 2,000 names that nobody touches', async () => {
+  it('emits nothing for 2,000 untouched files', async () => {
     const scene = await openScene({
       ...options,
       prepare(root) {
@@ -99,7 +99,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
     expect(await toldBy(scene)).toEqual([])
   })
 
-  it('never takes in what is outside, whatever a directory is swapped for', async () => {
+  it('never follows a link that replaces a directory', async () => {
     const scene = await openScene({
       ...options,
       prepare(root) {
@@ -136,7 +136,7 @@ describe.each(modes)('a watcher, $mode', (options) => {
 })
 
 describe('the kernel’s queue', () => {
-  it('may overflow while nobody can listen, and nothing is lost', async () => {
+  it('no change is lost when the queue overflows while the event loop is blocked', async () => {
     const scene = await openScene({ mode: 'native' })
     mkdirSync(join(scene.root, 'early'))
     await scene.watcher.flush()
@@ -148,7 +148,7 @@ describe('the kernel’s queue', () => {
     expect((await toldBy(scene)).filter((line) => line.startsWith('created'))).toHaveLength(1 + 29_999)
   })
 
-  it('may overflow and be filled again at once: a flush is a barrier all the same', async () => {
+  it('a flush covers all changes even if the queue overflows repeatedly', async () => {
     const scene = await openScene({ mode: 'native' })
     const create = (from: number) =>
       execFileSync(

@@ -18,7 +18,7 @@ export interface TreeScene {
   readonly root: string
   readonly tree: Tree
   readonly watcher: NativeWatcher
-  /** Parts that are not followed, with why. */
+  /** Uncovered paths with their reasons. */
   readonly uncovered: string[]
   events(): Promise<JournalEvent[]>
   emitted(): Promise<string[]>

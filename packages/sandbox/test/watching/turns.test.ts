@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { openSandbox } from '../fixtures/sandbox.ts'
 
-it('says which turn changed a file while only one runs', async () => {
+it('attributes a change to a turn while only that turn runs', async () => {
   const sandbox = await openSandbox({ isolation: 'none' })
   const write = async (path: string) => {
     await sandbox.exec(`echo x > ${path}`)

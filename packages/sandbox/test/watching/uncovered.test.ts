@@ -7,7 +7,7 @@ import { openTreeScene } from './tree-scene.ts'
 
 const denied = () => Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' })
 
-/** As a directory is to whoever may not read it. */
+/** A directory that must not be read. */
 function closed(real: OpenDirectory): OpenDirectory {
   return {
     ...real,
@@ -22,7 +22,7 @@ function closed(real: OpenDirectory): OpenDirectory {
 }
 
 describe('what is not covered', () => {
-  it('is named when the kernel has no more watches, and everything else is followed', async () => {
+  it('reports directories without a kernel watch and follows everything else', async () => {
     const reason = 'The kernel has no more watches for this user.'
     const scene = await openTreeScene({
       prepare(root) {
@@ -37,7 +37,7 @@ describe('what is not covered', () => {
     expect((await scene.emitted()).toSorted()).toEqual(['created file', 'created one/file'])
   })
 
-  it('is every directory that came after the limit, by name', async () => {
+  it('reports every directory beyond the entry limit', async () => {
     const scene = await openScene({
       maxEntries: 2,
       prepare(root) {
@@ -51,7 +51,7 @@ describe('what is not covered', () => {
     })
   })
 
-  it('is named in the journal, once for each', async () => {
+  it('journals each uncovered directory once', async () => {
     const scene = await openScene({
       maxEntries: 3,
       prepare(root) {
@@ -72,7 +72,7 @@ describe('what is not covered', () => {
     expect(scene.watcher.entries).toBe(3)
   })
 
-  it('makes room again for what comes when something goes', async () => {
+  it('deleted entries free the entry limit for new ones', async () => {
     const scene = await openScene({ maxEntries: 2 })
     for (const name of ['a', 'b']) writeFileSync(join(scene.root, name), name)
     await scene.watcher.flush()
@@ -86,7 +86,7 @@ describe('what is not covered', () => {
 })
 
 describe('a directory that may not be read', () => {
-  it('is named, is not taken for empty, and is learnt once it may be read', async () => {
+  it('reports an unreadable directory, does not take it for empty, and scans it once it is readable', async () => {
     let open = false
     const scene = await openTreeScene({
       prepare(root) {
@@ -109,7 +109,7 @@ describe('a directory that may not be read', () => {
     expect(told.some((line) => line.endsWith('closed/below/file'))).toBe(true)
   })
 
-  it('keeps what is known of it while it is closed, says so, and catches up', async () => {
+  it('keeps the known state of a directory that becomes unreadable, reports it, and catches up', async () => {
     let open = true
     const scene = await openTreeScene({
       prepare(root) {
@@ -137,7 +137,7 @@ describe('a directory that may not be read', () => {
     ])
   })
 
-  it('below a new one is named, and its neighbours are seen', async () => {
+  it('reports an unreadable directory in a new one and follows its siblings', async () => {
     const scene = await openTreeScene({
       around: (path, real) => (path === 'new/closed' ? closed(real) : real),
     })

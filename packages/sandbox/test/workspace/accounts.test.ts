@@ -8,7 +8,7 @@ if (skipped) console.warn('SKIPPED: no users are made: it takes root and bwrap.'
 const writable = { isolation: 'bubblewrap', rootfs: 'writable' } as const
 
 describe.skipIf(skipped)('users and groups', () => {
-  it('are there before anything else, for commands and for set-up, and again after each start', async () => {
+  it('creates accounts before all other steps, and again after each start', async () => {
     const scene = await openScene()
     const workspace = {
       users: ['ann', { name: 'bob', groups: ['crew', 'ann'] }, { name: 'crew', groups: [] }],
@@ -38,7 +38,7 @@ describe.skipIf(skipped)('users and groups', () => {
     expect(spawnSync('id', ['ann']).status).not.toBe(0)
   })
 
-  it('may be there already', async () => {
+  it('accepts accounts that already exist', async () => {
     const scene = await openScene()
     const sandbox = await scene.prepare(
       { users: ['daemon', { name: 'nobody', groups: ['crew'] }, 'root', 'sandbox'], groups: ['daemon'] },
@@ -47,7 +47,7 @@ describe.skipIf(skipped)('users and groups', () => {
     expect(await say(sandbox, 'id -Gn nobody; id -u sandbox')).toBe('nogroup crew\n1000')
   })
 
-  it('that its root makes later are found too, and none that could be somebody else', async () => {
+  it('finds accounts that root of the sandbox creates later, and no ambiguous ones', async () => {
     const scene = await openScene()
     const sandbox = await scene.prepare({ groups: ['crew'] }, writable)
     const root = { user: 'root' }
@@ -66,7 +66,7 @@ describe.skipIf(skipped)('users and groups', () => {
     expect(await say(sandbox, 'id -u', 'root')).toBe('0')
   })
 
-  it('that cannot be made fail the start of a sandbox that goes on, and its workspace stays', async () => {
+  it('fails a later start if accounts cannot be created, and keeps the workspace', async () => {
     const scene = await openScene()
     const sandbox = await scene.prepare({ users: ['ann'], files: { kept: 'x' } }, writable)
     await sandbox.close()
@@ -77,7 +77,7 @@ describe.skipIf(skipped)('users and groups', () => {
     expect(await say(again, 'cat kept')).toBe('x')
   })
 
-  it('take a system of its own', async () => {
+  it('requires a root file system of its own for accounts', async () => {
     const scene = await openScene()
     await expect(scene.prepare({ users: ['ann'] }, { isolation: 'bubblewrap' })).rejects.toMatchObject({
       code: 'unsupported',
@@ -87,7 +87,7 @@ describe.skipIf(skipped)('users and groups', () => {
   })
 })
 
-it('are never made on this machine itself', async () => {
+it('never creates accounts on the host', async () => {
   const scene = await openScene()
   const before = readFileSync('/etc/passwd', 'utf8')
   const failing = scene.prepare(
@@ -102,7 +102,7 @@ it('are never made on this machine itself', async () => {
   expect(readFileSync('/etc/passwd', 'utf8')).toBe(before)
 })
 
-it('are not made where isolation was asked for and is not to be had', async () => {
+it('creates no accounts if isolation is requested but unavailable', async () => {
   const scene = await openScene()
   const path = process.env.PATH
   process.env.PATH = '/nowhere'

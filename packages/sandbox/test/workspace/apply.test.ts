@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { folder, isolations, openScene, say } from './prepared.ts'
 
 describe.each(isolations)('a manifest under isolation %s', (isolation) => {
-  it('makes directories, files, copies and commands in this order, each step an operation of its own', async () => {
+  it('applies directories, files, copies and commands in this order, each as its own operation', async () => {
     const scene = await openScene()
     const source = folder()
     writeFileSync(join(source, 'given.txt'), 'given')
@@ -48,7 +48,7 @@ describe.each(isolations)('a manifest under isolation %s', (isolation) => {
     expect(ready).toBeGreaterThan(events.findIndex(({ data }) => data.name === 'copies'))
   })
 
-  it('gives its variables to every command, alone, at once and later, and those of a step to that step', async () => {
+  it("passes the manifest's variables to every command, and a step's variables to that step", async () => {
     const scene = await openScene()
     // A value with both kinds of quotes must survive a shell: tanstack-ai B5.
     const hard = 'two  words "double" \'single\' $HOME `x` \\ \n end'
@@ -79,7 +79,7 @@ describe.each(isolations)('a manifest under isolation %s', (isolation) => {
     expect(await say(sandbox, 'printf %s "$HARD"')).toBe(hard)
   })
 
-  it('runs no more of a group at once than it may, and that many', async () => {
+  it('runs exactly as many steps of a group in parallel as allowed', async () => {
     const scene = await openScene()
     const counted = (own: string, other?: string) =>
       [
@@ -91,7 +91,7 @@ describe.each(isolations)('a manifest under isolation %s', (isolation) => {
     const sandbox = await scene.prepare(
       {
         directories: ['running', 'met'],
-        // The first two wait for each other: alone, neither would end.
+        // The first two wait for each other, so that neither ends alone.
         setup: [
           {
             parallel: [
@@ -110,7 +110,7 @@ describe.each(isolations)('a manifest under isolation %s', (isolation) => {
     expect(Math.max(...seen)).toBe(2)
   })
 
-  it('fills a workspace that was given, and one that already has its folder', async () => {
+  it('fills a given workspace, and one whose folder already exists', async () => {
     const scene = await openScene()
     const root = join(folder(), 'project')
     mkdirSync(root)

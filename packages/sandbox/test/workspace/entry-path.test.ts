@@ -8,7 +8,7 @@ describe('the path of an entry', () => {
     ['./a//b/', ['a', 'b']],
     ['.', []],
     ['a b/…', ['a b', '…']],
-  ])('reads %j', (path, names) => {
+  ])('parses the path %j', (path, names) => {
     expect(entryPath('x', path)).toEqual(names)
   })
 
@@ -26,7 +26,7 @@ describe('the path of an entry', () => {
     'a'.repeat(5_000),
     5,
     null,
-  ])('refuses %j, and says where', (path) => {
+  ])('refuses the path %j and names its field', (path) => {
     expect(() => entryPath('workspace.files', path)).toThrow(
       expect.objectContaining({
         code: 'argument_invalid',
@@ -35,7 +35,7 @@ describe('the path of an entry', () => {
     )
   })
 
-  it('never leads out of the workspace, whatever is given', () => {
+  it('no accepted path leads outside the workspace', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('..', '.', '', 'a', 'b'), { maxLength: 6 }), (parts) => {
         const path = parts.join('/')
@@ -61,7 +61,7 @@ describe('two entries', () => {
   const clash = (a: ManifestEntry, b: ManifestEntry) =>
     isSame(a, b) || (a.inside === 'closed' && isInside(a, b)) || (b.inside === 'closed' && isInside(b, a))
 
-  it('overlap exactly when one is in the place of the other, in whatever order they come', () => {
+  it('finds an overlap exactly if one entry is at or inside the other, in any order', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 8 }), (given) => {
         const entries = given.map((one, at) => ({ ...one, field: `#${at}` }))

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { commandPolicy } from '../../src/index.ts'
 import { folder, isolations, openScene, processesWith, say } from './prepared.ts'
 
-/** An argument that no other process has. */
+/** A unique argument, to find the process by. */
 const unique = () => `4${Math.floor(Math.random() * 1e9)}.25`
 
 describe.each(isolations)('a set-up that fails under isolation %s', (isolation) => {
-  it('says which step, how it ended and what it said last, and leaves nothing but the journal', async () => {
+  it('reports the step, its exit and its last output, and leaves nothing but the journal', async () => {
     const scene = await openScene()
     const word = unique()
     const failing = scene.prepare(
@@ -53,7 +53,7 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
     expect(events.some(({ type }) => type === 'sandbox.ready')).toBe(false)
   })
 
-  it('takes a workspace that was given back to empty, and leaves what was around it', async () => {
+  it('empties a given workspace and leaves its surroundings', async () => {
     const scene = await openScene()
     const above = folder()
     const root = join(above, 'project')
@@ -70,7 +70,7 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
     expect(scene.left()).toEqual([])
   })
 
-  it('can be corrected and begun again under the same id', async () => {
+  it('can be fixed and run again under the same id', async () => {
     const scene = await openScene()
     await expect(scene.prepare({ files: { a: 'x' }, setup: ['false'] }, { isolation })).rejects.toMatchObject(
       {
@@ -81,7 +81,7 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
     expect(await say(sandbox, 'ls')).toBe('a')
   })
 
-  it('tells a step that is killed and one that takes too long', async () => {
+  it('reports a killed step and a step that timed out', async () => {
     const scene = await openScene()
     await expect(scene.prepare({ setup: ['kill -9 $$'] }, { isolation })).rejects.toMatchObject({
       code: 'setup_failed',
@@ -100,7 +100,7 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
     expect(scene.left()).toEqual([])
   })
 
-  it('ends the others of its group and waits for them, and begins no more', async () => {
+  it('aborts the other steps of the group, awaits them, and starts no more', async () => {
     const scene = await openScene()
     const word = unique()
     const failing = scene.prepare(
@@ -136,7 +136,7 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
     expect(ended.map(({ data }) => data.outcome).toSorted()).toEqual(['cancelled', 'failed'])
   })
 
-  it('is what a command that the policy denies makes of it: it does not run', async () => {
+  it('a command that the policy denies does not run and fails the setup', async () => {
     const scene = await openScene()
     const outside = join(folder(), 'touched')
     const failing = scene.prepare(
@@ -151,17 +151,17 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
     expect(scene.left()).toEqual([])
   })
 
-  it('is what calling it off makes of it', async () => {
+  it('a cancelled setup fails as cancelled and leaves nothing', async () => {
     const scene = await openScene()
     const word = unique()
-    const calling = new AbortController()
+    const cancellation = new AbortController()
     const failing = scene.prepare(
       { files: { a: 'x' }, setup: [`touch begun; sleep ${word}`, 'touch never'] },
-      { isolation, signal: calling.signal },
+      { isolation, signal: cancellation.signal },
     )
     failing.catch(() => undefined)
     await expect.poll(() => processesWith(word).length, { timeout: 20_000 }).toBeGreaterThan(0)
-    calling.abort(new Error('enough'))
+    cancellation.abort(new Error('enough'))
     await expect(failing).rejects.toMatchObject({ code: 'cancelled' })
     expect(processesWith(word)).toEqual([])
     expect(scene.left()).toEqual([])
@@ -171,11 +171,11 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
     expect(applied?.data).toMatchObject({ outcome: 'cancelled' })
   })
 
-  it('is no failure once it is over: calling it off then does nothing', async () => {
+  it('aborting the signal after the setup has no effect', async () => {
     const scene = await openScene()
-    const calling = new AbortController()
-    const sandbox = await scene.prepare({ files: { a: 'x' } }, { isolation, signal: calling.signal })
-    calling.abort()
+    const cancellation = new AbortController()
+    const sandbox = await scene.prepare({ files: { a: 'x' } }, { isolation, signal: cancellation.signal })
+    cancellation.abort()
     expect(await say(sandbox, 'cat a')).toBe('x')
     await sandbox.lifecycle.stop()
     await sandbox.lifecycle.start()
@@ -183,7 +183,7 @@ describe.each(isolations)('a set-up that fails under isolation %s', (isolation) 
   })
 })
 
-it('does nothing at all when it was called off before', async () => {
+it('does nothing if the signal is already aborted', async () => {
   const scene = await openScene()
   const failing = scene.prepare({ files: { a: 'x' } }, { isolation: 'none', signal: AbortSignal.abort() })
   await expect(failing).rejects.toMatchObject({ code: 'cancelled' })

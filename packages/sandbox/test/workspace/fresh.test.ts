@@ -10,7 +10,7 @@ import { folder, openScene, prepare, processesWith, say } from './prepared.ts'
 
 const isolation = 'none'
 
-it('is for an empty workspace: another one is refused and stays as it is', async () => {
+it('refuses a workspace that is not empty and leaves it unchanged', async () => {
   const scene = await openScene()
   const root = folder()
   writeFileSync(join(root, 'mine'), 'x')
@@ -24,7 +24,7 @@ it('is for an empty workspace: another one is refused and stays as it is', async
   expect(await say(sandbox, 'ls')).toBe('mine')
 })
 
-it('is applied once: the same id again gets its variables and nothing else', async () => {
+it('applies a manifest once; a later start only gets its variables', async () => {
   const scene = await openScene()
   const workspace = { files: { a: 'first' }, env: { A: '1' }, setup: ['echo run >> runs'] }
   const first = await scene.prepare(workspace, { isolation })
@@ -41,7 +41,7 @@ it('is applied once: the same id again gets its variables and nothing else', asy
   expect(applied).toHaveLength(1)
 })
 
-it('refuses a sandbox that has lived without one', async () => {
+it('refuses a manifest for a sandbox that was started without one', async () => {
   const scene = await openScene()
   const { data, store, id } = scene
   const before = await createLocalSandbox({ provider: local({ data, isolation }), store, id })
@@ -52,7 +52,7 @@ it('refuses a sandbox that has lived without one', async () => {
   })
 })
 
-it('prepares a sandbox again that was destroyed', async () => {
+it('prepares a destroyed sandbox again', async () => {
   const scene = await openScene()
   const first = await scene.prepare({ setup: ['touch made'] }, { isolation })
   await first.lifecycle.destroy()
@@ -61,7 +61,7 @@ it('prepares a sandbox again that was destroyed', async () => {
   expect(await say(again, 'ls')).toBe('made')
 })
 
-it('a workspace that another store has filled is not fresh', async () => {
+it('refuses a workspace that was prepared with another store', async () => {
   const scene = await openScene()
   await (await scene.prepare({ files: { a: 'x' } }, { isolation })).close()
   const store = await openStore(memoryStore())
@@ -71,7 +71,7 @@ it('a workspace that another store has filled is not fresh', async () => {
   })
 })
 
-it('is not applied twice at once', async () => {
+it('does not apply a manifest twice concurrently', async () => {
   const scene = await openScene()
   const first = scene.prepare({ setup: ['touch begun; until [ -e go ]; do sleep 0.01; done'] }, { isolation })
   const root = join(scene.data, 'sandboxes', scene.id, 'workspace')
@@ -84,7 +84,7 @@ it('is not applied twice at once', async () => {
 })
 
 describe('a host that dies halfway', () => {
-  /** Until the second step runs; then it is killed. */
+  /** Waits until the second step runs, then kills the host. */
   async function dieHalfway(data: string, root?: string) {
     const path = join(folder(), 'journal')
     const word = `4${Math.floor(Math.random() * 1e9)}.5`
@@ -104,7 +104,7 @@ describe('a host that dies halfway', () => {
     return store
   }
 
-  it('leaves a workspace of our own that is prepared from the beginning the next time', async () => {
+  it('prepares a managed workspace from scratch after the host died', async () => {
     const data = folder()
     const store = await dieHalfway(data)
     const workspace = { files: { whole: 'x' }, setup: ['ls > seen'] }

@@ -23,7 +23,7 @@ function formsOf(secret: string): string[] {
 }
 
 describe.each(isolations)('a repository under isolation %s', (isolation) => {
-  it('is cloned by the git inside, its last commit alone', async () => {
+  it('clones the last commit with the git of the sandbox', async () => {
     const scene = await openScene()
     const { place, path, env } = makeRepository()
     const sandbox = await scene.prepare(
@@ -52,7 +52,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     ['a branch', 'other', 1, 'one|other|1'],
     ['a tag', 'v1', 1, 'one||1'],
     ['all of a branch', 'main', 'full', 'two|main|2'],
-  ] as const)('has %s', async (_, ref, depth, expected) => {
+  ] as const)('checks out %s', async (_, ref, depth, expected) => {
     const { place, path, env } = makeRepository()
     const sandbox = await prepare(
       { git: { '.': { url: `file://${path}`, ref, depth } }, env },
@@ -65,7 +65,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     expect(seen).toBe(expected)
   })
 
-  it.each([1, 'full'] as const)('has a commit by its sha, with a depth of %s', async (depth) => {
+  it.each([1, 'full'] as const)('checks out a commit by its sha, with a depth of %s', async (depth) => {
     const { place, path, env, first } = makeRepository()
     const sandbox = await prepare(
       { git: { 'a/b': { url: `file://${path}`, ref: first, depth } }, env },
@@ -76,7 +76,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     ).toBe(`one\n${first}\nfile://${path}`)
   })
 
-  it('fails with what git said last', async () => {
+  it('fails with the last output of git', async () => {
     const scene = await openScene()
     const { place, path, env } = makeRepository()
     const failing = scene.prepare(
@@ -91,7 +91,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     expect(scene.left()).toEqual([])
   })
 
-  it('says that there is no git', async () => {
+  it('reports a missing git', async () => {
     const scene = await openScene()
     const failing = scene.prepare(
       { git: { app: { url: 'https://h.example/x.git' } }, env: { PATH: '/nowhere' } },
@@ -104,7 +104,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     })
   })
 
-  it('is not cloned where the policy denies it', async () => {
+  it('does not clone if the policy denies it', async () => {
     const { place, path, env } = makeRepository()
     const failing = prepare(
       { git: { app: { url: `file://${path}` } }, env },
@@ -117,7 +117,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     await expect(failing).rejects.toMatchObject({ code: 'setup_failed', details: { code: 'gate_refused' } })
   })
 
-  it('takes credentials that are nowhere afterwards: not in the workspace, not in the journal', async () => {
+  it('leaves the credentials neither in the workspace nor in the journal', async () => {
     const repository = makeRepository()
     const token = `tok-${newId('operation').slice(3)}`
     const { port, authorizations } = await serveRepository(repository, token)
@@ -133,7 +133,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
             credentials: { username: 'me', token },
           },
         },
-        // Whatever programs tell, also much of it at once, is looked through as well.
+        // The output of programs is searched as well, also large output.
         setup: [
           'env',
           'git -C app config --list --show-origin',
@@ -158,7 +158,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
       for (const place of [kept, journaled, stored]) expect(place.includes(form)).toBe(false)
   })
 
-  it('keeps what a server says of credentials out of its error', async () => {
+  it('masks credentials that a server echoes in the error', async () => {
     const scene = await openScene()
     const repository = makeRepository()
     const token = 'tok-hunter-two-and-twenty'
@@ -179,7 +179,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
   })
 })
 
-it('has no prompt: a server that wants a password gets none and the clone ends', async () => {
+it('fails without a prompt if a server requires a password', async () => {
   const repository = makeRepository()
   const { port, authorizations } = await serveRepository(repository, 'something')
   await expect(
@@ -194,7 +194,7 @@ it('has no prompt: a server that wants a password gets none and the clone ends',
   expect(authorizations).toEqual([])
 })
 
-it('gives credentials to no other server, wherever the first one leads', async () => {
+it('sends credentials to no other server after a redirect', async () => {
   const repository = makeRepository()
   const token = 'tok-for-one-server-only'
   const other = await serveRepository(repository, token)
@@ -207,7 +207,7 @@ it('gives credentials to no other server, wherever the first one leads', async (
   expect(other.authorizations).toEqual([])
 })
 
-it('keeps the settings of git that come with the environment', async () => {
+it('keeps git settings from the environment', async () => {
   const repository = makeRepository()
   const token = 'tok-beside-other-settings'
   const { port } = await serveRepository(repository, token)
@@ -229,7 +229,7 @@ it('keeps the settings of git that come with the environment', async () => {
   expect(await say(sandbox, 'cat app/file.txt two/file.txt')).toBe('twotwo')
 })
 
-it('forgets secrets with the sandbox, so that a store never fills with them', async () => {
+it('unregisters the secrets with the sandbox, so that the store does not accumulate them', async () => {
   const scene = await openScene()
   const repository = makeRepository()
   const token = 'tok-forgotten-afterwards'

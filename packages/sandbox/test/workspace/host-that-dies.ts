@@ -1,7 +1,7 @@
 import { openStore, sqliteStore } from '@vitrine/journal'
 import { createLocalSandbox, local } from '../../src/index.ts'
 
-/** Prepares a sandbox and never comes to the end of it. */
+/** Prepares a sandbox and never finishes. */
 const { data, path, word, root } = JSON.parse(process.argv[2] ?? '{}')
 const asked = {
   provider: local({ data, isolation: 'none', ...(root && { root }) }),

@@ -32,7 +32,7 @@ function makeProject(): string {
 }
 
 describe.each(isolations)('a copy from this machine under isolation %s', (isolation) => {
-  it('has modes, times and links, and not what is ignored', async () => {
+  it('copies modes, times and links, and skips ignored entries', async () => {
     const scene = await openScene()
     const source = makeProject()
     const sandbox = await scene.prepare(
@@ -47,27 +47,27 @@ describe.each(isolations)('a copy from this machine under isolation %s', (isolat
     expect([script.mode & 0o7777, script.mtimeMs]).toEqual([0o750, 1_000_000_000_000])
     expect(lstatSync(join(app, 'src/deep')).mtimeMs).toBe(1_100_000_000_000)
     expect(lstatSync(join(app, 'empty')).mode & 0o7777).toBe(0o711)
-    // It belongs to whoever works in the sandbox.
+    // It belongs to the user of the sandbox.
     expect(await say(sandbox, 'cd code/app && ./run && echo more >> src/deep/run.sh && echo changed')).toBe(
       'copied\nchanged',
     )
     expect(readFileSync(join(source, 'src/deep/run.sh'), 'utf8')).not.toContain('more')
   })
 
-  it('may be the whole workspace, or one file under another name', async () => {
+  it('copies into the whole workspace, or one file under another name', async () => {
     const scene = await openScene()
     const source = makeProject()
     const whole = await scene.prepare({ copy: { '.': source } }, { isolation })
     expect(readdirSync(whole.root).toSorted()).toEqual(['empty', 'node_modules', 'run', 'src'])
     const other = await openScene()
-    // A link that is given is followed: it is the configuration's own.
+    // A link given as the source is followed, since it comes from the configuration.
     const one = await other.prepare({ copy: { 'bin/tool': join(source, 'run') } }, { isolation })
     expect(await say(one, 'bin/tool; stat -c %a bin/tool; stat -c %Y bin/tool')).toBe(
       'copied\n750\n1000000000',
     )
   })
 
-  it('is refused by the name of a link that leads out, and then nothing is there', async () => {
+  it('refuses a copy with a link that leads outside, names it, and leaves nothing behind', async () => {
     const scene = await openScene()
     const source = makeProject()
     symlinkSync('../../../etc/passwd', join(source, 'src/away'))
@@ -81,7 +81,7 @@ describe.each(isolations)('a copy from this machine under isolation %s', (isolat
   })
 })
 
-it('fails by name when the source is missing or neither a file nor a directory, before anything is done', async () => {
+it('fails before any step when a source is missing or neither a file nor a directory', async () => {
   const scene = await openScene()
   const place = folder()
   const missing = join(place, 'missing')
@@ -96,7 +96,7 @@ it('fails by name when the source is missing or neither a file nor a directory, 
   expect(await scene.events()).toEqual([])
 })
 
-it('does not copy the folder that it copies into', async () => {
+it('refuses to copy a folder into itself', async () => {
   const scene = await openScene()
   await expect(scene.prepare({ copy: { app: scene.data } }, { isolation: 'none' })).rejects.toMatchObject({
     code: 'argument_invalid',
@@ -104,7 +104,7 @@ it('does not copy the folder that it copies into', async () => {
   })
 })
 
-it('passes over FIFOs and sockets, and counts them', async () => {
+it('skips and counts FIFOs and sockets', async () => {
   const scene = await openScene()
   const source = folder()
   execFileSync('mkfifo', [join(source, 'fifo')])

@@ -26,14 +26,14 @@ if (!hasBubblewrap) console.warn('SKIPPED: nothing is prepared under isolation: 
 
 export const isolations = hasBubblewrap ? (['none', 'bubblewrap'] as const) : (['none'] as const)
 
-/** A folder that is gone after the test. Not below /tmp: a sandbox has a /tmp of its own. */
+/** A folder that is removed after the test. Not below /tmp, since a sandbox has its own /tmp. */
 export function folder(): string {
   const path = mkdtempSync(join('/var/tmp', 'vitrine-test-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
 
-/** Somewhere to prepare sandboxes in, with everything that they leave in sight. */
+/** A data folder to prepare sandboxes in, with access to everything that they leave. */
 export async function openScene() {
   const data = folder()
   const store = await openStore(memoryStore())
@@ -92,7 +92,7 @@ export async function prepare(
   return sandbox
 }
 
-/** Living processes of this machine with that word among their arguments. */
+/** Running processes of the host with that word in their arguments. */
 export function processesWith(word: string): number[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return []

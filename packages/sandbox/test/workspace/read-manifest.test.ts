@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { readManifest } from '../../src/workspace/read-manifest.ts'
 
 describe('a manifest', () => {
-  it('may be empty', () => {
+  it('accepts an empty manifest', () => {
     expect(readManifest({})).toEqual({
       groups: [],
       users: [],
@@ -17,7 +17,7 @@ describe('a manifest', () => {
     })
   })
 
-  it('is read whole, with nothing left open', () => {
+  it('reads a complete manifest and fills in all defaults', () => {
     const bytes = new Uint8Array([1])
     const plan = readManifest({
       files: { './a//b': 'x', 'a/c': { content: bytes, mode: 0o600 } },
@@ -63,7 +63,7 @@ describe('a manifest', () => {
       env: { A: '' },
       concurrency: 1,
     })
-    // Outer directories first, so that a mode is that of the directory that was asked for.
+    // Outer directories first, so that each mode applies to its own directory.
     expect(plan.directories.map(({ path }) => path)).toEqual(['d', 'a', 'd/e'])
     expect(plan.setup.map((group) => group.map(({ name, field }) => [name, field]))).toEqual([
       [['ls', 'workspace.setup[0]']],
@@ -145,13 +145,13 @@ describe('a manifest', () => {
     ['workspace.setup[0].parallel[1]', { setup: [{ parallel: ['x', null] }] }],
     ['workspace.concurrency', { concurrency: 0 }],
   ]
-  it.each(refused)('is refused with the place that is wrong: %s', (named, manifest) => {
+  it.each(refused)('refuses an invalid manifest and names the field: %s', (named, manifest) => {
     expect(() => readManifest(manifest)).toThrow(
       expect.objectContaining({ code: 'argument_invalid', message: expect.stringContaining(named) }),
     )
   })
 
-  it('never has its secrets in the words of a refusal', () => {
+  it('never shows secrets in an error', () => {
     for (const [, manifest] of refused) {
       try {
         readManifest(manifest)
@@ -161,7 +161,7 @@ describe('a manifest', () => {
     }
   })
 
-  it('is read or refused with a code, whatever it is', () => {
+  it('reads any input or refuses it with a code', () => {
     const value = fc.oneof(
       fc.anything({ withBigInt: true, withMap: true, withTypedArray: true, withNullPrototype: true }),
       fc.constantFrom('a', 'a/b', '..', ['ls'], { run: 'ls' }, { parallel: [] }),

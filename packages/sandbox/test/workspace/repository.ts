@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { folder } from './prepared.ts'
 
 export interface Repository {
-  /** Holds the repository and what git needs to trust it: to be bound into a sandbox. */
+  /** The folder with the repository and the git configuration that trusts it, to be bound into a sandbox. */
   readonly place: string
   readonly path: string
   readonly first: string
@@ -22,7 +22,7 @@ export function makeRepository(): Repository {
   const path = join(place, 'repo.git')
   mkdirSync(work)
   const config = join(place, 'gitconfig')
-  // Inside, the repository belongs to nobody that is known there.
+  // In the sandbox, the repository's owner is unknown.
   writeFileSync(config, '[safe]\n\tdirectory = *\n[user]\n\tname = x\n\temail = x@example.org\n')
   const env = { GIT_CONFIG_GLOBAL: config, GIT_CONFIG_NOSYSTEM: '1' }
   const git = (...args: string[]) =>
@@ -49,7 +49,7 @@ export interface GitServer {
   readonly authorizations: readonly string[]
 }
 
-/** Serves a bare repository as plain files to whoever has the password. `deny` says why it is still not enough. */
+/** Serves a bare repository as plain files to clients with the password. `deny` is an error that it sends nevertheless. */
 export async function serveRepository(
   { path }: Repository,
   password: string,
@@ -79,7 +79,7 @@ export async function serveRepository(
   return { port: await listen(server), authorizations }
 }
 
-/** A server that sends everybody elsewhere. */
+/** A server that redirects every request. */
 export async function redirectTo(place: string): Promise<{ readonly port: number; requests(): number }> {
   let requests = 0
   const server = createServer((request, response) => {

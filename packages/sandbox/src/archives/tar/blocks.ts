@@ -1,6 +1,6 @@
 export const blockBytes = 512
 
-/** How much is missing to a whole block. */
+/** The bytes missing to a whole block. */
 export function paddingOf(size: number): number {
   return (blockBytes - (size % blockBytes)) % blockBytes
 }
@@ -8,7 +8,7 @@ export function paddingOf(size: number): number {
 const checksumAt = 148
 const checksumBytes = 8
 
-/** The sum of a header's bytes, its own field taken for spaces. */
+/** The sum of a header's bytes, with the checksum field counted as spaces. */
 export function checksumOf(buffer: Buffer, at: number): number {
   let sum = checksumBytes * 0x20
   for (let index = at; index < at + checksumAt; index += 1) sum += buffer[index]!

@@ -2,8 +2,8 @@ import { invalid } from '../refusal.ts'
 import { blockBytes, checksumOf } from './blocks.ts'
 import { readNumber } from './numbers.ts'
 
-/** The fields of a header that count here. Owners are not restored. */
-export interface Header {
+/** The header fields that are used. Owners are not restored. */
+export interface TarHeader {
   readonly name: Buffer
   readonly mode: number
   readonly size: number
@@ -19,8 +19,8 @@ export function isZero(block: Buffer): boolean {
   return block[0] === 0 && block.equals(zeros)
 }
 
-/** Reads a header that is not zero. */
-export function readHeader(block: Buffer): Header {
+/** Parses a header block, which must not be a zero block. */
+export function readHeader(block: Buffer): TarHeader {
   checkSum(block)
   const name = textAt(block, 0, 100)
   const posix = block.toString('latin1', 257, 263) === 'ustar\0'
@@ -38,12 +38,12 @@ export function readHeader(block: Buffer): Header {
 }
 
 function checkSum(block: Buffer): void {
-  const said = readNumber(block, 148, 8)
-  if (said !== checksumOf(block, 0) && said !== signedChecksum(block))
-    throw invalid('is damaged or no tar: the sum of a header is wrong')
+  const stored = readNumber(block, 148, 8)
+  if (stored !== checksumOf(block, 0) && stored !== signedChecksum(block))
+    throw invalid('is damaged or not a tar: the checksum of a header is wrong')
 }
 
-/** As some old programs wrote it. */
+/** Some old programs computed the checksum with signed bytes. */
 function signedChecksum(block: Buffer): number {
   let sum = checksumOf(block, 0)
   for (let index = 0; index < blockBytes; index += 1)
@@ -51,7 +51,7 @@ function signedChecksum(block: Buffer): number {
   return sum
 }
 
-/** A copy: the block is written over. */
+/** Copies a text field, because the block's memory is reused. */
 function textAt(block: Buffer, at: number, length: number): Buffer {
   const end = block.indexOf(0, at)
   return Buffer.from(block.subarray(at, end < 0 || end > at + length ? at + length : end))

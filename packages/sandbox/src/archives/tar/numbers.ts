@@ -3,7 +3,7 @@ import { invalid } from '../refusal.ts'
 const space = 0x20
 const zero = 0x30
 
-/** A number of a header: octal text, or base 256 where the first bit is set. */
+/** Reads a number of a header: octal text, or base 256 if the first bit is set. */
 export function readNumber(block: Buffer, at: number, length: number): number {
   const first = block[at]!
   if (first === 0x80 || first === 0xff) return readBase256(block, at, length)
@@ -16,7 +16,7 @@ export function readNumber(block: Buffer, at: number, length: number): number {
       continue
     }
     const digit = byte - zero
-    if (digit < 0 || digit > 7) throw invalid('has a header with a number that is none')
+    if (digit < 0 || digit > 7) throw invalid('has a header with an invalid number')
     value = value * 8 + digit
     digits += 1
   }
@@ -32,7 +32,7 @@ function readBase256(block: Buffer, at: number, length: number): number {
   return value
 }
 
-/** Octal text that fills the field up to its last byte. */
+/** Writes octal text that fills the field up to its last byte, which is NUL. */
 export function writeOctal(block: Buffer, at: number, length: number, value: number): void {
   let rest = value
   for (let index = at + length - 2; index >= at; index -= 1) {

@@ -2,7 +2,7 @@ import { VitrineError } from '@vitrine/protocol'
 import { fromBytes } from '../../files/exact-text.ts'
 import { invalid } from '../refusal.ts'
 
-/** More than any honest header needs. */
+/** Larger than any legitimate header. */
 export const maxPaxBytes = 1024 * 1024
 
 export type PaxRecords = ReadonlyMap<string, string>
@@ -11,10 +11,10 @@ const equals = 0x3d
 const newline = 0x0a
 const space = 0x20
 
-/** Attributes are bytes, and are not restored. */
+/** Extended attributes may contain NUL bytes; they are not restored. */
 const bytesAllowed = /^(SCHILY|LIBARCHIVE)\.xattr\./
 
-/** Reads `length key=value\n` again and again, where a length counts bytes and itself. */
+/** Parses records `length key=value\n`, where the length is in bytes and includes itself. */
 export function readPax(body: Buffer): PaxRecords {
   const records = new Map<string, string>()
   for (let at = 0; at < body.length; ) {
@@ -48,7 +48,7 @@ function recordLength(body: Buffer, at: number): number {
   throw invalid('has an extended header that cannot be read')
 }
 
-/** A header for all members that follow would change what they mean; `git archive` writes one with a comment. */
+/** Refuses a global header, which would change all following members, except the comment that `git archive` writes. */
 export function checkGlobal(records: PaxRecords): void {
   for (const key of records.keys())
     if (key !== 'comment')
@@ -58,7 +58,7 @@ export function checkGlobal(records: PaxRecords): void {
       )
 }
 
-/** A whole number that is not negative. */
+/** Reads a non-negative integer. */
 export function paxNumber(records: PaxRecords, key: string): number | undefined {
   const text = records.get(key)
   if (text === undefined) return undefined
@@ -74,7 +74,7 @@ export function paxTime(records: PaxRecords): number | undefined {
   return Number(text)
 }
 
-/** One record. Its length counts its own digits. */
+/** Builds one record. Its length includes its own digits. */
 export function paxRecord(key: string, value: string | Buffer): Buffer {
   const rest = 3 + key.length + (typeof value === 'string' ? Buffer.byteLength(value) : value.length)
   let length = rest + 1

@@ -2,11 +2,11 @@ import { fromBytes } from '../../files/exact-text.ts'
 import type { Extent, Member, MemberKind } from '../member.ts'
 import { invalid, refusal } from '../refusal.ts'
 import { blockBytes, paddingOf } from './blocks.ts'
-import { type Header, isZero, readHeader } from './header.ts'
+import { isZero, readHeader, type TarHeader } from './header.ts'
 import { checkGlobal, maxPaxBytes, type PaxRecords, paxNumber, paxTime, readPax } from './pax.ts'
 import { hasMoreMap, headerMap, type SparseMap, textMap } from './sparse-map.ts'
 
-/** The pieces of a tar in their order. A member is followed by its content and its end. */
+/** A parsed piece of a tar. A member is followed by its data and its end. */
 export type TarPiece =
   | { readonly kind: 'member'; readonly member: Member }
   | { readonly kind: 'data'; readonly at: number; readonly bytes: Buffer }
@@ -29,8 +29,8 @@ type State = 'header' | 'extension' | 'map' | 'data' | 'padding' | 'zero' | 'ove
 const nothing: Buffer = Buffer.alloc(0)
 
 /**
- * Reads a tar from chunks of any size: push one, take pieces until there is none, push the next. Nothing is held but
- * a header, and a piece is good until the next push.
+ * Parses a tar from chunks of any size: push a chunk, call `next()` until it returns undefined, push the next chunk. It
+ * buffers at most one header, and a piece is valid until the next push.
  */
 export class TarReader {
   #state: State = 'header'
@@ -38,13 +38,13 @@ export class TarReader {
   #at = 0
   #partial: { readonly bytes: Buffer; filled: number } | undefined
 
-  /** Data of the extension headers that precede a member. */
-  #extension: Header | undefined
+  /** Extension headers for the next member. */
+  #extension: TarHeader | undefined
   #pax: PaxRecords | undefined
   #longName: string | undefined
   #longTarget: string | undefined
 
-  /** The member at hand. */
+  /** The current member. */
   #stored = 0
   #padding = 0
   #member: Member | undefined
@@ -58,8 +58,8 @@ export class TarReader {
     this.#at = 0
   }
 
-  /** True once the end of the archive was read; what follows means nothing. */
-  get over(): boolean {
+  /** True after the end of the archive; further bytes are ignored. */
+  get isOver(): boolean {
     return this.#state === 'over'
   }
 
@@ -74,10 +74,10 @@ export class TarReader {
     }
   }
 
-  /** To be called when there are no more chunks. */
+  /** Called after the last chunk; throws if the archive is incomplete. */
   finish(): void {
     const whole = this.#state === 'over' || (this.#state === 'zero' && this.#partial === undefined)
-    if (!whole) throw invalid('is cut off')
+    if (!whole) throw invalid('is truncated')
   }
 
   #wanted(): number {
@@ -91,7 +91,7 @@ export class TarReader {
     switch (this.#state) {
       case 'header':
         if (!isZero(bytes)) return this.#readHeader(bytes)
-        if (this.#isPending()) throw invalid('ends after a header that is for a member')
+        if (this.#isPending()) throw invalid('ends after an extended header without its member')
         this.#state = 'zero'
         return undefined
       case 'zero':
@@ -124,7 +124,7 @@ export class TarReader {
     const target = pax?.get('linkpath') ?? this.#longTarget ?? fromBytes(header.target)
     const kind = kindOf(header, name)
     const stored = (pax && paxNumber(pax, 'size')) ?? header.size
-    if (kind !== 'file' && stored !== 0) throw refusal(name, `is a ${kind} and yet has content`)
+    if (kind !== 'file' && stored !== 0) throw refusal(name, `is a ${kind} but has content`)
     const sparse = header.type === 'S' ? headerMap(name, block) : paxSparse(name, pax)
     const size = sparse?.size ?? stored
     const mtime = (pax && paxTime(pax)) ?? header.mtime
@@ -160,7 +160,7 @@ export class TarReader {
   #readMap(block: Buffer): TarPiece | undefined {
     const more = this.#map!.take(block)
     if (this.#map!.counted) this.#stored -= blockBytes
-    if (this.#stored < 0) throw refusal(this.#member!.name, 'is a sparse file whose map is wrong')
+    if (this.#stored < 0) throw refusal(this.#member!.name, 'is a sparse file with an invalid map')
     return more === 'whole' ? this.#beginSparse() : undefined
   }
 
@@ -168,7 +168,7 @@ export class TarReader {
     const { extents } = this.#map!
     this.#map = undefined
     const length = extents.reduce((sum, extent) => sum + extent.length, 0)
-    if (length !== this.#stored) throw refusal(this.#member!.name, 'is a sparse file whose map is wrong')
+    if (length !== this.#stored) throw refusal(this.#member!.name, 'is a sparse file with an invalid map')
     return this.#begin(extents)
   }
 
@@ -208,7 +208,7 @@ export class TarReader {
     return this.#pax !== undefined || this.#longName !== undefined || this.#longTarget !== undefined
   }
 
-  /** That many bytes, or nothing until there are as many. */
+  /** Returns `count` bytes, or undefined until so many have arrived. */
   #take(count: number): Buffer | undefined {
     const left = this.#chunk.length - this.#at
     if (this.#partial === undefined && left >= count) {
@@ -227,10 +227,10 @@ export class TarReader {
   }
 }
 
-function kindOf({ type }: Header, name: string): MemberKind {
+function kindOf({ type }: TarHeader, name: string): MemberKind {
   const kind = kinds[type]
   if (kind === undefined) throw refusal(name, `is of the unknown kind ${JSON.stringify(type)}`)
-  // Before there were directories in headers.
+  // Old tars have no type for directories and mark them with a trailing slash.
   return kind === 'file' && name.endsWith('/') ? 'directory' : kind
 }
 

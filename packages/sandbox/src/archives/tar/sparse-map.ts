@@ -5,7 +5,7 @@ import { readNumber } from './numbers.ts'
 const maxExtents = 1_000_000
 const newline = 0x0a
 
-/** The map of a sparse file as it is read. Its extents come in order and stay within the file. */
+/** Collects the extents of a sparse file. They must be in order and within the file. */
 class ExtentList {
   readonly extents: Extent[] = []
   readonly #name: string
@@ -19,21 +19,21 @@ class ExtentList {
 
   add(at: number, length: number): void {
     if (at < this.#end || length < 0 || at + length > this.#size || this.extents.length >= maxExtents)
-      throw refusal(this.#name, 'is a sparse file whose map is wrong')
+      throw refusal(this.#name, 'is a sparse file with an invalid map')
     this.#end = at + length
     if (length > 0) this.extents.push({ at, length })
   }
 }
 
-/** Takes the blocks of a map and says whether there are more of it. */
+/** Parses the blocks of a sparse map. */
 export interface SparseMap {
   readonly extents: readonly Extent[]
-  /** Whether its blocks are a part of what the member's size counts. */
+  /** Whether the member's stored size includes the map's blocks. */
   readonly counted: boolean
   take(block: Buffer): 'more' | 'whole'
 }
 
-/** PAX 1.0: decimal lines before the content, `count` and then `offset` and `length` of each. */
+/** Parses the PAX 1.0 format: decimal lines before the content, `count` and then `offset` and `length` of each extent. */
 export function textMap(name: string, size: number): SparseMap {
   const list = new ExtentList(name, size)
   let numbers = 0
@@ -41,7 +41,7 @@ export function textMap(name: string, size: number): SparseMap {
   let offset = 0
   let value = 0
   let digits = 0
-  const wrong = () => refusal(name, 'is a sparse file whose map is wrong')
+  const wrong = () => refusal(name, 'is a sparse file with an invalid map')
   const add = () => {
     if (expected === undefined) expected = value * 2
     else if (numbers++ % 2 === 0) offset = value
@@ -70,7 +70,7 @@ export function textMap(name: string, size: number): SparseMap {
   }
 }
 
-/** Old GNU: pairs of numbers in the header and in blocks of their own after it. */
+/** Parses the old GNU format: pairs of numbers in the header and in extension blocks after it. */
 export function headerMap(name: string, block: Buffer): { readonly size: number; readonly map: SparseMap } {
   const size = readNumber(block, 483, 12)
   const list = new ExtentList(name, size)
@@ -93,7 +93,7 @@ export function headerMap(name: string, block: Buffer): { readonly size: number;
   return { size, map }
 }
 
-/** Whether blocks of the map follow the header. */
+/** Whether extension blocks of the map follow the header. */
 export function hasMoreMap(header: Buffer): boolean {
   return header[482] !== 0
 }

@@ -4,7 +4,7 @@ import { blockBytes, checksumOf, paddingOf } from './blocks.ts'
 import { fitsOctal, writeOctal } from './numbers.ts'
 import { paxRecord } from './pax.ts'
 
-/** A member as it is written. */
+/** A member to be written. */
 export interface WrittenMember extends Omit<Member, 'kind'> {
   readonly kind: 'file' | 'directory' | 'symlink' | 'hardlink'
   readonly uid: number
@@ -12,7 +12,7 @@ export interface WrittenMember extends Omit<Member, 'kind'> {
   readonly sparse?: SparseContent
 }
 
-/** A file with holes: its map and its extents follow the headers, one after the other. */
+/** The content of a sparse file: the map follows the headers, then the extents. */
 export interface SparseContent {
   readonly map: Buffer
   readonly extents: readonly Extent[]
@@ -23,14 +23,14 @@ const nameBytes = 100
 const ownerBytes = 8
 const wideBytes = 12
 
-/** More than it takes to write the headers of a member, a map aside. */
-export function headerRoom({ name, target }: WrittenMember): number {
+/** An upper bound for the size of a member's headers, without a sparse map. */
+export function maxHeaderBytes({ name, target }: WrittenMember): number {
   return 4 * 1024 + 8 * name.length + 4 * target.length
 }
 
-/** Writes everything that comes before a member's content, and says where that ends. */
+/** Writes the headers of a member and returns the position after them. */
 export function writeHeaders(out: Buffer, at: number, member: WrittenMember): number {
-  const { records, name, target, size } = described(member)
+  const { records, name, target, size } = headerFields(member)
   let end = at
   if (records.length > 0) {
     const body = records.length === 1 ? records[0]! : Buffer.concat(records)
@@ -54,7 +54,7 @@ export function writeHeaders(out: Buffer, at: number, member: WrittenMember): nu
   return end
 }
 
-/** The map is lines of numbers, padded to whole blocks. It always tells where the file ends. */
+/** Builds the sparse map: lines of numbers, padded to whole blocks. Its last entry marks the end of the file. */
 export function sparseContent(extents: readonly Extent[], size: number): SparseContent {
   const lines: string[] = []
   for (const { at, length } of [...extents, { at: size, length: 0 }]) lines.push(String(at), String(length))
@@ -63,7 +63,7 @@ export function sparseContent(extents: readonly Extent[], size: number): SparseC
   return { map: Buffer.concat([text, Buffer.alloc(paddingOf(text.length))]), extents }
 }
 
-/** How much the content of a member takes in the archive. */
+/** The number of bytes that a member's content takes in the archive. */
 export function storedBytes(member: WrittenMember): number {
   if (member.kind !== 'file') return 0
   if (member.sparse === undefined) return member.size
@@ -85,23 +85,23 @@ interface BlockFields {
 const plainHeader = { name: 'PaxHeaders/member', target: '', mode: 0o644, uid: 0, gid: 0, mtime: 0 } as const
 const paxHeaders: Buffer[] = []
 
-/** Most are of a few sizes: a time alone. */
+/** Caches headers by size, since most PAX headers contain only a time and have one of a few sizes. */
 function paxHeader(size: number): Buffer {
   const known = paxHeaders[size]
   if (known !== undefined) return known
-  const made = Buffer.allocUnsafeSlow(blockBytes)
-  writeBlock(made, 0, { ...plainHeader, size, type: 'x' })
-  if (size < 128) paxHeaders[size] = made
-  return made
+  const header = Buffer.allocUnsafeSlow(blockBytes)
+  writeBlock(header, 0, { ...plainHeader, size, type: 'x' })
+  if (size < 128) paxHeaders[size] = header
+  return header
 }
 
-/** Values that do not fit into the header go into pax records before it. */
-function described(member: WrittenMember) {
+/** Computes the header fields, and PAX records for the values that do not fit into them. */
+function headerFields(member: WrittenMember) {
   const { mtime, uid, gid } = member
   const size = storedBytes(member)
   const records: Buffer[] = []
-  const name = fitted(member.name)
-  const target = fitted(member.target)
+  const name = fitsHeader(member.name)
+  const target = fitsHeader(member.target)
   if (member.sparse !== undefined) {
     records.push(
       paxRecord('GNU.sparse.major', '1'),
@@ -115,16 +115,16 @@ function described(member: WrittenMember) {
   if (!fitsOctal(uid, ownerBytes)) records.push(paxRecord('uid', String(uid)))
   if (!fitsOctal(gid, ownerBytes)) records.push(paxRecord('gid', String(gid)))
   if (!fitsOctal(mtime, wideBytes)) records.push(paxRecord('mtime', timeText(mtime)))
-  return { records, size, name: name ?? standIn(member), target: target ?? '' }
+  return { records, size, name: name ?? fallbackName(member), target: target ?? '' }
 }
 
-/** The text, where a header can hold it as it is. */
-function fitted(text: string): string | undefined {
+/** Returns the text if it fits a header field, else undefined. */
+function fitsHeader(text: string): string | undefined {
   return text.length <= nameBytes && !/[^\x20-\x7e]/.test(text) ? text : undefined
 }
 
-/** The name that programs without pax support show. */
-function standIn({ kind }: WrittenMember): string {
+/** The name that programs without PAX support see. */
+function fallbackName({ kind }: WrittenMember): string {
   return kind === 'directory' ? 'PaxNames/directory/' : 'PaxNames/member'
 }
 
@@ -162,7 +162,7 @@ interface Template {
 
 let template: Template | undefined
 
-/** A header without what is its own. Most members are like the one before. */
+/** Returns a block with the fields that most consecutive members share, cached from the previous member. */
 function templateFor(fields: BlockFields): Template {
   const last = template?.fields
   const { mode, uid, gid, type } = fields

@@ -3,14 +3,14 @@ import { promisify } from 'node:util'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
 import { errnoOf } from '../../files/handle.ts'
 import type { ByteSource } from '../byte-source.ts'
-import { type Engine, pipeThroughZlib } from '../pipe-through-zlib.ts'
+import { pipeThroughZlib, type ZlibStream } from '../pipe-through-zlib.ts'
 import { invalid } from '../refusal.ts'
 import type { ZipEntry } from './directory.ts'
 import { deflated } from './entry-member.ts'
-import type { Window } from './window.ts'
+import type { FileWindow } from './window.ts'
 
 const chunkBytes = 256 * 1024
-/** Entries that are smaller, both ways, are read at once. */
+/** Entries whose stored and unpacked sizes are at most this are read synchronously. */
 const smallBytes = 128 * 1024
 const readPart = promisify(read)
 
@@ -18,8 +18,8 @@ export function isSmall({ size, compressed }: ZipEntry): boolean {
   return size <= smallBytes && compressed <= smallBytes
 }
 
-/** The whole content of a small entry, checked. */
-export function smallContent(window: Window, at: number, entry: ZipEntry): Buffer {
+/** Reads the whole content of a small entry and checks its size and checksum. */
+export function smallContent(window: FileWindow, at: number, entry: ZipEntry): Buffer {
   const bytes = window.bytes(at, entry.compressed)
   const content = entry.method === deflated ? inflated(bytes, entry.size) : bytes
   check(entry, content.length, crc32(content))
@@ -29,20 +29,20 @@ export function smallContent(window: Window, at: number, entry: ZipEntry): Buffe
 function inflated(bytes: Buffer, size: number): Buffer {
   const room = Math.max(64, size + 1)
   try {
-    // Node's types do not know what `info` returns.
+    // Node's types do not describe the result with `info: true`.
     const { buffer, engine } = inflateRawSync(bytes, {
       info: true,
       chunkSize: room,
       maxOutputLength: room,
-    }) as unknown as { buffer: Buffer; engine: Engine }
-    if (engine.bytesWritten !== bytes.length) throw invalid('has an entry with something behind its content')
+    }) as unknown as { buffer: Buffer; engine: ZlibStream }
+    if (engine.bytesWritten !== bytes.length) throw invalid('has an entry with extra bytes after its content')
     return buffer
   } catch (error) {
-    throw asDamage(error)
+    throw toDamageError(error)
   }
 }
 
-/** The content of any entry, chunk by chunk. It is never more than was declared, and checked at its end. */
+/** Yields the content of an entry in chunks, never more than its declared size, and checks the checksum at the end. */
 export async function* content(fd: number, at: number, entry: ZipEntry): AsyncGenerator<Uint8Array> {
   const source = pullRange(fd, at, entry.compressed)
   let size = 0
@@ -50,12 +50,12 @@ export async function* content(fd: number, at: number, entry: ZipEntry): AsyncGe
   try {
     for await (const chunk of entry.method === deflated ? inflating(source) : chunksOf(source)) {
       size += chunk.length
-      if (size > entry.size) throw invalid('has an entry that is larger than it says')
+      if (size > entry.size) throw invalid('has an entry that is larger than its declared size')
       crc = crc32(chunk, crc)
       yield chunk
     }
   } catch (error) {
-    throw asDamage(error)
+    throw toDamageError(error)
   }
   check(entry, size, crc)
 }
@@ -63,7 +63,7 @@ export async function* content(fd: number, at: number, entry: ZipEntry): AsyncGe
 async function* inflating(source: ByteSource): AsyncGenerator<Uint8Array> {
   const rest = yield* pipeThroughZlib(source, createInflateRaw({ chunkSize: 64 * 1024 }))
   if (rest !== undefined || (await source.next()) !== undefined)
-    throw invalid('has an entry with something behind its content')
+    throw invalid('has an entry with extra bytes after its content')
 }
 
 async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
@@ -78,7 +78,7 @@ function pullRange(fd: number, from: number, length: number): ByteSource {
     async next() {
       if (left === 0) return undefined
       const { bytesRead } = await readPart(fd, buffer, 0, Math.min(buffer.length, left), at)
-      if (bytesRead === 0) throw invalid('is cut off')
+      if (bytesRead === 0) throw invalid('is truncated')
       at += bytesRead
       left -= bytesRead
       return buffer.subarray(0, bytesRead)
@@ -90,13 +90,14 @@ function pullRange(fd: number, from: number, length: number): ByteSource {
 }
 
 function check(entry: ZipEntry, size: number, crc: number): void {
-  if (size > entry.size) throw invalid('has an entry that is larger than it says')
-  if (size < entry.size) throw invalid('has an entry that is smaller than it says')
+  if (size > entry.size) throw invalid('has an entry that is larger than its declared size')
+  if (size < entry.size) throw invalid('has an entry that is smaller than its declared size')
   if (crc !== entry.crc) throw invalid('has an entry whose checksum is wrong')
 }
 
-function asDamage(error: unknown): unknown {
+function toDamageError(error: unknown): unknown {
   const code = errnoOf(error) ?? ''
-  if (code === 'ERR_BUFFER_TOO_LARGE') return invalid('has an entry that is larger than it says', error)
+  if (code === 'ERR_BUFFER_TOO_LARGE')
+    return invalid('has an entry that is larger than its declared size', error)
   return code.startsWith('Z_') ? invalid('has an entry that is damaged', error) : error
 }

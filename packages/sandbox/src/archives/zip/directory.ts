@@ -1,10 +1,10 @@
-import type { Tally } from '../limits.ts'
+import type { ArchiveTally } from '../limits.ts'
 import { invalid } from '../refusal.ts'
-import type { Window } from './window.ts'
+import type { FileWindow } from './window.ts'
 
-/** An entry as the central directory tells it. */
+/** An entry of the central directory. */
 export interface ZipEntry {
-  /** The bytes of its name, one in each character. */
+  /** The bytes of the name, decoded as Latin-1. */
   readonly rawName: string
   readonly madeByUnix: boolean
   readonly flags: number
@@ -12,9 +12,9 @@ export interface ZipEntry {
   readonly crc: number
   readonly compressed: number
   readonly size: number
-  /** Where its own header begins. */
+  /** The position of the entry's local header. */
   readonly offset: number
-  /** As on Unix, or 0. */
+  /** The Unix mode, or 0. */
   readonly mode: number
   readonly isDosDirectory: boolean
   readonly mtime: number
@@ -22,7 +22,7 @@ export interface ZipEntry {
 
 export interface ZipDirectory {
   readonly entries: readonly ZipEntry[]
-  /** Where the directory begins and the content ends. */
+  /** The position of the central directory, which is the end of the content. */
   readonly offset: number
 }
 
@@ -34,17 +34,17 @@ const entryBytes = 46
 const unix = 3
 const macos = 19
 
-interface Span {
+interface DirectoryLocation {
   readonly offset: number
   readonly size: number
   readonly count: number
 }
 
-/** Every size in it counts at once, so that what it declares is judged before anything is unpacked. */
+/** Reads the central directory. All declared sizes are counted first, so that the limits apply before unpacking. */
 export function* readDirectory(
-  window: Window,
+  window: FileWindow,
   fileSize: number,
-  tally: Tally,
+  tally: ArchiveTally,
 ): Generator<undefined, ZipDirectory> {
   const { offset, size, count } = findDirectory(window, fileSize)
   const entries: ZipEntry[] = []
@@ -62,7 +62,7 @@ export function* readDirectory(
   return { entries, offset }
 }
 
-function findDirectory(window: Window, fileSize: number): Span {
+function findDirectory(window: FileWindow, fileSize: number): DirectoryLocation {
   const tailBytes = Math.min(fileSize, endBytes + max16)
   const tail = window.bytes(fileSize - tailBytes, tailBytes)
   let at = tail.length - endBytes
@@ -71,9 +71,9 @@ function findDirectory(window: Window, fileSize: number): Span {
     !(tail.readUInt32LE(at) === 0x06054b50 && at + endBytes + tail.readUInt16LE(at + 20) === tail.length)
   )
     at -= 1
-  if (at < 0) throw invalid('is cut off or no zip: it has no central directory')
+  if (at < 0) throw invalid('is truncated or not a zip: it has no central directory')
   const end = fileSize - tailBytes + at
-  const span: Span = {
+  const span: DirectoryLocation = {
     count: tail.readUInt16LE(at + 10),
     size: tail.readUInt32LE(at + 12),
     offset: tail.readUInt32LE(at + 16),
@@ -82,8 +82,10 @@ function findDirectory(window: Window, fileSize: number): Span {
   const countHere = tail.readUInt16LE(at + 8)
   const large = zip64Directory(window, end)
   if (large === undefined) {
-    if (disks !== 0 || countHere !== span.count) throw invalid('is one of several volumes')
-    if (span.offset + span.size !== end) throw invalid('has a central directory that is elsewhere')
+    if (disks !== 0 || countHere !== span.count)
+      throw invalid('is one of several volumes, which are not supported')
+    if (span.offset + span.size !== end)
+      throw invalid('has a central directory that is not at its declared position')
     return span
   }
   const agrees = (small: number, max: number, value: number) => small === max || small === value
@@ -96,25 +98,30 @@ function findDirectory(window: Window, fileSize: number): Span {
   return large
 }
 
-/** The larger form stands before the end, and before it the place where it is. */
-function zip64Directory(window: Window, end: number): Span | undefined {
+/** Reads the zip64 end record, through the locator that precedes the end of the central directory. */
+function zip64Directory(window: FileWindow, end: number): DirectoryLocation | undefined {
   if (end < locatorBytes) return undefined
   const locator = window.bytes(end - locatorBytes, locatorBytes)
   if (locator.readUInt32LE(0) !== 0x07064b50) return undefined
   if (locator.readUInt32LE(4) !== 0 || locator.readUInt32LE(16) > 1)
-    throw invalid('is one of several volumes')
+    throw invalid('is one of several volumes, which are not supported')
   const at = large(locator, 8)
   const record = window.bytes(at, 56)
   if (record.readUInt32LE(0) !== 0x06064b50 || at + 12 + large(record, 4) !== end - locatorBytes)
-    throw invalid('has a central directory that is elsewhere')
-  const span: Span = { count: large(record, 32), size: large(record, 40), offset: large(record, 48) }
+    throw invalid('has a central directory that is not at its declared position')
+  const span: DirectoryLocation = {
+    count: large(record, 32),
+    size: large(record, 40),
+    offset: large(record, 48),
+  }
   if (record.readUInt32LE(16) !== 0 || record.readUInt32LE(20) !== 0 || large(record, 24) !== span.count)
-    throw invalid('is one of several volumes')
-  if (span.offset + span.size !== at) throw invalid('has a central directory that is elsewhere')
+    throw invalid('is one of several volumes, which are not supported')
+  if (span.offset + span.size !== at)
+    throw invalid('has a central directory that is not at its declared position')
   return span
 }
 
-function readEntry(window: Window, at: number): { readonly entry: ZipEntry; readonly length: number } {
+function readEntry(window: FileWindow, at: number): { readonly entry: ZipEntry; readonly length: number } {
   const lengths = window.bytes(at, entryBytes)
   if (lengths.readUInt32LE(0) !== 0x02014b50) throw invalid('has a central directory that cannot be read')
   const nameBytes = lengths.readUInt16LE(28)
@@ -131,7 +138,7 @@ function readEntry(window: Window, at: number): { readonly entry: ZipEntry; read
     next += 8
     return large(sizes, next - 8)
   }
-  // In the order of the larger fields.
+  // In the order of the zip64 extra field.
   const size = field(24)
   const compressed = field(20)
   const offset = field(42)
@@ -167,7 +174,7 @@ function unixTime(extra: Buffer): number | undefined {
   return times !== undefined && times.length >= 5 && (times[0]! & 1) !== 0 ? times.readInt32LE(1) : undefined
 }
 
-/** It has no time zone. */
+/** A DOS time has no time zone; it is taken as UTC. */
 function dosTime(date: number, time: number): number {
   const ms = Date.UTC(
     1980 + (date >> 9),

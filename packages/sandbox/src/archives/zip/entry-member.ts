@@ -1,7 +1,6 @@
 import { fromBytes } from '../../files/exact-text.ts'
 import type { Member, MemberKind } from '../member.ts'
 import { invalid, refusal } from '../refusal.ts'
-import { fromCp437 } from './cp437.ts'
 import type { ZipEntry } from './directory.ts'
 
 const kinds: ReadonlyMap<number, MemberKind> = new Map([
@@ -29,12 +28,15 @@ const methods: Readonly<Record<number, string>> = {
 export const stored = 0
 export const deflated = 8
 
-/** A zip entry as a member. The target of a link is the entry's content and not known here. */
+const cp437Upper =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0'
+
+/** Converts an entry to a member. A link's target is its content, which is not read here. */
 export function memberOf(entry: ZipEntry): Member {
   const name = nameOf(entry)
   checkMethod(entry, name)
   const kind = kindOf(entry, name)
-  if (kind === 'directory' && entry.size !== 0) throw refusal(name, 'is a directory and yet has content')
+  if (kind === 'directory' && entry.size !== 0) throw refusal(name, 'is a directory but has content')
   const mode = entry.mode & 0o7777 || (kind === 'directory' ? 0o755 : 0o644)
   return { name, kind, mode, mtime: entry.mtime, size: entry.size, target: '' }
 }
@@ -62,4 +64,11 @@ function kindOf({ mode, isDosDirectory }: ZipEntry, name: string): MemberKind {
   if (named === 'directory' && kind !== 'directory')
     throw refusal(name, `is a ${kind} with the name of a directory`)
   return kind
+}
+
+/** Decodes code page 437, the default encoding of names in a zip. */
+function fromCp437(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) =>
+    byte < 0x80 ? String.fromCharCode(byte) : cp437Upper[byte - 0x80]!,
+  ).join('')
 }

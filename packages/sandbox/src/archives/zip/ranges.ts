@@ -4,8 +4,8 @@ import type { ZipEntry } from './directory.ts'
 const localBytes = 30
 
 /**
- * Tells where the next entry begins. Entries that share bytes are how a small zip becomes a huge one, so all are looked
- * at before the first is unpacked.
+ * Checks that entries do not overlap. Overlapping entries make a zip bomb, so all are checked before the first one is
+ * unpacked.
  */
 export function entryRanges(
   entries: readonly ZipEntry[],

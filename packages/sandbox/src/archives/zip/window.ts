@@ -4,8 +4,8 @@ import { invalid } from '../refusal.ts'
 
 const windowBytes = 512 * 1024
 
-/** Small parts of a file that mostly follow each other. A part is good until the next one is asked for. */
-export class Window {
+/** Reads small, mostly consecutive parts of a file through one buffer. A part is valid until the next call. */
+export class FileWindow {
   readonly #fd: number
   readonly #size: number
   readonly #buffer = Buffer.allocUnsafeSlow(windowBytes)
@@ -18,9 +18,9 @@ export class Window {
   }
 
   bytes(at: number, length: number): Buffer {
-    if (at < 0 || at + length > this.#size || length > windowBytes) throw invalid('is cut off or damaged')
+    if (at < 0 || at + length > this.#size || length > windowBytes) throw invalid('is truncated or damaged')
     if (at < this.#from || at + length > this.#to) this.#load(at)
-    if (at + length > this.#to) throw invalid('is cut off or damaged')
+    if (at + length > this.#to) throw invalid('is truncated or damaged')
     return this.#buffer.subarray(at - this.#from, at - this.#from + length)
   }
 

@@ -3,19 +3,19 @@ import { isFlag, lettersOf, longName } from './flags.ts'
 
 export interface Operand {
   readonly word: Word
-  /** It may be the value of the flag before it. */
+  /** The word may be the value of the preceding flag. */
   readonly skippable: boolean
 }
 
-/** The arguments of a command, sorted so that rules can be held against them in any order of flags. */
+/** The arguments of a command, split into flags and operands, so that rules match flags in any order. */
 export interface Arguments {
   readonly letters: ReadonlySet<string>
   /** Names of long flags, without their values. */
   readonly longs: readonly string[]
-  /** Flags as they were written. */
+  /** Flags as written. */
   readonly flags: readonly string[]
   readonly operands: readonly Operand[]
-  /** Some word may turn out to be any flag. */
+  /** Some word with an unknown value may become any flag. */
   readonly openFlags: boolean
 }
 

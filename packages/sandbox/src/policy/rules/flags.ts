@@ -1,4 +1,4 @@
-/** Of a few common programs: which names mean the same flag. Left as written, right the letter they count as. */
+/** Synonyms of flags of a few common programs: the flag as written, and the letter that it counts as. */
 const synonyms = new Map<string, ReadonlyMap<string, string>>([
   [
     'rm',
@@ -40,8 +40,8 @@ const synonyms = new Map<string, ReadonlyMap<string, string>>([
   ['wget', new Map([['--output-document', 'O']])],
 ])
 
-/** Programs whose flags of one dash are whole words. */
-const wordy = new Set([
+/** Programs whose flags with one dash are whole words. */
+const wordFlagPrograms = new Set([
   'find',
   'java',
   'javac',
@@ -54,7 +54,7 @@ const wordy = new Set([
   'screen',
 ])
 
-/** Programs whose arguments are a set: the order of `rm a b` does not matter. */
+/** Programs whose operands have no order, such as `rm a b`. */
 const unordered = new Set([
   'rm',
   'rmdir',
@@ -72,24 +72,26 @@ export function isUnordered(program: string): boolean {
   return unordered.has(program)
 }
 
-/** `-rf` as r and f; undefined where the flag is one word. */
+/** Splits `-rf` into r and f; undefined if the flag is one word. */
 export function bundledLetters(program: string, flag: string): readonly string[] | undefined {
-  if (wordy.has(program) || !/^-[A-Za-z0-9]{1,5}$/.test(flag)) return undefined
+  if (wordFlagPrograms.has(program) || !/^-[A-Za-z0-9]{1,5}$/.test(flag)) return undefined
   return [...flag.slice(1)].map((letter) => synonyms.get(program)?.get(letter) ?? letter)
 }
 
-/** The letters that a flag of the command may count as. */
+/** Returns the letters that a command's flag may count as. */
 export function lettersOf(program: string, flag: string): readonly string[] {
   const known = synonyms.get(program)
   if (!flag.startsWith('--')) {
-    return wordy.has(program) ? [] : [...flag.slice(1)].map((letter) => known?.get(letter) ?? letter)
+    return wordFlagPrograms.has(program)
+      ? []
+      : [...flag.slice(1)].map((letter) => known?.get(letter) ?? letter)
   }
   const name = longName(flag)
-  // A beginning of a long name is enough for most programs.
+  // Most programs accept a prefix of a long flag.
   return [...(known ?? [])].filter(([long]) => long.startsWith(name)).map(([, letter]) => letter)
 }
 
-/** The letter that a long flag of a rule counts as, if the program is one of the few. */
+/** Returns the letter that a rule's long flag counts as, if the program has synonyms. */
 export function letterOf(program: string, flag: string): string | undefined {
   return synonyms.get(program)?.get(longName(flag))
 }

@@ -5,22 +5,22 @@ import { type Arguments, sortArguments } from './arguments.ts'
 import { isUnordered } from './flags.ts'
 import {
   baseName,
-  isAnything,
+  isWildcard,
   matches,
   normalPath,
   type Pattern,
   possiblyMatches,
   surelyMatches,
 } from './pattern.ts'
-import type { CompiledRule, FlagDemand } from './rule.ts'
+import type { CompiledRule, FlagRequirement } from './rule.ts'
 
-/** `maybe` where it depends on what only running the command would tell. A program that is not known is no match. */
+/** `maybe`: it depends on values that are known only at run time. A program that is unknown does not match. */
 export type Match = 'yes' | 'maybe' | 'no'
 
 /**
- * For rules that deny or ask. The rule's flags must be there, in any order and bundle, among any others. Its
- * other words must be there in their order from the first on; what may be the value of a flag may stand
- * between them, and further arguments never take a command out of a rule.
+ * Matches rules that deny or ask. The rule's flags must be present, in any order and bundle, among any others. Its other
+ * words must be present in order, from the first operand on; possible values of flags may come between them. Further
+ * arguments never prevent a match.
  */
 export function matchBroadly(rule: CompiledRule, { words, redirections }: SimpleCommand): Match {
   const program = matchProgram(rule, words[0])
@@ -28,73 +28,73 @@ export function matchBroadly(rule: CompiledRule, { words, redirections }: Simple
   const name = baseName((words[0] && knownText(words[0])) ?? '').toLowerCase()
   const sorted = sortArguments(name, words.slice(1))
   const files = writtenFiles(redirections)
-  const holds = (test: (pattern: Pattern, word: Word) => boolean, open: boolean) =>
+  const satisfies = (test: (pattern: Pattern, word: Word) => boolean, open: boolean) =>
     rule.flags.every((flag) => open || hasFlag(flag, sorted)) &&
     hasOperands(rule.operands, sorted, test, isUnordered(name)) &&
     rule.writes.every((write) => files.some((file) => test(write, file)))
-  if (program === 'yes' && holds(surelyMatches, false)) return 'yes'
-  return holds(possiblyMatches, sorted.openFlags) ? 'maybe' : 'no'
+  if (program === 'yes' && satisfies(surelyMatches, false)) return 'yes'
+  return satisfies(possiblyMatches, sorted.openFlags) ? 'maybe' : 'no'
 }
 
 function matchProgram({ program, byPath }: CompiledRule, word: Word | undefined): Match {
-  if (isAnything(program)) return 'yes'
+  if (isWildcard(program)) return 'yes'
   const text = word && knownText(word)
   if (text === undefined) return 'no'
-  // Where file names ignore case, so do programs.
+  // On a case-insensitive file system, program names ignore case too.
   const lower = program.map((part) => part.toLowerCase())
   const base = baseName(text).toLowerCase()
   if (!byPath) return matches(lower, base) ? 'yes' : 'no'
   if (matches(lower, normalPath(text).toLowerCase())) return 'yes'
-  // A bare name or a relative path may lead to the same file.
+  // A bare name or a relative path may resolve to the same file.
   const last = lower.at(-1) ?? ''
   const sameName = last.includes('/') ? baseName(last) === base : base.endsWith(last)
   return sameName && !text.startsWith('/') ? 'maybe' : 'no'
 }
 
-function hasFlag(demand: FlagDemand, { letters, longs, flags }: Arguments): boolean {
-  switch (demand.kind) {
+function hasFlag(required: FlagRequirement, { letters, longs, flags }: Arguments): boolean {
+  switch (required.kind) {
     case 'letters':
-      return demand.letters.every((letter) => letters.has(letter))
+      return required.letters.every((letter) => letters.has(letter))
     case 'long':
-      return longs.some((long) => demand.name.startsWith(long))
+      return longs.some((long) => required.name.startsWith(long))
     case 'written':
-      return flags.some((flag) => matches(demand.pattern, flag))
+      return flags.some((flag) => matches(required.pattern, flag))
   }
 }
 
-/** Follows every way to read the operands at once: each position is how many of the rule's words were found. */
+/** Tracks all possible readings of the operands at once. A position is the number of the rule's words matched so far. */
 function hasOperands(
-  demands: readonly Pattern[],
+  patterns: readonly Pattern[],
   { operands }: Arguments,
   test: (pattern: Pattern, word: Word) => boolean,
   unordered: boolean,
 ): boolean {
-  let positions = pastAnything(demands, new Set([0]))
+  let positions = skipWildcards(patterns, new Set([0]))
   for (const { word, skippable } of operands) {
-    if (positions.has(demands.length)) return true
+    if (positions.has(patterns.length)) return true
     const next = new Set<number>()
     for (const position of positions) {
-      const demand = demands[position]
-      if (demand === undefined) continue
-      if (skippable || unordered || isAnything(demand)) next.add(position)
-      if (test(demand, word)) next.add(position + 1)
-      if (test === possiblyMatches && isSeveral(word))
-        for (let at = position; at <= demands.length; at += 1) next.add(at)
+      const required = patterns[position]
+      if (required === undefined) continue
+      if (skippable || unordered || isWildcard(required)) next.add(position)
+      if (test(required, word)) next.add(position + 1)
+      if (test === possiblyMatches && mayBeSeveralWords(word))
+        for (let at = position; at <= patterns.length; at += 1) next.add(at)
     }
-    positions = pastAnything(demands, next)
+    positions = skipWildcards(patterns, next)
   }
-  return positions.has(demands.length)
+  return positions.has(patterns.length)
 }
 
-/** A lone wildcard may also stand for nothing. */
-function pastAnything(demands: readonly Pattern[], positions: Set<number>): Set<number> {
+/** A lone wildcard may also match no word. */
+function skipWildcards(patterns: readonly Pattern[], positions: Set<number>): Set<number> {
   for (const position of positions) {
-    const demand = demands[position]
-    if (demand && isAnything(demand)) positions.add(position + 1)
+    const required = patterns[position]
+    if (required && isWildcard(required)) positions.add(position + 1)
   }
   return positions
 }
 
-function isSeveral(word: Word): boolean {
+function mayBeSeveralWords(word: Word): boolean {
   return word.pieces.some((piece) => piece.kind === 'hole' && piece.yields !== 'one')
 }

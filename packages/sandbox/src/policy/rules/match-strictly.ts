@@ -2,13 +2,12 @@ import type { SimpleCommand } from '../shell/script.ts'
 import { knownText, type Word } from '../shell/word.ts'
 import { writtenFiles } from '../writes.ts'
 import { isFlag } from './flags.ts'
-import { isInstalled } from './installed.ts'
-import { baseName, isAnything, matches, normalPath, type Pattern } from './pattern.ts'
+import { baseName, isInstalled, isWildcard, matches, normalPath, type Pattern } from './pattern.ts'
 import { type CompiledRule, isOpen } from './rule.ts'
 
 /**
- * For rules that allow. Word by word in the rule's order; a wildcard at the beginning of a word matches no
- * flag. A last `*` matches any further arguments, but no flags if the rule names flags of its own.
+ * Matches rules that allow: word by word, in the rule's order. A wildcard at the beginning of a word matches no flag. A
+ * final `*` matches any further arguments, but no flags if the rule itself names flags.
  */
 export function matchStrictly(rule: CompiledRule, { words, redirections }: SimpleCommand): boolean {
   const [program, ...args] = words
@@ -24,22 +23,22 @@ export function matchStrictly(rule: CompiledRule, { words, redirections }: Simpl
   )
 }
 
-/** Whether the rule is about this program at all, whatever the arguments. */
+/** Whether the rule is about this program, regardless of its arguments. */
 export function isProgram({ program, byPath }: CompiledRule, word: Word): boolean {
   const text = knownText(word)
   if (text === undefined || text === '') return false
-  if (isAnything(program)) return true
+  if (isWildcard(program)) return true
   if (byPath) return staysWithin(program, text)
   return isInstalled(text) && matches(program, baseName(text))
 }
 
-/** An argument that is unknown before the command runs matches only a lone wildcard: a value with `..` would leave any folder named before it. */
+/** A word with an unknown value matches a lone wildcard only: a value with `..` would leave a folder named before it. */
 function isArgument(pattern: Pattern, word: Word | undefined): boolean {
   if (!word) return false
   const text = knownText(word)
   if (text === undefined) {
     return (
-      isAnything(pattern) && word.pieces.every((piece) => piece.kind === 'text' || piece.yields === 'one')
+      isWildcard(pattern) && word.pieces.every((piece) => piece.kind === 'text' || piece.yields === 'one')
     )
   }
   if (pattern.length > 1 && pattern[0] === '' && isFlag(text)) return false

@@ -1,13 +1,13 @@
 import { knownEnds, knownText, shownText, type Word } from '../shell/word.ts'
 
-/** The literal texts between the wildcards of one word; a single one has no wildcard. */
+/** The literal texts between the wildcards of a word; a single text means no wildcard. */
 export type Pattern = readonly string[]
 
-export function isAnything(pattern: Pattern): boolean {
+export function isWildcard(pattern: Pattern): boolean {
   return pattern.length > 1 && pattern.every((text) => text === '')
 }
 
-/** A wildcard stands for any characters, slashes too. */
+/** A wildcard matches any characters, including slashes. */
 export function matches(pattern: Pattern, text: string): boolean {
   const [first = '', ...rest] = pattern
   const last = rest.pop()
@@ -22,18 +22,18 @@ export function matches(pattern: Pattern, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last)
 }
 
-/** Whether every value the word may turn out to have matches, or the word as it is written. */
+/** Whether every possible value of the word matches, or the word as written. */
 export function surelyMatches(pattern: Pattern, word: Word): boolean {
   const known = knownText(word)
   if (known !== undefined) return matches(pattern, known) || matches(pattern, normalPath(known))
-  if (isAnything(pattern) || matches(pattern, shownText(word))) return true
+  if (isWildcard(pattern) || matches(pattern, shownText(word))) return true
   const [first, last, ...more] = pattern
   if (first === undefined || last === undefined || more.length > 0) return false
   const { before, after } = knownEnds(word)
   return before.startsWith(first) && after.endsWith(last)
 }
 
-/** Whether some value the word may turn out to have matches; rather too often than too rarely. */
+/** Whether some possible value of the word may match; errs on the side of a match. */
 export function possiblyMatches(pattern: Pattern, word: Word): boolean {
   if (knownText(word) !== undefined) return surelyMatches(pattern, word)
   if (word.pieces.some((piece) => piece.kind === 'hole' && piece.yields === 'fields')) return true
@@ -44,20 +44,28 @@ export function possiblyMatches(pattern: Pattern, word: Word): boolean {
   return prefixes && (after.endsWith(last) || last.endsWith(after))
 }
 
-/** `//etc/./x/..` as `/etc`: without looking at links, as rules are about what is written. */
+/** Normalises `//etc/./x/..` to `/etc`, without resolving links, since rules match the written text. */
 export function normalPath(path: string): string {
   if (!path.includes('/')) return path
-  const kept: string[] = []
+  const segments: string[] = []
   for (const segment of path.split('/')) {
     if (segment === '' || segment === '.') continue
-    if (segment === '..' && kept.length > 0 && kept.at(-1) !== '..') kept.pop()
-    else if (segment !== '..' || !path.startsWith('/')) kept.push(segment)
+    if (segment === '..' && segments.length > 0 && segments.at(-1) !== '..') segments.pop()
+    else if (segment !== '..' || !path.startsWith('/')) segments.push(segment)
   }
-  const joined = kept.join('/')
+  const joined = segments.join('/')
   if (path.startsWith('/')) return `/${joined}`
   return path.startsWith('./') ? `./${joined}` : joined
 }
 
 export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
+}
+
+const systemFolders = new Set(['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/local/bin'])
+
+/** Whether a program is given by a bare name or in a system folder; `./env` and `/tmp/env` may be anything. */
+export function isInstalled(program: string): boolean {
+  const slash = program.lastIndexOf('/')
+  return slash < 0 || systemFolders.has(program.slice(0, slash))
 }

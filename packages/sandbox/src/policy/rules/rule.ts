@@ -2,47 +2,47 @@ import { type Rule, VitrineError } from '@vitrine/protocol'
 import { parseShell } from '../shell/parse.ts'
 import type { Word } from '../shell/word.ts'
 import { bundledLetters, isFlag, letterOf } from './flags.ts'
-import { baseName, isAnything, type Pattern } from './pattern.ts'
+import { baseName, isWildcard, type Pattern } from './pattern.ts'
 
-/** A rule's requirement on a command's flags: letters in any bundle, a long name, or one flag as it is written. */
-export type FlagDemand =
+/** A flag that a rule requires: letters in any bundle, a long name, or a flag as written. */
+export type FlagRequirement =
   | { readonly kind: 'letters'; readonly letters: readonly string[] }
   | { readonly kind: 'long'; readonly name: string }
   | { readonly kind: 'written'; readonly pattern: Pattern }
 
 export interface CompiledRule {
-  /** As it was given. */
+  /** The rule as the caller wrote it. */
   readonly text: string
   readonly program: Pattern
-  /** Named with a slash, the program is only the one at that path. */
+  /** The rule names its program with a slash, so it matches only the program at that path. */
   readonly byPath: boolean
   readonly args: readonly Pattern[]
-  readonly flags: readonly FlagDemand[]
+  readonly flags: readonly FlagRequirement[]
   readonly operands: readonly Pattern[]
   readonly writes: readonly Pattern[]
 }
 
-export function compileRule(rule: Rule, place: string): CompiledRule {
+export function compileRule(rule: Rule, field: string): CompiledRule {
   const { words, writes } =
-    typeof rule === 'string' ? readRule(rule, place) : { words: splitArgv(rule, place), writes: [] }
+    typeof rule === 'string' ? readRule(rule, field) : { words: splitArgv(rule, field), writes: [] }
   const [program, ...args] = words
-  if (!program || program.join('*') === '') throw invalid(place, 'a program first', rule)
-  if (isFlag(program[0] ?? '')) throw invalid(place, 'a program before its flags', rule)
+  if (!program || program.join('*') === '') throw invalid(field, 'a program first', rule)
+  if (isFlag(program[0] ?? '')) throw invalid(field, 'a program before its flags', rule)
   const name = program.length === 1 ? baseName(program[0] ?? '').toLowerCase() : ''
   const end = args.findIndex((arg) => arg.length === 1 && arg[0] === '--')
-  const isDemand = (arg: Pattern, index: number) => isFlag(arg.join('*')) && (end < 0 || index < end)
+  const isRequiredFlag = (arg: Pattern, index: number) => isFlag(arg.join('*')) && (end < 0 || index < end)
   return Object.freeze({
     text: typeof rule === 'string' ? rule : rule.join(' '),
     program,
     byPath: program.join('').includes('/'),
     args: Object.freeze(args),
-    flags: Object.freeze(args.filter(isDemand).map((arg) => flagDemand(name, arg))),
-    operands: Object.freeze(args.filter((arg, index) => index !== end && !isDemand(arg, index))),
+    flags: Object.freeze(args.filter(isRequiredFlag).map((arg) => flagRequirement(name, arg))),
+    operands: Object.freeze(args.filter((arg, index) => index !== end && !isRequiredFlag(arg, index))),
     writes: Object.freeze(writes),
   })
 }
 
-function flagDemand(program: string, pattern: Pattern): FlagDemand {
+function flagRequirement(program: string, pattern: Pattern): FlagRequirement {
   const [flag = ''] = pattern
   if (pattern.length > 1) return { kind: 'written', pattern }
   const letter = flag.startsWith('--') ? letterOf(program, flag) : undefined
@@ -53,34 +53,29 @@ function flagDemand(program: string, pattern: Pattern): FlagDemand {
   return letters ? { kind: 'letters', letters } : { kind: 'written', pattern }
 }
 
-function readRule(rule: string, place: string): { words: Pattern[]; writes: Pattern[] } {
+function readRule(rule: string, field: string): { words: Pattern[]; writes: Pattern[] } {
   const { commands, doubts } = parseShell(rule, 'bash')
   const [command, ...more] = commands
-  if (!command || command.words.length === 0) throw invalid(place, 'a command such as "git push *"', rule)
+  if (!command || command.words.length === 0) throw invalid(field, 'a command such as "git push *"', rule)
   if (doubts.length > 0)
-    throw invalid(place, 'a command that can be read with certainty', rule, doubts.join('; '))
+    throw invalid(field, 'a command that can be read with certainty', rule, doubts.join('; '))
   if (more.length > 0) {
     throw invalid(
-      place,
+      field,
       'one command',
       rule,
-      'the parts of a list or pipeline are judged one by one: write a rule for each',
+      'the parts of a list or pipeline are judged separately: write a rule for each',
     )
   }
-  if (command.assignments.length > 0) throw invalid(place, 'a program first, and no assignment', rule)
+  if (command.assignments.length > 0) throw invalid(field, 'a program first, and no assignment', rule)
   const patternOf = (word: Word) => {
     const pattern = wordPattern(word)
     if (!pattern)
-      throw invalid(
-        place,
-        'words whose value is known',
-        rule,
-        'write * for what may be anything, or quote it',
-      )
+      throw invalid(field, 'words whose value is known', rule, 'write * for any text, or quote it')
     return pattern
   }
   const writes = command.redirections.map(({ operator, target }) => {
-    if (operator !== '>' && operator !== '>>') throw invalid(place, 'no redirection but > and >>', rule)
+    if (operator !== '>' && operator !== '>>') throw invalid(field, 'no redirection but > and >>', rule)
     return patternOf(target)
   })
   return { words: command.words.map(patternOf), writes }
@@ -98,22 +93,22 @@ function wordPattern(word: Word): Pattern | undefined {
   return Object.freeze(texts)
 }
 
-function splitArgv(rule: readonly string[], place: string): Pattern[] {
+function splitArgv(rule: readonly string[], field: string): Pattern[] {
   if (!Array.isArray(rule) || !rule.every((word) => typeof word === 'string')) {
-    throw invalid(place, 'a text or an array of texts', rule)
+    throw invalid(field, 'a text or an array of texts', rule)
   }
   return rule.map((word) => Object.freeze(word.split('*')))
 }
 
-function invalid(place: string, expected: string, got: unknown, hint = 'correct the rule'): VitrineError {
+function invalid(field: string, expected: string, got: unknown, hint = 'correct the rule'): VitrineError {
   const shown = typeof got === 'function' || got === undefined ? String(got) : JSON.stringify(got)
-  return new VitrineError('argument_invalid', `${place}: expected ${expected}, got ${shown}; ${hint}.`, {
-    details: { argument: place },
+  return new VitrineError('argument_invalid', `${field}: expected ${expected}, got ${shown}; ${hint}.`, {
+    details: { argument: field },
   })
 }
 
-/** Whether the rule ends in "any further arguments". */
+/** Whether the rule ends in `*`, for any further arguments. */
 export function isOpen({ args }: CompiledRule): boolean {
   const last = args.at(-1)
-  return last !== undefined && isAnything(last)
+  return last !== undefined && isWildcard(last)
 }

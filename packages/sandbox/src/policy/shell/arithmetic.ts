@@ -1,22 +1,22 @@
 import { hole, type Quoting, readBackticks, readDollar, readSubstitution } from './expansions.ts'
-import { deeper, doubt, lose, type Reading } from './reading.ts'
+import { addDoubt, doubtRest, type ParserState, readNested } from './parser-state.ts'
 import type { HolePiece } from './word.ts'
 
-/** At the `((` of `$((`. It is a command after all if its parentheses do not close as `))`. */
-export function readArithmetic(reading: Reading, start: number, quoting: Quoting): HolePiece {
-  const { cursor } = reading
-  // An index in a variable's value may hold a command that bash runs.
-  doubt(reading, 'it calculates, which may run commands')
+/** Reads from the `((` of `$((`. It is a command substitution if its parentheses do not close as `))`. */
+export function readArithmetic(state: ParserState, start: number, quoting: Quoting): HolePiece {
+  const { cursor } = state
+  // An array index in a variable's value may contain a command that bash runs.
+  addDoubt(state, 'it calculates, which may run commands')
   if (!closesTwice(cursor.text, cursor.text.indexOf('((', cursor.at) + 2)) {
     cursor.eat('(')
-    return readSubstitution(reading, start, quoting)
+    return readSubstitution(state, start, quoting)
   }
   cursor.eat('((')
-  deeper(reading, passArithmetic)
+  readNested(state, passArithmetic)
   return hole('arithmetic', cursor.since(start), quoting)
 }
 
-/** A plain look ahead: to try one way of reading and then the other would take twice as long per level. */
+/** Looks ahead without parsing: trying both ways of parsing would double the time at each nesting level. */
 function closesTwice(text: string, from: number): boolean {
   let open = 0
   for (let at = from; at < text.length; at += 1) {
@@ -28,13 +28,13 @@ function closesTwice(text: string, from: number): boolean {
   return false
 }
 
-function passArithmetic(reading: Reading): void {
-  const { cursor } = reading
+function passArithmetic(state: ParserState): void {
+  const { cursor } = state
   let open = 0
   while (cursor.peek() !== '') {
     const character = cursor.raw()
-    if (character === '$') readDollar(reading, 'quoted')
-    else if (character === '`') readBackticks(reading, 'quoted')
+    if (character === '$') readDollar(state, 'quoted')
+    else if (character === '`') readBackticks(state, 'quoted')
     else {
       cursor.takeRaw()
       if (character === '\\') cursor.takeRaw()
@@ -43,5 +43,5 @@ function passArithmetic(reading: Reading): void {
       else if (character === ')' && cursor.eat(')')) return
     }
   }
-  lose(reading, 'a $(( is not closed')
+  doubtRest(state, 'a $(( is not closed')
 }

@@ -1,4 +1,4 @@
-/** A place in a script. `peek`, `take` and `eat` pass over line continuations; what is `raw` does not. */
+/** A position in a script. `peek`, `take` and `eat` skip line continuations; the `raw` methods do not. */
 export class Cursor {
   readonly text: string
   at = 0
@@ -7,7 +7,7 @@ export class Cursor {
     this.text = text
   }
 
-  /** The character here, or '' at the end. */
+  /** The next character, or '' at the end. */
   peek(): string {
     while (this.text[this.at] === '\\' && this.text[this.at + 1] === '\n') this.at += 2
     return this.raw()
@@ -29,7 +29,7 @@ export class Cursor {
     return character
   }
 
-  /** Passes over `expected` if it stands here. */
+  /** Consumes `expected` if it comes next. */
   eat(expected: string): boolean {
     const start = this.at
     for (const character of expected) {
@@ -41,7 +41,7 @@ export class Cursor {
     return true
   }
 
-  /** Whether `expected` stands here. */
+  /** Whether `expected` comes next. */
   sees(expected: string): boolean {
     const start = this.at
     const seen = this.eat(expected)
@@ -49,7 +49,7 @@ export class Cursor {
     return seen
   }
 
-  /** The rest of the line without its end, which is passed over. */
+  /** Returns the rest of the line and consumes its line break. */
   takeLine(): string {
     const end = this.text.indexOf('\n', this.at)
     const line = this.text.slice(this.at, end < 0 ? undefined : end)
@@ -63,7 +63,7 @@ export class Cursor {
     while (this.raw() !== '\n' && this.raw() !== '') this.at += 1
   }
 
-  /** The source text from `start` to the current position. */
+  /** The text consumed since `start`, as written. */
   since(start: number): string {
     return this.text.slice(start, this.at)
   }

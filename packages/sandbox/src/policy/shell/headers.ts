@@ -1,75 +1,75 @@
+import { addDoubt, doubtRest, type ParserState } from './parser-state.ts'
 import { readWord } from './read-word.ts'
-import { doubt, lose, type Reading } from './reading.ts'
 import { readHereDocuments } from './redirections.ts'
 import { literal, plainText } from './word.ts'
 
-/** Behind `for`, up to where its commands begin. */
-export function readForHeader(reading: Reading): void {
-  const { cursor, found } = reading
+/** Reads from after `for` to the start of its commands. */
+export function readForHeader(state: ParserState): void {
+  const { cursor, found } = state
   cursor.skipBlanks()
   if (cursor.peek() === '(') {
-    lose(reading, 'shells differ in what for (( means')
+    doubtRest(state, 'shells differ in what for (( means')
     return
   }
-  const name = plainText(readWord(reading))
+  const name = plainText(readWord(state))
   if (name === undefined || !/^[A-Za-z_]\w*$/.test(name)) {
-    lose(reading, 'a for has no name')
+    doubtRest(state, 'a for has no name')
     return
   }
   const assignments = [{ name, value: literal('') }]
   found.commands.push({ assignments, words: [], redirections: [], sure: !found.lost })
-  skipLines(reading)
-  if (!eatWord(reading, 'in')) return
+  skipLines(state)
+  if (!eatKeyword(state, 'in')) return
   do cursor.skipBlanks()
-  while (readWord(reading).pieces.length > 0)
+  while (readWord(state).pieces.length > 0)
 }
 
-/** Behind `case`, up to where the commands of its first pattern begin. */
-export function readCaseHeader(reading: Reading): void {
-  reading.cursor.skipBlanks()
-  readWord(reading)
-  skipLines(reading)
-  if (eatWord(reading, 'in')) readPatterns(reading)
-  else lose(reading, 'a case has no in')
+/** Reads from after `case` to the commands of its first pattern. */
+export function readCaseHeader(state: ParserState): void {
+  state.cursor.skipBlanks()
+  readWord(state)
+  skipLines(state)
+  if (eatKeyword(state, 'in')) readPatterns(state)
+  else doubtRest(state, 'a case has no in')
 }
 
-/** Where the patterns of a case stand, up to where the commands for them begin. */
-export function readPatterns(reading: Reading): void {
-  const { cursor } = reading
-  skipLines(reading)
-  if (!cursor.eat('(') && eatWord(reading, 'esac')) return
+/** Reads the patterns of a case branch, up to the branch's commands. */
+export function readPatterns(state: ParserState): void {
+  const { cursor } = state
+  skipLines(state)
+  if (!cursor.eat('(') && eatKeyword(state, 'esac')) return
   for (;;) {
     cursor.skipBlanks()
-    if (readWord(reading).pieces.length === 0) break
+    if (readWord(state).pieces.length === 0) break
     cursor.skipBlanks()
     if (cursor.eat(')')) return
     if (!cursor.eat('|')) break
   }
-  lose(reading, 'the patterns of a case do not end')
+  doubtRest(state, 'the patterns of a case do not end')
 }
 
-/** Behind `function`. */
-export function readFunctionHeader(reading: Reading): void {
-  const { cursor } = reading
-  doubt(reading, 'it defines a function')
+/** Reads from after `function` to the function's body. */
+export function readFunctionHeader(state: ParserState): void {
+  const { cursor } = state
+  addDoubt(state, 'it defines a function')
   cursor.skipBlanks()
-  readWord(reading)
+  readWord(state)
   cursor.skipBlanks()
 }
 
-function skipLines(reading: Reading): void {
-  const { cursor } = reading
+function skipLines(state: ParserState): void {
+  const { cursor } = state
   for (;;) {
     cursor.skipBlanks()
     if (!cursor.eat('\n')) return
-    readHereDocuments(reading)
+    readHereDocuments(state)
   }
 }
 
-function eatWord(reading: Reading, expected: string): boolean {
-  const { cursor } = reading
+function eatKeyword(state: ParserState, expected: string): boolean {
+  const { cursor } = state
   const start = cursor.at
-  if (cursor.sees(expected.slice(0, 1)) && plainText(readWord(reading)) === expected) return true
+  if (cursor.sees(expected.slice(0, 1)) && plainText(readWord(state)) === expected) return true
   cursor.at = start
   return false
 }

@@ -1,18 +1,18 @@
 import { hole, type Quoting, readBackticks, readDollar } from './expansions.ts'
+import { addDoubt, doubtRest, type ParserState, readNested } from './parser-state.ts'
 import { readDoubleQuotes, readSingleQuotes } from './quotes.ts'
-import { deeper, doubt, lose, type Reading } from './reading.ts'
 import type { HolePiece } from './word.ts'
 
 const nameStart = /[A-Za-z_]/
 const namePart = /\w/
 const special = /[@*#?$!0-9-]/
 
-/** Behind a `$`; undefined if no parameter follows. */
-export function readParameter(reading: Reading, start: number, quoting: Quoting): HolePiece | undefined {
-  const { cursor } = reading
+/** Reads a parameter after its `$`; undefined if no parameter follows. */
+export function readParameter(state: ParserState, start: number, quoting: Quoting): HolePiece | undefined {
+  const { cursor } = state
   const shown = () => cursor.since(start)
   if (cursor.eat('{')) {
-    const several = readBraced(reading, quoting) === 'several'
+    const several = readBraced(state, quoting) === 'several'
     return hole('parameter', shown(), several ? 'unquoted' : quoting)
   }
   const first = cursor.peek()
@@ -27,21 +27,21 @@ export function readParameter(reading: Reading, start: number, quoting: Quoting)
 
 const operators = [':-', '-', ':+', '+', ':?', '?', '##', '#', '%%', '%']
 
-/** Behind `${`. Forms that set variables, calculate, or mean different things are doubted. */
-function readBraced(reading: Reading, quoting: Quoting): 'one' | 'several' {
-  const { cursor } = reading
+/** Reads from after `${`. Forms that set variables, evaluate arithmetic, or differ between shells are doubted. */
+function readBraced(state: ParserState, quoting: Quoting): 'one' | 'several' {
+  const { cursor } = state
   const start = cursor.at
   if (cursor.sees('#') && !cursor.sees('#}')) cursor.take()
-  const name = readName(reading)
+  const name = readName(state)
   if (name !== '' && cursor.eat('}')) return name === '@' ? 'several' : 'one'
   if (name === '' || !operators.some((operator) => cursor.eat(operator))) {
-    doubt(reading, 'it uses a parameter in a form that can do more than give its value')
+    addDoubt(state, 'it uses a parameter in a form that can do more than give its value')
   }
-  deeper(reading, (inner) => passToBrace(inner, quoting))
+  readNested(state, (inner) => passToBrace(inner, quoting))
   return cursor.since(start).includes('@') ? 'several' : 'one'
 }
 
-function readName({ cursor }: Reading): string {
+function readName({ cursor }: ParserState): string {
   let name = ''
   if (special.test(cursor.peek())) {
     name = cursor.take()
@@ -53,22 +53,22 @@ function readName({ cursor }: Reading): string {
   return name
 }
 
-function passToBrace(reading: Reading, quoting: Quoting): void {
-  const { cursor } = reading
+function passToBrace(state: ParserState, quoting: Quoting): void {
+  const { cursor } = state
   while (!cursor.ended) {
     const character = cursor.peek()
     if (quoting === 'quoted' && (character === '"' || character === "'")) {
-      lose(reading, 'shells differ in how they read quotes within a parameter in quotes')
+      doubtRest(state, 'shells differ in how they read quotes within a parameter in quotes')
     }
-    if (character === '$') readDollar(reading, quoting)
-    else if (character === '`') readBackticks(reading, quoting)
+    if (character === '$') readDollar(state, quoting)
+    else if (character === '`') readBackticks(state, quoting)
     else {
       cursor.takeRaw()
       if (character === '}') return
       if (character === '\\') cursor.takeRaw()
-      else if (character === "'" && quoting === 'unquoted') readSingleQuotes(reading)
-      else if (character === '"' && quoting === 'unquoted') readDoubleQuotes(reading)
+      else if (character === "'" && quoting === 'unquoted') readSingleQuotes(state)
+      else if (character === '"' && quoting === 'unquoted') readDoubleQuotes(state)
     }
   }
-  lose(reading, 'a ${ is not closed')
+  doubtRest(state, 'a ${ is not closed')
 }

@@ -1,32 +1,32 @@
 import { readBackticks, readDollar } from './expansions.ts'
-import { doubt, lose, type Reading } from './reading.ts'
+import { addDoubt, doubtRest, type ParserState } from './parser-state.ts'
 import type { Piece } from './word.ts'
 
 const quoted = (text: string): Piece => ({ kind: 'text', text, quoted: true })
 
-/** Behind the opening quote. */
-export function readSingleQuotes(reading: Reading): Piece {
-  const { cursor } = reading
+/** Reads from after the opening quote. */
+export function readSingleQuotes(state: ParserState): Piece {
+  const { cursor } = state
   const end = cursor.text.indexOf("'", cursor.at)
   const text = cursor.text.slice(cursor.at, end < 0 ? undefined : end)
   cursor.at = end < 0 ? cursor.text.length : end + 1
-  if (end < 0) lose(reading, 'a single quote is not closed')
+  if (end < 0) doubtRest(state, 'a single quote is not closed')
   return quoted(text)
 }
 
-/** Behind the opening quote. */
-export function readDoubleQuotes(reading: Reading): Piece[] {
-  const pieces = readExpanding(reading, { until: '"', escapable: '$`"\\' })
-  if (!reading.cursor.eat('"')) lose(reading, 'a double quote is not closed')
+/** Reads from after the opening quote. */
+export function readDoubleQuotes(state: ParserState): Piece[] {
+  const pieces = readExpanding(state, { until: '"', escapable: '$`"\\' })
+  if (!state.cursor.eat('"')) doubtRest(state, 'a double quote is not closed')
   return pieces.length > 0 ? pieces : [quoted('')]
 }
 
-/** Text in which only expansions and some escapes have a meaning, up to a character or the end. */
+/** Reads text in which only expansions and some escapes are special, up to a character or the end. */
 export function readExpanding(
-  reading: Reading,
+  state: ParserState,
   { until, escapable }: { readonly until: string; readonly escapable: string },
 ): Piece[] {
-  const { cursor } = reading
+  const { cursor } = state
   const pieces: Piece[] = []
   let text = ''
   const add = (more: readonly Piece[]) => {
@@ -37,8 +37,8 @@ export function readExpanding(
   for (;;) {
     const character = cursor.peek()
     if (character === until || character === '') break
-    if (character === '$') add(readDollar(reading, 'quoted'))
-    else if (character === '`') add([readBackticks(reading, 'quoted')])
+    if (character === '$') add(readDollar(state, 'quoted'))
+    else if (character === '`') add([readBackticks(state, 'quoted')])
     else if (character === '\\') {
       cursor.takeRaw()
       text += escapable.includes(cursor.raw()) && !cursor.ended ? cursor.takeRaw() : '\\'
@@ -71,36 +71,36 @@ const numbered = [
   { start: /^U[0-9A-Fa-f]{1,8}/, base: 16, skip: 1 },
 ]
 
-/** Behind `$'`. */
-export function readAnsiQuotes(reading: Reading): Piece {
-  const { cursor } = reading
-  if (reading.dialect !== 'bash') doubt(reading, "shells differ in what $'…' means")
+/** Reads from after `$'`. */
+export function readAnsiQuotes(state: ParserState): Piece {
+  const { cursor } = state
+  if (state.dialect !== 'bash') addDoubt(state, "shells differ in what $'…' means")
   let text = ''
   while (!cursor.ended) {
     const character = cursor.takeRaw()
     if (character === "'") return quoted(text)
-    text += character === '\\' ? readEscape(reading) : character
+    text += character === '\\' ? readEscape(state) : character
   }
-  lose(reading, 'a single quote is not closed')
+  doubtRest(state, 'a single quote is not closed')
   return quoted(text)
 }
 
-function readEscape(reading: Reading): string {
-  const { cursor } = reading
+function readEscape(state: ParserState): string {
+  const { cursor } = state
   const ahead = cursor.text.slice(cursor.at, cursor.at + 9)
   for (const { start, base, skip } of numbered) {
     const [digits] = start.exec(ahead) ?? []
     if (digits === undefined) continue
     cursor.at += digits.length
     const code = Number.parseInt(digits.slice(skip), base)
-    // Above 127 it is a byte here and a character there, and a NUL ends the text in some shells.
+    // Above 127, some shells insert a byte and others a character; a NUL ends the text in some shells.
     if (code > 0 && code < 128) return String.fromCharCode(code)
-    doubt(reading, `shells differ in what \\${digits} means`)
+    addDoubt(state, `shells differ in what \\${digits} means`)
     return `\\${digits}`
   }
   const character = cursor.takeRaw()
   const meaning = escapes.get(character)
   if (meaning !== undefined) return meaning
-  doubt(reading, `shells differ in what \\${character} means`)
+  addDoubt(state, `shells differ in what \\${character} means`)
   return `\\${character}`
 }

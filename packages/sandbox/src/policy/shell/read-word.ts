@@ -1,28 +1,28 @@
 import { readBackticks, readDollar } from './expansions.ts'
+import { addDoubt, type ParserState, readNested } from './parser-state.ts'
 import { readDoubleQuotes, readSingleQuotes } from './quotes.ts'
 import { readCommands } from './read-commands.ts'
-import { deeper, doubt, type Reading } from './reading.ts'
-import { settleWord, type Unsettled } from './settle-word.ts'
+import { resolveMarks, type UnresolvedPiece } from './resolve-marks.ts'
 import type { HolePiece, Word } from './word.ts'
 
 const ends = new Set(['', ' ', '\t', '\n', ';', '&', '|', '(', ')'])
 
-/** The word here; it has no pieces where none begins. */
-export function readWord(reading: Reading): Word {
-  const { cursor } = reading
-  const pieces: Unsettled[] = []
+/** Reads the next word; it has no pieces if none begins here. */
+export function readWord(state: ParserState): Word {
+  const { cursor } = state
+  const pieces: UnresolvedPiece[] = []
   for (;;) {
     const character = cursor.peek()
     if (ends.has(character)) break
     if (character === '<' || character === '>') {
       if (!cursor.sees(`${character}(`)) break
-      pieces.push(readProcess(reading))
-    } else if (character === '$') pieces.push(...readDollar(reading, 'unquoted'))
-    else if (character === '`') pieces.push(readBackticks(reading, 'unquoted'))
+      pieces.push(readProcess(state))
+    } else if (character === '$') pieces.push(...readDollar(state, 'unquoted'))
+    else if (character === '`') pieces.push(readBackticks(state, 'unquoted'))
     else {
       cursor.take()
-      if (character === "'") pieces.push(readSingleQuotes(reading))
-      else if (character === '"') pieces.push(...readDoubleQuotes(reading))
+      if (character === "'") pieces.push(readSingleQuotes(state))
+      else if (character === '"') pieces.push(...readDoubleQuotes(state))
       else if (character === '\\')
         pieces.push({ kind: 'text', text: cursor.ended ? '\\' : cursor.takeRaw(), quoted: true })
       else if (character === '~' && pieces.length === 0) pieces.push({ kind: 'mark', mark: '~' })
@@ -30,16 +30,16 @@ export function readWord(reading: Reading): Word {
       else pieces.push({ kind: 'text', text: character, quoted: false })
     }
   }
-  return settleWord(pieces)
+  return resolveMarks(pieces)
 }
 
-/** At `<(` or `>(`. */
-function readProcess(reading: Reading): HolePiece {
-  const { cursor } = reading
+/** Reads a process substitution from its `<(` or `>(`. */
+function readProcess(state: ParserState): HolePiece {
+  const { cursor } = state
   const start = cursor.at
-  doubt(reading, 'it uses a running command as a file')
+  addDoubt(state, 'it uses a running command as a file')
   cursor.take()
   cursor.take()
-  deeper(reading, (inner) => readCommands(inner, { until: ')' }))
+  readNested(state, (inner) => readCommands(inner, { until: ')' }))
   return { kind: 'hole', cause: 'substitution', shown: cursor.since(start), yields: 'one' }
 }

@@ -1,68 +1,68 @@
 import { Cursor } from './cursor.ts'
+import { addDoubt, doubtRest, type ParserState, readNested } from './parser-state.ts'
 import { readExpanding } from './quotes.ts'
 import { readWord } from './read-word.ts'
-import { deeper, doubt, lose, type Reading } from './reading.ts'
 import type { Redirection } from './script.ts'
 import { knownText, plainText } from './word.ts'
 
-/** A longer one stands before its beginning. */
+/** A longer operator precedes its own prefixes. */
 const operators = ['&>>', '&>', '<<<', '<<-', '<<', '<&', '<>', '<', '>>', '>&', '>|', '>']
 
-export function seesRedirection({ cursor }: Reading): boolean {
+export function seesRedirection({ cursor }: ParserState): boolean {
   const character = cursor.peek()
   if (character === '&') return cursor.sees('&>')
   return (character === '<' || character === '>') && !cursor.sees(`${character}(`)
 }
 
-/** At an operator. */
-export function readRedirection(reading: Reading): Redirection {
-  const { cursor } = reading
+/** Reads a redirection from its operator. */
+export function readRedirection(state: ParserState): Redirection {
+  const { cursor } = state
   const operator = operators.find((candidate) => cursor.eat(candidate)) ?? ''
-  if (operator.startsWith('&') && reading.dialect !== 'bash') {
-    doubt(reading, 'shells differ in what &> means')
+  if (operator.startsWith('&') && state.dialect !== 'bash') {
+    addDoubt(state, 'shells differ in what &> means')
   }
   cursor.skipBlanks()
-  const redirection: Redirection = { operator, target: readWord(reading) }
-  if (redirection.target.pieces.length === 0) lose(reading, `nothing follows ${operator}`)
-  else if (operator === '<<' || operator === '<<-') awaitLines(reading, redirection)
+  const redirection: Redirection = { operator, target: readWord(state) }
+  if (redirection.target.pieces.length === 0) doubtRest(state, `nothing follows ${operator}`)
+  else if (operator === '<<' || operator === '<<-') queueHereDocument(state, redirection)
   return redirection
 }
 
-function awaitLines(reading: Reading, redirection: Redirection): void {
+function queueHereDocument(state: ParserState, redirection: Redirection): void {
   const delimiter = knownText(redirection.target)
   if (delimiter === undefined || delimiter.includes('\n')) {
-    lose(reading, 'the end of a here-document is not certain')
+    doubtRest(state, 'the end of a here-document is not certain')
     return
   }
   const expands = plainText(redirection.target) !== undefined
   const tabs = redirection.operator === '<<-' ? 'stripped' : 'kept'
-  reading.pending.push({ redirection, delimiter, expands, tabs })
+  state.pending.push({ redirection, delimiter, expands, tabs })
 }
 
-/** Behind a newline. */
-export function readHereDocuments(reading: Reading): void {
-  if (reading.outerPending) lose(reading, 'shells differ in where a here-document begins')
-  for (const { redirection, delimiter, expands, tabs } of reading.pending.splice(0)) {
+/** Reads the bodies of pending here-documents after a newline. */
+export function readHereDocuments(state: ParserState): void {
+  if (state.outerPending) doubtRest(state, 'shells differ in where a here-document begins')
+  for (const { redirection, delimiter, expands, tabs } of state.pending.splice(0)) {
     const body = readLines(
-      reading,
+      state,
       (line) => (tabs === 'stripped' ? line.replace(/^\t+/, '') : line),
       delimiter,
     )
     redirection.body = body
     if (!expands) continue
-    if (body.includes('\\\n')) lose(reading, 'shells differ in how they join the lines of a here-document')
-    deeper(reading, (inner) => readExpanding(inner, { until: '', escapable: '$`\\' }), new Cursor(body))
+    if (body.includes('\\\n')) doubtRest(state, 'shells differ in how they join the lines of a here-document')
+    readNested(state, (inner) => readExpanding(inner, { until: '', escapable: '$`\\' }), new Cursor(body))
   }
 }
 
-function readLines(reading: Reading, strip: (line: string) => string, delimiter: string): string {
-  const { cursor } = reading
+function readLines(state: ParserState, strip: (line: string) => string, delimiter: string): string {
+  const { cursor } = state
   let body = ''
   while (!cursor.ended) {
     const line = strip(cursor.takeLine())
     if (line === delimiter) return body
     body += `${line}\n`
   }
-  lose(reading, `the here-document does not end with ${JSON.stringify(delimiter)}`)
+  doubtRest(state, `the here-document does not end with ${JSON.stringify(delimiter)}`)
   return body
 }

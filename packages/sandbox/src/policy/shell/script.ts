@@ -8,22 +8,22 @@ export interface Assignment {
 export interface Redirection {
   readonly operator: string
   readonly target: Word
-  /** Of a here-document, once its lines were read. */
+  /** The body of a here-document, once its lines are read. */
   body?: string
 }
 
-/** One program with its arguments, wherever in the script it stands. */
+/** A program with its arguments, anywhere in a script. */
 export interface SimpleCommand {
   readonly assignments: readonly Assignment[]
   readonly words: readonly Word[]
   readonly redirections: readonly Redirection[]
-  /** False after a place that could not be read: what is seen from there on may be no command at all. */
+  /** False after text that could not be parsed: what follows may not be a command at all. */
   readonly sure: boolean
 }
 
-/** Every command a script may run, in the order of reading; conditions and loops are read as if all of it ran. */
+/** Every command that a script may run, in textual order. All branches of conditions and loops are included. */
 export interface Script {
   readonly commands: readonly SimpleCommand[]
-  /** Why the script may run something else than its commands. */
+  /** Reasons why the script may run something else than these commands. */
   readonly doubts: readonly string[]
 }

@@ -1,19 +1,19 @@
-/** A part of a word that is known before the command runs. */
+/** A part of a word whose value is known before the command runs. */
 export interface TextPiece {
   readonly kind: 'text'
   readonly text: string
   readonly quoted: boolean
 }
 
-/** A part of a word that is known only at run time. */
+/** A part of a word whose value is known only at run time. */
 export interface HolePiece {
   readonly kind: 'hole'
   readonly cause: 'parameter' | 'substitution' | 'arithmetic' | 'glob' | 'brace' | 'tilde'
-  /** As it was written. */
+  /** The part as written. */
   readonly shown: string
   /**
-   * `one`: any text within this word. `several`: more words, each with what stands before it.
-   * `fields`: none or several words, cut anywhere.
+   * `one`: any text within this word. `several`: several words, each with the text before this piece as its prefix.
+   * `fields`: no word, one or several, split anywhere.
    */
   readonly yields: 'one' | 'several' | 'fields'
 }
@@ -28,7 +28,7 @@ export function literal(text: string): Word {
   return { pieces: [{ kind: 'text', text, quoted: true }] }
 }
 
-/** The exact value, or undefined where only running the command would tell. */
+/** The exact value; undefined if it is known only at run time. */
 export function knownText(word: Word): string | undefined {
   let text = ''
   for (const piece of word.pieces) {
@@ -38,17 +38,17 @@ export function knownText(word: Word): string | undefined {
   return text
 }
 
-/** The value with its holes as they were written. */
+/** The value with its unknown parts as written. */
 export function shownText(word: Word): string {
   return word.pieces.map((piece) => (piece.kind === 'text' ? piece.text : piece.shown)).join('')
 }
 
-/** A word without any quoting, as reserved words must be. */
+/** The value of a word without quotes, as reserved words must be. */
 export function plainText(word: Word): string | undefined {
   return word.pieces.some((piece) => piece.kind === 'text' && piece.quoted) ? undefined : knownText(word)
 }
 
-/** The known text before the first hole and after the last one. */
+/** The known texts before the first unknown part and after the last one. */
 export function knownEnds({ pieces }: Word): { readonly before: string; readonly after: string } {
   const first = pieces.findIndex((piece) => piece.kind === 'hole')
   const last = pieces.findLastIndex((piece) => piece.kind === 'hole')
@@ -59,7 +59,7 @@ export function knownEnds({ pieces }: Word): { readonly before: string; readonly
   }
 }
 
-/** Whether the word may turn out to be a flag, none or several words; `--name=` followed by anything is settled. */
+/** Whether the word may become a flag, no word or several words; `--name=` followed by anything is certain. */
 export function mayBecomeFlag(word: Word): boolean {
   const holes = word.pieces.filter((piece) => piece.kind === 'hole')
   const [first] = holes

@@ -8,7 +8,7 @@ interface ReadMember extends Member {
   readonly content: string
 }
 
-/** Reads a tar in chunks of some size, with holes as zeros. */
+/** Reads a tar in chunks of a given size; holes become zeros. */
 function readTar(bytes: Uint8Array, chunkBytes = bytes.length || 1): ReadMember[] {
   const reader = new TarReader()
   const members: { member: Member; content: Buffer }[] = []
@@ -29,7 +29,7 @@ const refused = expect.objectContaining({ code: 'archive_refused' })
 const names = (bytes: Uint8Array) => readTar(bytes).map(({ name }) => name)
 
 describe('a tar is read', () => {
-  it('member by member', () =>
+  it('reads a tar member by member', () =>
     expect(
       readTar(
         tarOf(
@@ -50,7 +50,7 @@ describe('a tar is read', () => {
       { name: 'tty', kind: 'device' },
     ]))
 
-  it('the same in chunks of any size', () => {
+  it('reads the same members from chunks of any size', () => {
     const bytes = tarOf(
       paxMember({ path: 'ü'.repeat(90), mtime: '1.5' }),
       { name: 'x', content: 'a'.repeat(700) },
@@ -67,7 +67,7 @@ describe('a tar is read', () => {
     )
   })
 
-  it('with the long names of GNU', () => {
+  it('reads GNU long names', () => {
     const long = `${'n'.repeat(120)}/${'m'.repeat(80)}`
     expect(
       readTar(
@@ -80,13 +80,13 @@ describe('a tar is read', () => {
     ).toMatchObject([{ name: long, target: `${long}/target` }])
   })
 
-  it('with the prefix of ustar, and not with what others keep there', () => {
+  it('reads the ustar prefix, and ignores that field in other formats', () => {
     expect(names(tarOf({ name: 'file', prefix: 'some/dir' }))).toEqual(['some/dir/file'])
     expect(names(tarOf({ name: 'file', prefix: 'some/dir', magic: 'ustar  \0' }))).toEqual(['file'])
     expect(names(tarOf({ name: 'file', prefix: 'some/dir', magic: '' }))).toEqual(['file'])
   })
 
-  it('with numbers in base 256', () => {
+  it('reads numbers in base 256', () => {
     const size = Buffer.alloc(12)
     size[0] = 0x80
     size[11] = 3
@@ -97,13 +97,13 @@ describe('a tar is read', () => {
     expect(() => readTar(tarOf({ name: 'a', size: Buffer.alloc(12, 0xff) }))).toThrow(invalid)
   })
 
-  it('with names that are bytes', () => {
+  it('reads names that are not UTF-8', () => {
     const name = Buffer.from([0x61, 0xff, 0x62])
     expect(names(tarOf({ name }))).toEqual(['a\udcffb'])
     expect(names(tarOf(paxMember({ path: name }), { name: 'x' }))).toEqual(['a\udcffb'])
   })
 
-  it('with PAX records whose lengths count bytes', () => {
+  it('reads PAX records whose lengths count bytes', () => {
     expect(
       readTar(tarOf(paxMember({ comment: 'ä€𝄞', path: 'naïve/ß', mtime: '12.000001' }), { name: 'x' })),
     ).toMatchObject([{ name: 'naïve/ß', mtime: 12.000001 }])
@@ -113,7 +113,7 @@ describe('a tar is read', () => {
     )
   })
 
-  it('with a size and a link of PAX', () => {
+  it('reads size and link target from PAX records', () => {
     const large = paxMember({ size: '3', linkpath: 'unused' })
     expect(readTar(tarOf(large, { name: 'a', size: 0, content: 'abc' }))).toMatchObject([{ content: 'abc' }])
     expect(readTar(tarOf(paxMember({ linkpath: 'far' }), { name: 'a', type: '2' }))).toMatchObject([
@@ -121,23 +121,23 @@ describe('a tar is read', () => {
     ])
   })
 
-  it('and PAX records are for one member only', () =>
+  it('applies PAX records to one member only', () =>
     expect(names(tarOf(paxMember({ path: 'first' }), { name: 'a' }, { name: 'b' }))).toEqual(['first', 'b']))
 
-  it('up to two empty blocks, whatever follows', () =>
+  it('stops reading after two zero blocks', () =>
     expect(names(Buffer.concat([tarOf({ name: 'a' }), rawMember({ name: 'b' })]))).toEqual(['a']))
 
-  it('with the comment of git archive', () =>
+  it('accepts the global comment of git archive', () =>
     expect(names(tarOf(paxMember({ comment: 'f00' }, 'g'), { name: 'a' }))).toEqual(['a']))
 
-  it('and attributes that are bytes are passed over', () =>
+  it('ignores binary extended attributes', () =>
     expect(
       names(
         tarOf(paxMember({ 'SCHILY.xattr.security.capability': Buffer.from([1, 0, 0, 2]) }), { name: 'a' }),
       ),
     ).toEqual(['a']))
 
-  it('sparse, as PAX 1.0 and as old GNU', () => {
+  it('reads sparse files in the formats PAX 1.0 and old GNU', () => {
     const map = Buffer.alloc(512)
     map.write('2\n4\n3\n20\n0\n')
     const pax = paxMember({
@@ -158,16 +158,16 @@ describe('a tar is read', () => {
 })
 
 describe('a tar is refused', () => {
-  it.each(['path', 'linkpath', 'size', 'mtime', 'GNU.sparse.name'])('with a global %s', (key) =>
+  it.each(['path', 'linkpath', 'size', 'mtime', 'GNU.sparse.name'])('refuses a global PAX record %s', (key) =>
     expect(() => readTar(tarOf(paxMember({ [key]: '1' }, 'g'), { name: 'a' }))).toThrow(refused),
   )
 
-  it('with a NUL in a PAX record', () => {
+  it('refuses a NUL in a PAX record', () => {
     expect(() => readTar(tarOf(paxMember({ path: 'safe\0/../../evil' }), { name: 'a' }))).toThrow(refused)
     expect(() => readTar(tarOf(paxMember({ comment: 'a\0b' }), { name: 'a' }))).toThrow(refused)
   })
 
-  it('with a kind that is not known', () =>
+  it('refuses a member of unknown type', () =>
     expect(() => readTar(tarOf({ name: 'vol', type: 'V' }))).toThrow(
       expect.objectContaining({
         code: 'archive_refused',
@@ -175,7 +175,7 @@ describe('a tar is refused', () => {
       }),
     ))
 
-  it.each(['1', '2', '5', '6'])('with content where the kind %s has none', (type) =>
+  it.each(['1', '2', '5', '6'])('refuses content of a member of type %s', (type) =>
     expect(() => readTar(tarOf({ name: 'a', type, content: 'x', target: 'b' }))).toThrow(refused),
   )
 
@@ -183,12 +183,12 @@ describe('a tar is refused', () => {
     { 'GNU.sparse.map': '0,1', 'GNU.sparse.size': '1' },
     { 'GNU.sparse.major': '0', 'GNU.sparse.minor': '1' },
     { 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0' },
-  ])('with a sparse file of another version: %j', (records) =>
+  ])('refuses a sparse file of another version: %j', (records) =>
     expect(() => readTar(tarOf(paxMember(records), { name: 'a' }))).toThrow(refused),
   )
 
   it.each(['1\n10\n20\n', '2\n5\n1\n0\n1\n', '1\n0\n4\n', '9999999\n', '1\n-4\n3\n', 'x', '1\n'])(
-    'with the sparse map %j',
+    'refuses the sparse map %j',
     (text) => {
       const map = Buffer.alloc(512)
       map.write(text)
@@ -204,7 +204,7 @@ describe('a tar is refused', () => {
 })
 
 describe('a tar is invalid', () => {
-  it('with a wrong sum', () => {
+  it('rejects a wrong checksum', () => {
     const bytes = tarOf({ name: 'a' })
     bytes[0] = 0x62
     expect(() => readTar(bytes)).toThrow(invalid)
@@ -225,7 +225,7 @@ describe('a tar is invalid', () => {
     ['a PAX record that is too long', tarOf({ name: 'a', type: 'x', content: '99 path=b\n' }, { name: 'c' })],
     ['a PAX size that is none', tarOf(paxMember({ size: '-1' }), { name: 'c' })],
     ['a PAX time that is none', tarOf(paxMember({ mtime: 'Infinity' }), { name: 'c' })],
-  ])('with %s', (_, bytes) => expect(() => readTar(bytes)).toThrow(invalid))
+  ])('rejects %s', (_, bytes) => expect(() => readTar(bytes)).toThrow(invalid))
 
   const whole = Buffer.concat([
     tarOf(
@@ -240,19 +240,19 @@ describe('a tar is invalid', () => {
   ])
   const end = whole.length - 2 * endOfTar.length
 
-  it('when it is cut off at any block, and never waits for more', () => {
+  it('rejects a tar truncated at any block', () => {
     for (let at = 0; at <= end; at += 512) expect(() => readTar(whole.subarray(0, at), 512)).toThrow(invalid)
     expect(readTar(whole.subarray(0, end + 512))).toHaveLength(4)
   })
 
-  it('when it is cut off at any byte', () =>
+  it('rejects a tar truncated at any byte', () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: end }), fc.integer({ min: 1, max: 2_000 }), (at, size) => {
         expect(() => readTar(whole.subarray(0, at), size)).toThrow(invalid)
       }),
     ))
 
-  it('or refused, or still a tar, when any byte of it is another', () =>
+  it('a changed byte gives an error or a valid tar, never a crash', () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: end - 1 }), fc.integer({ min: 0, max: 255 }), (at, byte) => {
         const damaged = Buffer.from(whole)
@@ -266,7 +266,7 @@ describe('a tar is invalid', () => {
       { numRuns: 500 },
     ))
 
-  it('or refused, when PAX records are anything', () =>
+  it('random PAX records give an error or a valid tar, never a crash', () =>
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), fc.string({ maxLength: 5 }), (noise, key) => {
         const content = Buffer.concat([paxBody({ path: 'fine' }), Buffer.from(key), noise])

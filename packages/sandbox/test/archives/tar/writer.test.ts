@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TarReader } from '../../../src/archives/tar/reader.ts'
 import {
-  headerRoom,
+  maxHeaderBytes,
   storedBytes,
   type WrittenMember,
   writeHeaders,
@@ -10,7 +10,7 @@ import {
 import { fromBytes } from '../../../src/files/exact-text.ts'
 
 function written(member: WrittenMember): Buffer {
-  const out = Buffer.alloc(headerRoom(member), 0xaa)
+  const out = Buffer.alloc(maxHeaderBytes(member), 0xaa)
   return out.subarray(0, writeHeaders(out, 0, member))
 }
 
@@ -31,7 +31,7 @@ const member = fc.record({
 })
 
 describe('the headers of a member', () => {
-  it('are read as they were written, to the microsecond and the byte', () =>
+  it('headers survive writing and reading, to the microsecond and the byte', () =>
     fc.assert(
       fc.property(member, (made) => {
         const { kind } = made
@@ -45,20 +45,20 @@ describe('the headers of a member', () => {
       { numRuns: 300 },
     ))
 
-  it('are whole blocks', () =>
+  it('headers are whole blocks', () =>
     fc.assert(
       fc.property(member, (made) => {
         expect(written(made).length % 512).toBe(0)
       }),
     ))
 
-  it('say how much follows', () => {
+  it('headers declare the stored size', () => {
     const plain = { name: 'a', mode: 0, mtime: 0, size: 7, target: '', uid: 0, gid: 0 }
     expect(storedBytes({ ...plain, kind: 'file' })).toBe(7)
     expect(storedBytes({ ...plain, kind: 'symlink' })).toBe(0)
   })
 
-  it('need no records for what fits', () =>
+  it('values that fit a header need no PAX records', () =>
     expect(
       written({ name: 'a', kind: 'file', mode: 0, mtime: 5, size: 1, target: '', uid: 1, gid: 1 }),
     ).toHaveLength(512))

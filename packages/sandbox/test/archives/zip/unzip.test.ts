@@ -2,15 +2,15 @@ import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type UnpackOptions, unpack } from '../../../src/archives/unpack.ts'
-import { openDescriptors, rooms } from '../fixtures/file-context.ts'
+import { openDescriptors, testDirectories } from '../fixtures/test-directory.ts'
 import { treeOf } from '../fixtures/tree.ts'
 
-const room = rooms()
+const newTestDirectory = testDirectories()
 const foreign: UnpackOptions = { scheme: 'zip', special: 'refuse', links: 'inside' }
 
-/** Zips that python makes in one go, from scripts with `z` being the open one. */
+/** Zips that one run of Python creates from scripts; `z` is the open zip. */
 function zipped<Name extends string>(scripts: Readonly<Record<Name, string>>): (name: Name) => Buffer {
-  const here = room()
+  const here = newTestDirectory()
   const names = Object.keys(scripts) as Name[]
   const blocks = names.map(
     (name, index) => `
@@ -36,7 +36,7 @@ function oneZip(script: string): Buffer {
 }
 
 async function unzipped(archive: Buffer, options: Partial<UnpackOptions> = {}) {
-  const { handle, path } = room().directory('into')
+  const { handle, path } = newTestDirectory().directory('into')
   const before = openDescriptors()
   try {
     return { path, result: await unpack(handle, archive, { ...foreign, ...options }) }
@@ -50,7 +50,7 @@ const invalid = { code: 'archive_invalid' }
 const tooLarge = { code: 'archive_too_large' }
 
 describe('a zip is unpacked', () => {
-  it('with modes, links, times and directories', async () => {
+  it('unpacks a zip with modes, links, times and directories', async () => {
     const { path, result } = await unzipped(
       oneZip(`
 z.writestr(entry('dir/', 0o040711), '')
@@ -72,8 +72,8 @@ z.writestr(entry('private', 0o600), 'without a type')
     expect(lstatSync(`${path}/dir/run.sh`).mtime.toISOString()).toBe('2020-01-02T03:04:06.000Z')
   })
 
-  it('as Info-ZIP makes it, with large files, links and the times of Unix', async () => {
-    const here = room()
+  it('unpacks a zip of Info-ZIP with large files, links and Unix times', async () => {
+    const here = newTestDirectory()
     here.sh(`
       mkdir -p tree/d && cd tree
       head -c 3000000 /dev/urandom > large; seq 400000 > numbers; : > empty
@@ -88,8 +88,8 @@ z.writestr(entry('private', 0o600), 'without a type')
     expect(files(path)).toEqual(files(here.at('tree')))
   })
 
-  it('as a stream makes it, with sizes behind the content', async () => {
-    const here = room()
+  it('unpacks a streamed zip with data descriptors', async () => {
+    const here = newTestDirectory()
     here.python(`
 import zipfile, io
 class Pipe(io.RawIOBase):
@@ -107,7 +107,7 @@ with zipfile.ZipFile(Pipe(), 'w', zipfile.ZIP_DEFLATED) as z:
     expect(readFileSync(`${path}/large`)).toHaveLength(488_890)
   })
 
-  it('in the larger form', async () => {
+  it('unpacks a zip64', async () => {
     const { path } = await unzipped(
       oneZip(`
 zipfile.ZIP64_LIMIT = 10
@@ -118,7 +118,7 @@ for name in ('a', 'b', 'c'): z.writestr(entry(name, 0o100644), 'x' * 100)
     expect(readFileSync(`${path}/c`, 'utf8')).toBe('x'.repeat(100))
   })
 
-  it('with names in UTF-8, in code page 437 and in bytes', async () => {
+  it('decodes names in UTF-8, in code page 437 and in other bytes', async () => {
     const made = (system: number, utf8: boolean, name: string) => {
       const bytes = oneZip(`z.writestr(entry('NAME', 0o100644, system=${system}), 'x')`)
       for (let at = bytes.indexOf('NAME'); at >= 0; at = bytes.indexOf('NAME', at))
@@ -136,11 +136,11 @@ for name in ('a', 'b', 'c'): z.writestr(entry(name, 0o100644), 'x' * 100)
     expect(await nameOf(made(3, false, 'a\xff\xfeb'))).toBe('"a\\udcff\\udcfeb"')
   })
 
-  it('when it is empty', async () => {
+  it('unpacks an empty zip', async () => {
     expect((await unzipped(oneZip(''))).result).toMatchObject({ files: 0, directories: 0 })
   })
 
-  it('with a comment that looks like its end', async () => {
+  it('unpacks a zip whose comment looks like its end record', async () => {
     const { result } = await unzipped(oneZip("z.writestr('a', 'x'); z.comment = b'PK\\x05\\x06' + b'x' * 30"))
     expect(result.files).toBe(1)
   })
@@ -169,12 +169,12 @@ describe('a zip is refused', () => {
   beforeAll(() => {
     made = zipped(scripts)
   })
-  it.each(Object.keys(scripts) as (keyof typeof scripts)[])('for %s', async (name) => {
+  it.each(Object.keys(scripts) as (keyof typeof scripts)[])('refuses a zip with %s', async (name) => {
     await expect(unzipped(made(name))).rejects.toMatchObject(refused)
   })
 
-  it('when it is encrypted', async () => {
-    const here = room()
+  it('refuses an encrypted zip', async () => {
+    const here = newTestDirectory()
     here.sh('echo secret > a && zip -q -P password made.zip a')
     await expect(unzipped(readFileSync(here.at('made.zip')))).rejects.toMatchObject({
       code: 'archive_refused',
@@ -204,21 +204,21 @@ describe('a zip is invalid', () => {
     ['small', 10],
     ['large', 10],
     ['large', 1_000_000],
-  ] as const)('when it inflates to more than it says: %s, %d', async (name, size) => {
+  ] as const)('rejects an entry that inflates to more than its declared size: %s, %d', async (name, size) => {
     const bytes = made(name)
     bytes.writeUInt32LE(size, 22)
     bytes.writeUInt32LE(size, central(bytes, 0) + 24)
     await expect(unzipped(bytes)).rejects.toMatchObject(invalid)
   })
 
-  it('when it inflates to less than it says', async () => {
+  it('rejects an entry that inflates to less than its declared size', async () => {
     const bytes = honest()
     bytes.writeUInt32LE(1_001, 22)
     bytes.writeUInt32LE(1_001, central(bytes, 0) + 24)
     await expect(unzipped(bytes)).rejects.toMatchObject(invalid)
   })
 
-  it('when its entries overlap', async () => {
+  it('rejects overlapping entries', async () => {
     const bytes = honest()
     const first = bytes.readUInt32LE(central(bytes, 0) + 42)
     const second = central(bytes, 1)
@@ -230,8 +230,8 @@ describe('a zip is invalid', () => {
     })
   })
 
-  it('when one content is quoted by many entries, before any is unpacked', async () => {
-    const here = room()
+  it('rejects entries that share one content before unpacking any', async () => {
+    const here = newTestDirectory()
     here.python(`
 import zipfile, struct, zlib
 kernel = zlib.compressobj(9, zlib.DEFLATED, -15); data = kernel.compress(b'\\0' * 10_000_000) + kernel.flush()
@@ -269,13 +269,13 @@ open('made.zip', 'wb').write(local + directory + struct.pack('<4s4H2LH', b'PK\\5
       },
     ],
     ['several volumes', (bytes: Buffer) => bytes.writeUInt16LE(1, bytes.length - 18)],
-  ])('with %s', async (_, damage) => {
+  ])('rejects a zip with %s', async (_, damage) => {
     const bytes = honest()
     damage(bytes)
     await expect(unzipped(bytes)).rejects.toMatchObject(invalid)
   })
 
-  it('when it is cut off anywhere', async () => {
+  it('rejects a zip truncated anywhere', async () => {
     const bytes = honest()
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: bytes.length - 1 }), async (at) => {
@@ -285,7 +285,7 @@ open('made.zip', 'wb').write(local + directory + struct.pack('<4s4H2LH', b'PK\\5
     )
   })
 
-  it('or refused, or still a zip, when any byte of it is another', async () => {
+  it('a changed byte gives an error or a valid zip, never a crash', async () => {
     const bytes = honest()
     await fc.assert(
       fc.asyncProperty(
@@ -307,29 +307,29 @@ open('made.zip', 'wb').write(local + directory + struct.pack('<4s4H2LH', b'PK\\5
 })
 
 describe('a limit holds for a zip', () => {
-  it('of what it declares, before anything is unpacked', async () => {
+  it('applies the limits to the declared sizes before unpacking', async () => {
     const bytes = oneZip("z.writestr('bomb', b'\\0' * 70_000_000)")
     await expect(unzipped(bytes)).rejects.toMatchObject(tooLarge)
     await expect(unzipped(bytes, { limits: { expandedBytes: 1_000 } })).rejects.toMatchObject(tooLarge)
   })
 
-  it('of its members and of its own size', async () => {
+  it('applies the limits to the members and size of a zip', async () => {
     const bytes = oneZip("for i in range(20): z.writestr(str(i), 'x')")
     await expect(unzipped(bytes, { limits: { members: 19 } })).rejects.toMatchObject(tooLarge)
     await expect(unzipped(bytes, { limits: { inputBytes: 1_000 } })).rejects.toMatchObject(tooLarge)
   })
 
-  it('and it can be called off', async () => {
-    const here = room()
+  it('unpacking a zip can be cancelled', async () => {
+    const here = newTestDirectory()
     const { handle } = here.directory('into')
     const before = openDescriptors()
-    const calling = new AbortController()
+    const cancellation = new AbortController()
     const slow = async function* () {
       yield Buffer.alloc(100)
-      calling.abort()
+      cancellation.abort()
       yield Buffer.alloc(100)
     }
-    await expect(unpack(handle, slow(), { ...foreign, signal: calling.signal })).rejects.toMatchObject({
+    await expect(unpack(handle, slow(), { ...foreign, signal: cancellation.signal })).rejects.toMatchObject({
       code: 'cancelled',
     })
     expect(openDescriptors()).toBe(before)

@@ -1,11 +1,11 @@
 import type { SimpleCommand } from '../shell/script.ts'
 import { knownText } from '../shell/word.ts'
-import { type Inside, nothingInside, wrappedCommand } from './inside.ts'
+import { type NestedCommands, nestedCommand, noNestedCommands } from './nested-commands.ts'
 
 const runs = new Set(['-exec', '-execdir', '-ok', '-okdir'])
 const changes = new Set(['-delete', '-fprint', '-fprint0', '-fprintf', '-fls'])
 
-export function insideFind(command: SimpleCommand): Inside {
+export function nestedInFind(command: SimpleCommand): NestedCommands {
   const texts = command.words.map((word) => knownText(word))
   const doubts = new Set<string>()
   const commands: SimpleCommand[] = []
@@ -16,8 +16,8 @@ export function insideFind(command: SimpleCommand): Inside {
     doubts.add('it runs a command on files that are not known')
     const end = texts.findIndex((word, index) => index > at && (word === ';' || word === '+'))
     const words = command.words.slice(at + 1, end < 0 ? undefined : end)
-    if (words.length > 0) commands.push(wrappedCommand(command, words))
+    if (words.length > 0) commands.push(nestedCommand(command, words))
     at += words.length
   }
-  return { ...nothingInside, doubts: [...doubts], commands }
+  return { ...noNestedCommands, doubts: [...doubts], commands }
 }

@@ -1,19 +1,22 @@
 import type { SimpleCommand } from '../shell/script.ts'
 import { knownText, type Word } from '../shell/word.ts'
-import { type Inside, nothingInside } from './inside.ts'
+import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
-/** awk and sed run commands and write files if their program says so; undefined for others. */
-export function insideEditingProgram(program: string, { words }: SimpleCommand): Inside | undefined {
+/** Checks awk and sed, whose programs can run commands and write files; undefined for other programs. */
+export function nestedInEditingProgram(
+  program: string,
+  { words }: SimpleCommand,
+): NestedCommands | undefined {
   const args = words.slice(1)
   if (/^[gmn]?awk$/.test(program)) return doubtUnless(args.every(isHarmlessAwk))
   if (/^g?sed$/.test(program)) return doubtUnless(isHarmlessSed(args))
   return undefined
 }
 
-function doubtUnless(harmless: boolean): Inside {
+function doubtUnless(harmless: boolean): NestedCommands {
   return harmless
-    ? nothingInside
-    : { ...nothingInside, doubts: ['its program may run commands or write files'] }
+    ? noNestedCommands
+    : { ...noNestedCommands, doubts: ['its program may run commands or write files'] }
 }
 
 function isHarmlessAwk(word: Word): boolean {
@@ -21,7 +24,7 @@ function isHarmlessAwk(word: Word): boolean {
   return text !== undefined && !/system|getline|[|>@]|^-[fiElD]|^--/.test(text)
 }
 
-/** Only the common forms: `1,20p` and `s/a/b/g`, alone or each behind its own `-e`. */
+/** Recognises only the common forms: `1,20p` and `s/a/b/g`, alone or each after its own `-e`. */
 function isHarmlessSed(args: readonly Word[]): boolean {
   const texts = args.map((word) => knownText(word))
   const flags = texts.filter((text) => text?.startsWith('-'))

@@ -1,41 +1,41 @@
-import type { Dialect } from '../shell/reading.ts'
+import type { Dialect } from '../shell/parser-state.ts'
 import type { SimpleCommand } from '../shell/script.ts'
 import { knownText, shownText, type Word } from '../shell/word.ts'
-import { type Inside, nothingInside } from './inside.ts'
+import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
-/** Shells whose language this package reads with certainty. */
-const read = new Map<string, Dialect>([
+/** Shells whose language the parser handles with certainty. */
+const dialects = new Map<string, Dialect>([
   ['sh', 'posix'],
   ['dash', 'posix'],
   ['ash', 'posix'],
   ['bash', 'bash'],
 ])
 
-/** Alike enough that a denied command within is recognised. */
-const alike = new Set(['zsh', 'ksh', 'mksh', 'yash', 'rbash', 'fish', 'csh', 'tcsh', 'osh'])
+/** Shells similar enough that a denied nested command is recognised. */
+const similarShells = new Set(['zsh', 'ksh', 'mksh', 'yash', 'rbash', 'fish', 'csh', 'tcsh', 'osh'])
 
 export function dialectOf(program: string): Dialect | undefined {
-  return read.get(program)
+  return dialects.get(program)
 }
 
 export function isShell(program: string): boolean {
-  return read.has(program) || alike.has(program)
+  return dialects.has(program) || similarShells.has(program)
 }
 
-/** A shell within a command is never certain; what it is told to run is still judged. */
-export function insideShell(program: string, { words, redirections }: SimpleCommand): Inside {
-  const dialect = read.get(program) ?? 'posix'
+/** A nested shell is always doubted, but its script is judged as well. */
+export function nestedInShell(program: string, { words, redirections }: SimpleCommand): NestedCommands {
+  const dialect = dialects.get(program) ?? 'posix'
   const { code, file } = passShellFlags(words)
   if (code) {
     const doubts = ['it runs a text in another shell']
-    return { ...nothingInside, doubts, scripts: [{ text: knownText(code) ?? shownText(code), dialect }] }
+    return { ...noNestedCommands, doubts, scripts: [{ text: knownText(code) ?? shownText(code), dialect }] }
   }
-  if (file) return { ...nothingInside, doubts: ['it runs a script whose content is not known'] }
+  if (file) return { ...noNestedCommands, doubts: ['it runs a script whose content is not known'] }
   const scripts = redirections.flatMap(({ operator, target, body }) => {
     const text = operator === '<<<' ? shownText(target) : body
     return text === undefined ? [] : [{ text, dialect }]
   })
-  return { ...nothingInside, doubts: ['it runs what it reads from its input'], scripts }
+  return { ...noNestedCommands, doubts: ['it runs what it reads from its input'], scripts }
 }
 
 function passShellFlags(words: readonly Word[]): { readonly code?: Word; readonly file?: Word } {

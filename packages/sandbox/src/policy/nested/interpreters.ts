@@ -1,7 +1,7 @@
 import { isFlag, longName } from '../rules/flags.ts'
 import type { SimpleCommand } from '../shell/script.ts'
 import { knownText, type Word } from '../shell/word.ts'
-import { type Inside, nothingInside } from './inside.ts'
+import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
 interface Interpreter {
   readonly name: RegExp
@@ -10,7 +10,7 @@ interface Interpreter {
   readonly longs: readonly string[]
   /** Words that are followed by code. */
   readonly words: readonly string[]
-  /** Without a script it runs what it reads. */
+  /** Without a script it runs its stdin. */
   readonly readsInput: boolean
 }
 
@@ -46,7 +46,7 @@ const interpreters: readonly Interpreter[] = [
   }),
 ]
 
-/** Programs that run other commands, with syntax that is not parsed here. */
+/** Programs that run other commands in program-specific ways. */
 const launchers =
   /^(parallel|su|runuser|chroot|flock|watch|strace|ltrace|script|unshare|nsenter|pkexec|systemd-run|at|batch|setpriv|bwrap|firejail|taskset|chrt|start-stop-daemon)$/
 
@@ -54,8 +54,8 @@ export function isLauncher(program: string): boolean {
   return launchers.test(program)
 }
 
-/** Undefined if it is no interpreter. */
-export function insideInterpreter(program: string, { words }: SimpleCommand): Inside | undefined {
+/** Checks for code in an interpreter's arguments or stdin; undefined if the program is not an interpreter. */
+export function nestedInInterpreter(program: string, { words }: SimpleCommand): NestedCommands | undefined {
   const known = interpreters.find(({ name }) => name.test(program))
   if (!known) return undefined
   let afterFlag = false
@@ -63,16 +63,16 @@ export function insideInterpreter(program: string, { words }: SimpleCommand): In
     const text = knownText(word)
     if (text === undefined) continue
     if (isCode(known, text))
-      return { ...nothingInside, doubts: [`it runs code or commands given by ${text}`] }
-    // A word after a flag may be its value, so it does not end the search as a script or a subcommand does.
-    if (!isFlag(text) && !afterFlag && text !== '-') return nothingInside
+      return { ...noNestedCommands, doubts: [`it runs code or commands given by ${text}`] }
+    // A script or subcommand ends the search, but a word after a flag may be the flag's value.
+    if (!isFlag(text) && !afterFlag && text !== '-') return noNestedCommands
     afterFlag = isFlag(text)
   }
-  if (words.length === 2 && words.every((word, index) => index === 0 || onlyTells(program, word)))
-    return nothingInside
+  if (words.length === 2 && words.every((word, index) => index === 0 || onlyPrintsInfo(program, word)))
+    return noNestedCommands
   if (!known.readsInput || words.slice(1).some((word) => !isFlag(knownText(word) ?? '-?')))
-    return nothingInside
-  return { ...nothingInside, doubts: ['it runs what it reads from its input'] }
+    return noNestedCommands
+  return { ...noNestedCommands, doubts: ['it runs what it reads from its input'] }
 }
 
 function isCode({ letters, longs, words }: Interpreter, text: string): boolean {
@@ -82,9 +82,9 @@ function isCode({ letters, longs, words }: Interpreter, text: string): boolean {
   return [...text.slice(1)].some((letter) => letters.includes(letter))
 }
 
-function onlyTells(program: string, word: Word): boolean {
+function onlyPrintsInfo(program: string, word: Word): boolean {
   const text = knownText(word) ?? ''
-  // Python talks more with -v, and then reads its input.
+  // With -v, Python is verbose and then runs its stdin.
   return (
     text === '--version' || text === '--help' || text === '-V' || (text === '-v' && !program.startsWith('py'))
   )

@@ -1,20 +1,20 @@
-import type { Dialect } from '../shell/reading.ts'
+import type { Dialect } from '../shell/parser-state.ts'
 import type { Assignment, SimpleCommand } from '../shell/script.ts'
 import type { Word } from '../shell/word.ts'
 
-/** The commands that a command runs, as far as its words show. */
-export interface Inside {
-  /** Why the command may run something else than what is found here. */
+/** The commands that a command runs itself, as far as its words show. */
+export interface NestedCommands {
+  /** Reasons why the command may run something that is not listed here. */
   readonly doubts: readonly string[]
   readonly commands: readonly SimpleCommand[]
   readonly scripts: readonly { readonly text: string; readonly dialect: Dialect }[]
-  /** Word lists that the inner command may begin with. */
+  /** Candidates for the words of the nested command, if its start is not certain. */
   readonly guesses: readonly (readonly Word[])[]
-  /** It runs the command within and does nothing else. */
+  /** The command only runs the nested command and does nothing else. */
   readonly transparent: boolean
 }
 
-export const nothingInside: Inside = {
+export const noNestedCommands: NestedCommands = {
   doubts: [],
   commands: [],
   scripts: [],
@@ -24,7 +24,7 @@ export const nothingInside: Inside = {
 
 const maxGuesses = 64
 
-/** Where the command within begins is not certain: it may be at any word that is no flag. */
+/** Candidates for a nested command whose start is not certain: it may start at any word that is not a flag. */
 export function guessesOf(words: readonly Word[]): readonly (readonly Word[])[] {
   return words
     .slice(1, maxGuesses)
@@ -32,8 +32,8 @@ export function guessesOf(words: readonly Word[]): readonly (readonly Word[])[] 
     .filter(([first]) => first?.pieces[0]?.kind === 'text' && !first.pieces[0].text.startsWith('-'))
 }
 
-/** The command within reads what its wrapper was given to read. */
-export function wrappedCommand(
+/** Builds a nested command. It inherits the here-documents of its wrapper, since it reads the same stdin. */
+export function nestedCommand(
   { redirections, sure }: SimpleCommand,
   words: readonly Word[],
   assignments: readonly Assignment[] = [],

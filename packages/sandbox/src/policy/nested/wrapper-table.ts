@@ -1,17 +1,20 @@
-/** How to find the command within a command that runs another. */
+/** How to find the nested command in the arguments of a program that runs another one. */
 export interface Wrapper {
-  /** Letters of flags without and with a value. */
+  /** Letters of flags without (`flags`) and with a value (`values`). */
   readonly flags: string
   readonly values: string
   readonly longFlags: readonly string[]
   readonly longValues: readonly string[]
-  /** With one of these letters nothing is run. */
+  /** Letters of flags with which nothing is run. */
   readonly idle: string
-  /** Arguments before the command. */
+  /** Number of arguments before the command. */
   readonly operands: number
-  /** `NAME=value` may stand before the command. */
+  /** `NAME=value` may precede the command. */
   readonly assigns: boolean
-  /** `only-runs` does nothing besides. `acts` matters in itself. `feeds` adds arguments that are not known. */
+  /**
+   * `only-runs`: the wrapper has no effect of its own. `acts`: it needs a rule itself. `feeds`: it adds unknown
+   * arguments.
+   */
   readonly effect: 'only-runs' | 'acts' | 'feeds'
 }
 

@@ -1,9 +1,9 @@
 import type { SimpleCommand } from '../shell/script.ts'
 import { knownText, shownText, type Word } from '../shell/word.ts'
 import { changesWhatRuns } from '../variables.ts'
-import { type Inside, nothingInside } from './inside.ts'
+import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
-const always = new Map([
+const alwaysDoubted = new Map([
   ['.', 'it runs a script whose content is not known'],
   ['source', 'it runs a script whose content is not known'],
   ['[[', 'it may calculate, which may run commands'],
@@ -33,11 +33,11 @@ const setsVariables = new Set([
   'wait',
 ])
 
-/** The effect of a shell builtin on the commands after it; undefined for other programs. */
-export function insideBuiltin(program: string, { words }: SimpleCommand): Inside | undefined {
+/** Finds the commands that a shell builtin runs or affects; undefined if the program is not such a builtin. */
+export function nestedInBuiltin(program: string, { words }: SimpleCommand): NestedCommands | undefined {
   const args = words.slice(1)
-  const reason = always.get(program)
-  if (reason !== undefined) return { ...nothingInside, doubts: [reason] }
+  const reason = alwaysDoubted.get(program)
+  if (reason !== undefined) return { ...noNestedCommands, doubts: [reason] }
   if (program === 'eval') return script('it runs a text as a command', args)
   if (program === 'trap') return script('it sets a command to run later', args.slice(0, 1))
   if (program === 'set')
@@ -52,13 +52,13 @@ export function insideBuiltin(program: string, { words }: SimpleCommand): Inside
   return doubtIf(!args.every(isHarmlessName), 'it may set a variable that changes what runs')
 }
 
-function doubtIf(doubted: boolean, reason: string): Inside {
-  return doubted ? { ...nothingInside, doubts: [reason] } : nothingInside
+function doubtIf(doubted: boolean, reason: string): NestedCommands {
+  return doubted ? { ...noNestedCommands, doubts: [reason] } : noNestedCommands
 }
 
-function script(doubt: string, words: readonly Word[]): Inside {
+function script(doubt: string, words: readonly Word[]): NestedCommands {
   const text = words.map((word) => knownText(word) ?? shownText(word)).join(' ')
-  return { ...nothingInside, doubts: [doubt], scripts: [{ text, dialect: 'posix' }] }
+  return { ...noNestedCommands, doubts: [doubt], scripts: [{ text, dialect: 'posix' }] }
 }
 
 function isHarmlessSetting(word: Word): boolean {

@@ -29,34 +29,34 @@ const refused = { code: 'argument_invalid' }
 
 describe('what is granted', () => {
   it.each(['', 'relative', '~other/x', './x', 'C:\\x'])(
-    'is an absolute path or begins at HOME: %j',
+    'refuses a grant that is neither absolute nor below HOME: %j',
     (path) => {
       expect(() => scene().open({ path })).toThrow(expect.objectContaining(refused))
     },
   )
 
   it.each(['/', '//', '/.', '/x/..', '/proc/self/root', '/proc/self/root/'])(
-    'is never everything: %s',
+    'refuses a grant of the root directory: %s',
     (path) => {
       expect(() => scene().open({ path })).toThrow(expect.objectContaining(refused))
     },
   )
 
-  it('is never everything by way of a link', () => {
+  it('refuses a grant whose link resolves to the root directory', () => {
     const { base, open } = scene()
     symlinkSync('/', join(base, 'all'))
     expect(() => open({ path: join(base, 'all') })).toThrow(expect.objectContaining(refused))
     expect(() => open({ path: join(base, 'other/../all/.') })).toThrow(expect.objectContaining(refused))
   })
 
-  it('is a directory that is there', () => {
+  it('refuses a grant that does not exist or is not a directory', () => {
     const { base, open } = scene()
     writeFileSync(join(base, 'file'), '')
     for (const name of ['file', 'missing', 'file/x'])
       expect(() => open({ path: join(base, name) }), name).toThrow(expect.objectContaining(refused))
   })
 
-  it('is not what somebody in the sandbox has put in its place', () => {
+  it('refuses a grant that goes through a link made in the sandbox', () => {
     const { base, root, home, open } = scene()
     symlinkSync(join(base, 'other'), join(home, 'link'))
     symlinkSync(join(base, 'other'), join(root, 'link'))
@@ -65,18 +65,18 @@ describe('what is granted', () => {
       expect(() => open({ path }), path).toThrow(expect.objectContaining(refused))
   })
 
-  it('is not a part of the workspace under another name', () => {
+  it('refuses a grant that resolves into the workspace', () => {
     const { base, root, open } = scene()
     symlinkSync(join(root, 'in'), join(base, 'alias'))
     expect(() => open({ path: join(base, 'alias') })).toThrow(expect.objectContaining(refused))
   })
 
-  it('is made in HOME, which is new with a sandbox', () => {
+  it('creates a granted directory in HOME', () => {
     const { home, open } = scene()
     expect(open({ path: '~/a/b', writable: true }).of(join(home, 'a/b/c'))).toMatchObject({ writable: true })
   })
 
-  it('leaves nothing open where it is refused', () => {
+  it('a refused grant leaves no descriptor open', () => {
     const { base, open } = scene()
     for (const path of [join(base, 'missing'), '/', join(base, 'other/../missing')])
       expect(() => open({ path: join(base, 'other') }, { path })).toThrow()
@@ -85,7 +85,7 @@ describe('what is granted', () => {
 })
 
 describe('the place of a path', () => {
-  it('is the nearest', () => {
+  it('finds the nearest root of a path', () => {
     const { root, base, open } = scene()
     const places = open(
       { path: join(root, 'in') },
@@ -106,11 +106,13 @@ describe('the place of a path', () => {
     for (const path of [base, join(base, 'others'), `${root}x`, '/'])
       expect(() => places.of(path), path).toThrow(expect.objectContaining({ code: 'path_outside' }))
     expect(
-      [root, join(root, 'in'), join(root, 'in/deep'), join(root, 'x')].map((path) => places.guarded(path)),
+      [root, join(root, 'in'), join(root, 'in/deep'), join(root, 'x')].map((path) =>
+        places.hasReadOnlyBelow(path),
+      ),
     ).toEqual([true, false, false, false])
   })
 
-  it('is what is granted where that is the workspace itself', () => {
+  it('prefers a grant over the workspace at the same path', () => {
     const { root, open } = scene()
     expect(open({ path: root }).of(join(root, 'x')).writable).toBe(false)
   })
@@ -125,13 +127,13 @@ describe('the place of a path', () => {
     ['/nowhere/../ROOT/x', 'x'],
     ['ROOT/é', 'é'],
     ['ROOT/\udcc3\udca9', 'é'],
-  ])('is found for %s, and only names above it are taken as they stand', (path, names) => {
+  ])('finds the root for %s and resolves ".." by text only above it', (path, names) => {
     const { root, open } = scene()
     const found = open().locate(path.replace('/ROOT', root).replace('ROOT', root))
     expect([found.root.path, found.names.join('/')]).toEqual([root, names])
   })
 
-  it('is told from the root where it is in it', () => {
+  it('shows a path relative to the workspace if it is inside', () => {
     const { root, open } = scene()
     const places = open()
     expect([root, join(root, 'a/b'), `${root}x`].map((path) => places.displayPath(path))).toEqual([
@@ -144,13 +146,13 @@ describe('the place of a path', () => {
 
 describe('a path as it is given', () => {
   it.each([undefined, null, 3, {}, '', 'a\0', 'C:\\a', 'c:/a', '\\\\a\\b', '\ud800'])(
-    'is refused: %j',
+    'refuses the path %j',
     (path) => {
       expect(() => checkPath('path', path)).toThrow(expect.objectContaining(refused))
     },
   )
 
-  it('may be as long as its bytes allow', () => {
+  it('accepts a path up to its limit in bytes', () => {
     checkPath('path', 'x'.repeat(4_095))
     checkPath('path', '\udcff'.repeat(4_095))
     for (const path of ['x'.repeat(4_096), 'é'.repeat(2_048), '\udcff'.repeat(4_096)])

@@ -6,23 +6,23 @@ interface Mark {
   readonly mark: string
 }
 
-export type Unsettled = Piece | Mark
+export type UnresolvedPiece = Piece | Mark
 
-/** Decides which marks are patterns and which are mere characters, and joins what belongs together. */
-export function settleWord(unsettled: readonly Unsettled[]): Word {
+/** Decides which marks are patterns and which are plain characters, and joins adjacent texts. */
+export function resolveMarks(unresolved: readonly UnresolvedPiece[]): Word {
   const last = (character: string) =>
-    unsettled.findLastIndex((piece) => piece.kind === 'text' && !piece.quoted && piece.text === character)
+    unresolved.findLastIndex((piece) => piece.kind === 'text' && !piece.quoted && piece.text === character)
   const bracket = last(']')
   const brace = Math.min(last('}'), Math.max(last(','), last('.')))
   const pieces: Piece[] = []
-  unsettled.forEach((piece, index) => {
+  unresolved.forEach((piece, index) => {
     if (piece.kind !== 'mark') add(pieces, piece)
-    else add(pieces, settleMark(piece.mark, { bracketed: index < bracket, braced: index < brace }))
+    else add(pieces, resolveMark(piece.mark, { bracketed: index < bracket, braced: index < brace }))
   })
   return { pieces }
 }
 
-function settleMark(
+function resolveMark(
   mark: string,
   { bracketed, braced }: { readonly bracketed: boolean; readonly braced: boolean },
 ): Piece {

@@ -1,21 +1,21 @@
 import type { Assignment, SimpleCommand } from '../shell/script.ts'
 import { type HolePiece, knownText, mayBecomeFlag, type Word } from '../shell/word.ts'
-import { guessesOf, type Inside, nothingInside, wrappedCommand } from './inside.ts'
+import { guessesOf, type NestedCommands, nestedCommand, noNestedCommands } from './nested-commands.ts'
 import type { Wrapper } from './wrapper-table.ts'
 
-const fed: HolePiece = { kind: 'hole', cause: 'substitution', shown: '…', yields: 'fields' }
+const addedArguments: HolePiece = { kind: 'hole', cause: 'substitution', shown: '…', yields: 'fields' }
 
-/** Finds the command that a wrapper runs by the wrapper's flags; an unknown flag leaves guesses. */
-export function insideWrapper(wrapper: Wrapper, command: SimpleCommand): Inside {
+/** Finds the command that a wrapper runs by parsing the wrapper's flags. An unknown flag leaves guesses. */
+export function nestedInWrapper(wrapper: Wrapper, command: SimpleCommand): NestedCommands {
   const { words } = command
   const feeds = wrapper.effect === 'feeds' ? ['the arguments it adds to a command are not known'] : []
   const start = passFlags(wrapper, words)
-  if (start === 'idle') return nothingInside
+  if (start === 'idle') return noNestedCommands
   let at = start === undefined ? words.length : start + wrapper.operands
   const skipped = start === undefined ? [] : words.slice(start, at)
   if (start === undefined || skipped.some(mayBecomeFlag)) {
     const doubts = [...feeds, 'its flags leave open which command it runs']
-    return { ...nothingInside, doubts, guesses: guessesOf(words) }
+    return { ...noNestedCommands, doubts, guesses: guessesOf(words) }
   }
   const assignments: Assignment[] = []
   for (let word = words[at]; wrapper.assigns && word; word = words[at]) {
@@ -25,17 +25,17 @@ export function insideWrapper(wrapper: Wrapper, command: SimpleCommand): Inside 
     at += 1
   }
   const rest = words.slice(at)
-  if (rest.length === 0) return { ...nothingInside, doubts: feeds }
-  const all = wrapper.effect === 'feeds' ? [...rest, { pieces: [fed] }] : rest
+  if (rest.length === 0) return { ...noNestedCommands, doubts: feeds }
+  const all = wrapper.effect === 'feeds' ? [...rest, { pieces: [addedArguments] }] : rest
   return {
-    ...nothingInside,
+    ...noNestedCommands,
     doubts: feeds,
-    commands: [wrappedCommand(command, all, assignments)],
+    commands: [nestedCommand(command, all, assignments)],
     transparent: wrapper.effect === 'only-runs',
   }
 }
 
-/** The place of the first word that is no flag; undefined where it is not certain. */
+/** Returns the index of the first word that is not a flag; undefined if it is not certain. */
 function passFlags(wrapper: Wrapper, words: readonly Word[]): number | 'idle' | undefined {
   let at = 1
   for (let word = words[at]; word; word = words[at]) {
