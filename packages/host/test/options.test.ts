@@ -99,7 +99,7 @@ describe('a restriction that is not known', () => {
     const host = await open(dataFolder())
     const policy = untyped({ allow: [], ask: [], deny: [] })
     await expect(host.create({ local: { isolation: 'none' }, policy })).rejects.toThrow(
-      'policy: expected what `commandPolicy({ … })` gives',
+      'policy: expected the result of `commandPolicy({ … })`',
     )
   })
 
