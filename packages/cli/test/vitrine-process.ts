@@ -2,25 +2,15 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-const started = new Set<VitrineProcess>()
-const folders = new Set<string>()
-
-afterEach(async () => {
-  await Promise.all([...started].map((one) => one.end()))
-  started.clear()
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-  folders.clear()
-})
-
 /** A new data directory that is removed after the test. */
 export function dataFolder(): string {
   const path = mkdtempSync('/var/tmp/vitrine-cli-')
   // A host that runs as root starts agents as another user, who needs to traverse this directory.
   chmodSync(path, 0o711)
-  folders.add(path)
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
 
@@ -30,10 +20,10 @@ export interface RunOptions {
   readonly node?: readonly string[]
 }
 
-/** Runs the command as a user would, in a directory that has nothing to do with it. */
+/** Runs the command as a user would, in a directory that has nothing to do with it. It ends with the test. */
 export function vitrine(args: readonly string[], options: RunOptions = {}): VitrineProcess {
   const one = new VitrineProcess(args, options)
-  started.add(one)
+  onTestFinished(() => one.end())
   return one
 }
 

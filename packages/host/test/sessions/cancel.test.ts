@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openHost } from '../../src/index.ts'
 import {
   checkLaws,
+  closeSharedSceneAfterAll,
   eventsOf,
   eventually,
   failure,
@@ -15,6 +16,8 @@ import {
   until,
 } from './fixture.ts'
 import { isRunning, marked } from './process-table.ts'
+
+closeSharedSceneAfterAll()
 
 it('cancels while the agent sends output', async () => {
   const sandbox = await scene()

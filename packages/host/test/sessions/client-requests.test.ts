@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import {
   allEvents,
+  closeSharedSceneAfterAll,
   eventsOf,
   open,
   promptForText,
@@ -10,6 +11,8 @@ import {
   sharedScene,
   until,
 } from './fixture.ts'
+
+closeSharedSceneAfterAll()
 
 it.each(['none', 'bubblewrap'] as const)(
   'reads and writes files as operations of the turn, isolation %s',

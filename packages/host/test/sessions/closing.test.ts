@@ -3,6 +3,7 @@ import { local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { openHost } from '../../src/index.ts'
 import {
+  closeSharedSceneAfterAll,
   eventsOf,
   eventually,
   failure,
@@ -14,6 +15,8 @@ import {
   until,
 } from './fixture.ts'
 import { isRunning } from './process-table.ts'
+
+closeSharedSceneAfterAll()
 
 const models = `models: { availableModels: [{ modelId: 'a', name: 'A' }, { modelId: 'b', name: 'B' }], currentModelId: 'a' }`
 const permission = (id: string) =>

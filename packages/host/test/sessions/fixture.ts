@@ -51,17 +51,20 @@ let shared: Promise<HostSandbox> | undefined
 /** From where on a test looks at a journal that others have used before. */
 const since = new WeakMap<JournalReader, string>()
 
-afterAll(async () => {
-  const sandbox = await shared
-  shared = undefined
-  if (sandbox === undefined) return
-  try {
-    await (await sandbox.sessions.get(anchor)).close()
-    await checkLaws(sandbox.journal)
-  } finally {
-    await sandbox.close()
-  }
-})
+/** Closes the shared sandbox after the tests of a file. Each file that uses `sharedScene` calls it: files share modules. */
+export function closeSharedSceneAfterAll(): void {
+  afterAll(async () => {
+    const sandbox = await shared
+    shared = undefined
+    if (sandbox === undefined) return
+    try {
+      await (await sandbox.sessions.get(anchor)).close()
+      await checkLaws(sandbox.journal)
+    } finally {
+      await sandbox.close()
+    }
+  })
+}
 
 /**
  * For a test that affects no other: one sandbox and one demo agent for all of a file. The test sees what has happened since

@@ -3,6 +3,7 @@ import type { CustomAgent } from '@vitrine/agents'
 import { expect, it, onTestFinished } from 'vitest'
 import {
   allEvents,
+  closeSharedSceneAfterAll,
   eventsOf,
   eventually,
   failure,
@@ -15,6 +16,8 @@ import {
   until,
 } from './fixture.ts'
 import { marked } from './process-table.ts'
+
+closeSharedSceneAfterAll()
 
 it('responds to unknown methods with -32601, and records them', async () => {
   const sandbox = await sharedScene()

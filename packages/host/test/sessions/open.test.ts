@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import {
+  closeSharedSceneAfterAll,
   eventsOf,
   eventually,
   failure,
@@ -11,6 +12,8 @@ import {
   until,
 } from './fixture.ts'
 import { marked } from './process-table.ts'
+
+closeSharedSceneAfterAll()
 
 const current = (session: { info: { options: readonly { id: string; current?: unknown }[] } }, id: string) =>
   session.info.options.find((option) => option.id === id)?.current

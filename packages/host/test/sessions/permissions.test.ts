@@ -2,6 +2,7 @@ import type { PermissionRules } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
 import {
   allEvents,
+  closeSharedSceneAfterAll,
   eventsOf,
   failure,
   open,
@@ -11,6 +12,8 @@ import {
   sharedScene,
   until,
 } from './fixture.ts'
+
+closeSharedSceneAfterAll()
 
 it('asks by default, and records who answered', async () => {
   const sandbox = await sharedScene()

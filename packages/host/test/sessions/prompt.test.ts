@@ -6,6 +6,7 @@ import { openHost } from '../../src/index.ts'
 import {
   allEvents,
   checkLaws,
+  closeSharedSceneAfterAll,
   endSessions,
   eventsOf,
   failure,
@@ -17,6 +18,8 @@ import {
   sharedScene,
   until,
 } from './fixture.ts'
+
+closeSharedSceneAfterAll()
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 

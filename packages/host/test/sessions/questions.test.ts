@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import { eventsOf, failure, open, saidIn, sharedScene, until } from './fixture.ts'
+
+closeSharedSceneAfterAll()
+
+import { closeSharedSceneAfterAll, eventsOf, failure, open, saidIn, sharedScene, until } from './fixture.ts'
 
 it.each([
   [
