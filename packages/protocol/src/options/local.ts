@@ -62,7 +62,7 @@ const fields = () => ({
 /** Options for sandboxes on this machine. */
 export const localOptions = lazily({
   /** Limits on the host's resources for a sandbox's egress proxy. */
-  reachLimits: () =>
+  egressLimits: () =>
     strict({
       connections: z.optional(whole(1, longestTimer)),
       dialMs: z.optional(milliseconds()),

@@ -208,7 +208,7 @@ const rows: {
       misspelt: ['rot', 'root'],
       wrong: [[{ data: '/x' }, 'unknown key "data"']],
     },
-    reachLimits: { good: { dialMs: 1 }, misspelt: ['dial', 'dialMs'] },
+    egressLimits: { good: { dialMs: 1 }, misspelt: ['dial', 'dialMs'] },
     local: {
       good: {
         root: '/x',

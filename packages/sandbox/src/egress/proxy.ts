@@ -140,7 +140,7 @@ export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
 }
 
 function withDefaultLimits(given: EgressLimits) {
-  parseAs('limits', localOptions.reachLimits, given)
+  parseAs('limits', localOptions.egressLimits, given)
   const { connections = 256, dialMs = 10_000, headerMs = 10_000, idleMs } = given
   return { connections, dialMs, headerMs, idleMs }
 }
