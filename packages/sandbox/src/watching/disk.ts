@@ -6,13 +6,19 @@ export interface Disk {
   open(node: TreeNode): OpenDirectory | undefined
 }
 
+export interface FileContent {
+  readonly bytes: Uint8Array
+  /** The attributes that belong to these bytes, if the disk knows them: the file may change after `stat`. */
+  readonly stat?: EntryStat | undefined
+}
+
 export interface OpenDirectory {
   names(): string[]
   stat(name: string): EntryStat | undefined
   /** Opens a subdirectory; undefined if the entry is not a directory. */
   enter(name: string): OpenDirectory | undefined
   /** Reads a regular file; undefined if it is larger than `maxBytes` or cannot be read. */
-  read(name: string, maxBytes: number): Uint8Array | undefined
+  read(name: string, maxBytes: number): FileContent | undefined
   /** Starts a kernel watch and returns a function that stops it, or the reason why there is no watch. */
   watch(onNotice: (name: string | null) => void): (() => void) | { readonly reason: string }
   close(): void

@@ -1,7 +1,9 @@
 import { closeSync, constants, fstatSync, readSync, type Stats, watch as watchPath } from 'node:fs'
 import { errnoOf, type Handle, kindOf } from '../files/handle.ts'
-import type { Disk, OpenDirectory } from './disk.ts'
-import type { EntryStat, TreeNode } from './node.ts'
+import type { Disk, FileContent, OpenDirectory } from './disk.ts'
+import { differs, type EntryStat, type TreeNode } from './node.ts'
+
+const maxReadAttempts = 3
 
 /** Accesses the workspace through handles, so that a link put into the path is not followed. */
 export function handleDisk(root: Handle): Disk {
@@ -56,7 +58,7 @@ class HandleDirectory implements OpenDirectory {
     return entry && new HandleDirectory(entry)
   }
 
-  read(name: string, maxBytes: number): Uint8Array | undefined {
+  read(name: string, maxBytes: number): FileContent | undefined {
     const entry = orUndefined(() => this.#handle.entry(name))
     if (entry === undefined) return undefined
     try {
@@ -93,23 +95,34 @@ function reasonOf(errno: string | undefined): string {
   return `It cannot be watched (${errno ?? 'unknown'}).`
 }
 
-function readWhole(fd: number, maxBytes: number): Uint8Array | undefined {
+/** Reads again while the file is written to, so that the attributes belong to the bytes. */
+function readWhole(fd: number, maxBytes: number): FileContent | undefined {
   try {
-    const { size } = fstatSync(fd)
-    if (size > maxBytes) return undefined
-    const bytes = Buffer.allocUnsafe(size)
-    let got = 0
-    while (got < size) {
-      const count = readSync(fd, bytes, got, size - got, got)
-      if (count === 0) break
-      got += count
+    let stat = entryStat(fstatSync(fd))
+    for (let attempt = 1; stat.size <= maxBytes; attempt += 1) {
+      const bytes = readBytes(fd, stat.size)
+      const after = entryStat(fstatSync(fd))
+      // The earlier attributes of a file that keeps changing: the next check sees that it has changed since.
+      if (attempt === maxReadAttempts || differs(stat, after) === 'no') return { bytes, stat }
+      stat = after
     }
-    return bytes.subarray(0, got)
+    return undefined
   } catch {
     return undefined
   } finally {
     closeSync(fd)
   }
+}
+
+function readBytes(fd: number, size: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(size)
+  let got = 0
+  while (got < size) {
+    const count = readSync(fd, bytes, got, size - got, got)
+    if (count === 0) break
+    got += count
+  }
+  return bytes.subarray(0, got)
 }
 
 /** Returns undefined for a file that cannot be opened; `watch` reports directories that are not covered. */

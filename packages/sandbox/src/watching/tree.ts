@@ -12,6 +12,8 @@ import { differs, type EntryStat, isSameEntry, TreeNode, untouched } from './nod
 const freshMs = 20
 /** Every directory is opened from the root down, so each level costs as many opens as it is deep. */
 const maxDepth = 256
+/** How often a directory is listed again because entries disappear between its listing and their check. */
+const maxListings = 3
 
 export interface TreeOptions {
   readonly disk: Disk
@@ -117,16 +119,22 @@ export class Tree {
     try {
       open = this.#options.disk.open(directory)
       if (open === undefined) return undefined
-      const wanted = names ?? new Set([...open.names(), ...(directory.children?.keys() ?? [])])
-      const checks: EntryCheck[] = []
-      for (const name of wanted) {
-        if (timeSlice.expired) await timeSlice.yieldToEventLoop()
-        if (this.#isIgnored(directory, name)) continue
-        const now = open.stat(name)
-        const known = directory.children?.get(name)
-        if (now !== undefined || known !== undefined) checks.push({ directory, name, now })
+      for (let attempt = 1; ; attempt += 1) {
+        const listed = new Set(names === null ? open.names() : [])
+        const wanted = names ?? new Set([...listed, ...(directory.children?.keys() ?? [])])
+        const checks: EntryCheck[] = []
+        let isTorn = false
+        for (const name of wanted) {
+          if (timeSlice.expired) await timeSlice.yieldToEventLoop()
+          if (this.#isIgnored(directory, name)) continue
+          const now = open.stat(name)
+          const known = directory.children?.get(name)
+          if (now !== undefined || known !== undefined) checks.push({ directory, name, now })
+          isTorn ||= now === undefined && listed.has(name)
+        }
+        // An entry that was moved after the listing would be seen under neither name.
+        if (!isTorn || attempt === maxListings) return checks
       }
-      return checks
     } catch (error) {
       if (isVitrineError(error)) throw error
       // The known state of an unreadable directory stays.
@@ -228,11 +236,12 @@ export class Tree {
     }
   }
 
-  async #compare(round: Round, node: TreeNode, now: EntryStat): Promise<void> {
+  async #compare(round: Round, node: TreeNode, found: EntryStat): Promise<void> {
     const { stat, fresh } = node
+    if (differs(stat, found) === 'no' && !(fresh && found.kind === 'file')) return
+    const content = this.#read(node, found)
+    const now = content?.stat ?? found
     const difference = differs(stat, now)
-    if (difference === 'no' && !(fresh && now.kind === 'file')) return
-    const content = this.#read(node, now)
     // A changed link count explains the new ctime, so the content is presumed the same.
     const presumedSame = difference === 'no' || (difference === 'perhaps' && stat.links !== now.links)
     const sameContent =
@@ -244,18 +253,19 @@ export class Tree {
     await this.#changed(round, node, now, content)
   }
 
-  async #replace(round: Round, node: TreeNode, now: EntryStat): Promise<void> {
-    if (now.kind === 'directory') {
+  async #replace(round: Round, node: TreeNode, found: EntryStat): Promise<void> {
+    if (found.kind === 'directory') {
       const before = node.stat
       this.#unindexInode(node)
       node.unwatch?.()
-      this.#remember(node, now, undefined)
+      this.#remember(node, found, undefined)
       this.#indexInode(node)
-      if (differs({ ...before, ino: now.ino }, now) === 'yes') await round.emit(changeOf('changed', node))
+      if (differs({ ...before, ino: found.ino }, found) === 'yes') await round.emit(changeOf('changed', node))
       await this.#enter(round, node)
       return
     }
-    const content = this.#read(node, now)
+    const content = this.#read(node, found)
+    const now = content?.stat ?? found
     const sameContent =
       content !== undefined &&
       content.digest === node.digest &&
@@ -280,10 +290,11 @@ export class Tree {
     })
   }
 
-  async #create(round: Round, directory: TreeNode, name: string, now: EntryStat): Promise<void> {
-    const node = this.#add(directory, name, now)
+  async #create(round: Round, directory: TreeNode, name: string, found: EntryStat): Promise<void> {
+    const node = this.#add(directory, name, found)
     if (node === undefined) return
-    const content = this.#read(node, now)
+    const content = this.#read(node, found)
+    const now = content?.stat ?? found
     this.#remember(node, now, content?.digest)
     await round.emit({
       ...changeOf('created', node),
@@ -297,18 +308,18 @@ export class Tree {
     node: TreeNode,
     directory: TreeNode,
     name: string,
-    now: EntryStat,
+    found: EntryStat,
     replaced: TreeNode | undefined,
   ): Promise<void> {
     // The move event implies the replaced entry's end, but entries below it need their own delete events.
-    if (replaced !== undefined && replaced.stat.kind !== now.kind) await this.#delete(round, replaced)
+    if (replaced !== undefined && replaced.stat.kind !== found.kind) await this.#delete(round, replaced)
     else if (replaced !== undefined) {
       for (const entry of [...this.#descendants(replaced)]) await round.emit(deletionOf(entry, entry.path))
       this.#drop(replaced)
     }
     if (this.#options.ignored.byPath) await this.#deleteIgnored(round, node, pathIn(directory, name))
     // A file with hard links may still exist under the old name, e.g. if its directory was moved.
-    if (now.links > 1 && now.kind !== 'directory') this.#scheduleRecheck(node.parent!, node.name)
+    if (found.links > 1 && found.kind !== 'directory') this.#scheduleRecheck(node.parent!, node.name)
     const previousPath = node.path
     const entries = [...this.#descendants(node)].map((entry) => ({ entry, previousPath: entry.path }))
     node.parent!.children!.delete(node.name)
@@ -317,13 +328,17 @@ export class Tree {
     directory.children!.set(name, node)
     for (const { entry, previousPath: was } of entries)
       await round.emit({ ...changeOf('moved', entry), previousPath: was, ...unchanged(entry) })
-    const touched =
-      now.kind === 'file' && (now.size !== node.stat.size || now.modified !== node.stat.modified)
     // The rename itself updated the ctime, so a rewrite with a reset mtime shows only in the content.
     // A file that could not be read earlier because it was being moved is read now.
     const wasUnreadable = node.image?.omitted === 'unreadable'
-    const content = touched || wasUnreadable || node.digest !== undefined ? this.#read(node, now) : undefined
-    const rewritten = touched || (content !== undefined && (wasUnreadable || content.digest !== node.digest))
+    const content =
+      isRewritten(node.stat, found) || wasUnreadable || node.digest !== undefined
+        ? this.#read(node, found)
+        : undefined
+    const now = content?.stat ?? found
+    const rewritten =
+      isRewritten(node.stat, now) ||
+      (content !== undefined && (wasUnreadable || content.digest !== node.digest))
     const before = node.image
     this.#remember(node, now, rewritten ? content?.digest : node.digest)
     await round.emit({
@@ -481,8 +496,12 @@ export class Tree {
     let open: OpenDirectory | undefined
     try {
       open = this.#options.disk.open(node.parent)
-      const bytes = open?.read(node.name, this.#options.imageBytes)
-      return bytes && { bytes, digest: hash('sha256', bytes, 'base64url') }
+      const found = open?.read(node.name, this.#options.imageBytes)
+      if (found === undefined) return undefined
+      const { bytes, stat } = found
+      const digest = hash('sha256', bytes, 'base64url')
+      const same = stat !== undefined && stat.ino === now.ino
+      return { bytes, digest, stat: same ? stat : { ...now, size: bytes.byteLength } }
     } catch {
       return undefined
     } finally {
@@ -506,6 +525,8 @@ export class Tree {
 interface Content {
   readonly bytes: Uint8Array
   readonly digest: string
+  /** The attributes that belong to the bytes. They are newer than those of the check if the file was written to meanwhile. */
+  readonly stat: EntryStat
 }
 
 function newRound(emit: Round['emit'], timeSlice: TimeSlice): Round {
@@ -521,6 +542,10 @@ function newRound(emit: Round['emit'], timeSlice: TimeSlice): Round {
 
 function pathIn(directory: TreeNode, name: string): string {
   return directory.parent === undefined ? name : `${directory.path}/${name}`
+}
+
+function isRewritten(before: EntryStat, now: EntryStat): boolean {
+  return now.kind === 'file' && (now.size !== before.size || now.modified !== before.modified)
 }
 
 function isFresh({ changed }: EntryStat): boolean {
