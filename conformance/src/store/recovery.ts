@@ -140,30 +140,30 @@ export function recoveryCases(makeStore: MakeStore): void {
       ])
     })
 
-    it('calls sweep before it closes open work', async () => {
+    it('calls killOrphans before it closes open work', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       await (await first.journal('a')).append([work.process('p_1').start])
       await fixture.crash(first)
       const swept: OpenWork[][] = []
-      const sweep = async (open: readonly OpenWork[]) => {
+      const killOrphans = async (open: readonly OpenWork[]) => {
         const watching = await fixture.readOnly()
         expect(await eventsIn(await watching.journal('a'))).toHaveLength(1)
         swept.push([...open])
       }
-      const second = await fixture.open({ sweep })
+      const second = await fixture.open({ killOrphans })
       expect(swept).toMatchObject([[{ journal: 'a', kind: 'process', id: 'p_1', startedAt: 1 }]])
-      await fixture.reopen(second, { sweep })
+      await fixture.reopen(second, { killOrphans })
       expect(swept).toHaveLength(1)
     })
 
-    it('leaves everything open for the next host when sweep fails', async () => {
+    it('leaves everything open for the next host when killOrphans fails', async () => {
       const fixture = await newStoreFixture(makeStore)
       const first = await fixture.open()
       await (await first.journal('a')).append([work.process('p_1').start])
       await fixture.crash(first)
-      const sweep = () => Promise.reject(new Error('survivors'))
-      await expect(fixture.open({ sweep })).rejects.toThrow('survivors')
+      const killOrphans = () => Promise.reject(new Error('survivors'))
+      await expect(fixture.open({ killOrphans })).rejects.toThrow('survivors')
       expect(await eventsIn(await (await fixture.readOnly()).journal('a'))).toHaveLength(1)
       expect(await eventsIn(await (await fixture.open()).journal('a'))).toHaveLength(3)
     })

@@ -77,7 +77,7 @@ describe('vitrine agents', () => {
   it('lists every agent with its state and the credentials it needs', () => {
     const { status, stdout } = vitrine('agents', '--data', folder())
     expect(stdout).toMatch(
-      /^claude +not installed +0\.99\.1 +wants ANTHROPIC_API_KEY +vitrine agents install claude$/m,
+      /^claude +not installed +0\.99\.1 +needs ANTHROPIC_API_KEY +vitrine agents install claude$/m,
     )
     expect(stdout).toMatch(/^demo +ready +needs none$/m)
     expect(status).toBe(0)

@@ -30,7 +30,7 @@ function customInfo(agent: CustomAgent): AgentInfo {
     title: agent.name,
     installed: true,
     from: 'onPrompt' in agent ? 'function' : 'command',
-    credentials: { present: [], wanted: [] },
+    credentials: { present: [], accepted: [] },
     capabilities: {
       ...can('permissions', 'images', 'mcp'),
       shared: 'shared' in agent && agent.shared === true,

@@ -32,7 +32,7 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   const agents = agentsOf(options, folders)
   const driver = options.store ?? sqliteStore({ path: join(folders.store, 'journal.db') })
   const store = await openStore(driver, {
-    sweep: (open) => killOrphans(open, folders.data),
+    killOrphans: (open) => killOrphans(open, folders.data),
     ...(options.takeover && { takeover: true }),
   })
   return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })

@@ -23,7 +23,7 @@ export async function openStore(driver: StoreDriver, options: OpenStoreOptions =
   let store: Store | undefined
   try {
     const openWork = readOnly ? [] : await connection.openWork()
-    if (openWork.length > 0) await options.sweep?.(openWork)
+    if (openWork.length > 0) await options.killOrphans?.(openWork)
     const lastPosition = await connection.lastPosition()
     store = new Store(connection, settings, {
       lastPosition,

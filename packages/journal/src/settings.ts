@@ -11,7 +11,7 @@ export interface OpenStoreOptions {
   readonly takeover?: boolean
   readonly readOnly?: boolean
   /** Called before the work that a dead owner left open is closed: kill its surviving processes here. */
-  readonly sweep?: (open: readonly OpenWork[]) => void | Promise<void>
+  readonly killOrphans?: (open: readonly OpenWork[]) => void | Promise<void>
   /** Limits of each journal; default 1 GiB. */
   readonly retention?: RetentionLimits
   readonly blobs?: Partial<BlobLimits>

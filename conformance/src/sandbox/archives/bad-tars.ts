@@ -159,8 +159,8 @@ export function badTarCases(make: MakeSandbox): void {
       )
       expect({ leftOut, leftOutCount }).toEqual({
         leftOut: [
-          { path: 'p', what: 'fifo' },
-          { path: 'n', what: 'device' },
+          { path: 'p', kind: 'fifo' },
+          { path: 'n', kind: 'device' },
         ],
         leftOutCount: 2,
       })

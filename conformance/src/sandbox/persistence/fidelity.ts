@@ -96,8 +96,8 @@ export function fidelityCases(make: MakeSandbox): void {
       expect(operation?.at(-1)?.data).toMatchObject({
         outcome: 'ok',
         leftOut: [
-          { path: 'd/pipe', what: 'fifo' },
-          { path: 'd/sock', what: 'socket' },
+          { path: 'd/pipe', kind: 'fifo' },
+          { path: 'd/sock', kind: 'socket' },
         ],
         leftOutCount: 2,
       })

@@ -108,7 +108,7 @@ export function hydratingCases(make: MakeSandbox): void {
           { name: 'd/', type: '5', mode: 0o3777 },
         ),
       )
-      expect(leftOut).toEqual(['su', 'sg', 'd'].map((path) => ({ path, what: 'setuid' })))
+      expect(leftOut).toEqual(['su', 'sg', 'd'].map((path) => ({ path, kind: 'setuid' })))
       expect(await outputOf(sandbox, 'stat -c %a su sg d')).toBe('755\n755\n1777')
     })
 

@@ -48,12 +48,12 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       await sandbox.hydrate(tarOf({ name: 'su', mode: 0o4755 }, { name: 'pipe', type: '6' }))
       const events = await allEvents(journal)
       expect(operationsOf(events, 'persist_workspace')[0]?.at(-1)?.data).toMatchObject({
-        leftOut: [{ path: 'pipe', what: 'fifo' }],
+        leftOut: [{ path: 'pipe', kind: 'fifo' }],
       })
       expect(operationsOf(events, 'hydrate_workspace')[0]?.at(-1)?.data).toMatchObject({
         leftOut: [
-          { path: 'su', what: 'setuid' },
-          { path: 'pipe', what: 'fifo' },
+          { path: 'su', kind: 'setuid' },
+          { path: 'pipe', kind: 'fifo' },
         ],
         leftOutCount: 2,
       })
@@ -68,7 +68,7 @@ export function persistenceRegressionCases(make: MakeSandbox): void {
       expect(await outputOf(to, 'stat -c %a su')).toBe('755')
       const persisted = operationsOf(await allEvents(journal), 'persist_workspace')[0]?.at(-1)?.data
       const named = [...leftOut, ...((persisted?.leftOut ?? []) as unknown as typeof leftOut)]
-      expect(named).toContainEqual({ path: 'su', what: 'setuid' })
+      expect(named).toContainEqual({ path: 'su', kind: 'setuid' })
     })
 
     it('hydrating merged one workspace into another', async () => {

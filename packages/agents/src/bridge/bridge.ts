@@ -106,10 +106,10 @@ export class Bridge {
     this.#fromAgent = journal.as({ source: 'agent' }).stream({ retryWhileFailing: true })
     this.#maxMessageBytes = maxMessageBytes
     this.#cutter = new LineCutter(maxMessageBytes)
-    this.closed = transport.ended.then((exit) => this.#end(exit))
+    this.closed = transport.closed.then((exit) => this.#end(exit))
     this.closed.catch(() => undefined)
     // A dead agent reads no responses, so backpressure must not stop us from reading its last bytes.
-    void transport.gone.then(() => {
+    void transport.exited.then(() => {
       this.#hasExited = true
       this.#updateBackpressure()
     })

@@ -73,8 +73,8 @@ export function functionTransport(
       new Promise((resolve, reject) => {
         toAgent.write(line, (error) => (error ? reject(error) : resolve()))
       }),
-    gone: ended.promise,
-    ended: ended.promise,
+    exited: ended.promise,
+    closed: ended.promise,
     async end() {
       ending.abort()
       toAgent.end()
@@ -82,8 +82,8 @@ export function functionTransport(
       const silent = { head: '', lines: 0 }
       ended.resolve({ outcome: 'cancelled', exitCode: null, signal: null, stderr: silent })
     },
-    endChildrenSince: () => 0,
-    now: () => 0,
+    killStartedAfter: () => 0,
+    processMark: () => 0,
   }
 }
 

@@ -27,7 +27,7 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
       if ((await Promise.race([drained, late])) !== 'late' || (chunks === before && !paused)) return
     }
   }
-  const ended = process.observed.then(async (exit: ProcessExit): Promise<AgentExit> => {
+  const closed = process.observed.then(async (exit: ProcessExit): Promise<AgentExit> => {
     // Kill the processes that the agent left behind.
     await process.endTree().catch(() => undefined)
     await lastBytes()
@@ -35,7 +35,7 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
     stdout.destroy()
     return { ...exit, stderr: stderr.excerpt() }
   })
-  ended.catch(() => undefined)
+  closed.catch(() => undefined)
   return {
     facts: { process: process.id, pid: process.pid },
     start: (take) =>
@@ -55,15 +55,15 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
       new Promise((resolve, reject) => {
         stdin.write(line, (error) => (error ? reject(error) : resolve()))
       }),
-    gone: process.observed.catch(() => undefined),
-    ended,
+    exited: process.observed.catch(() => undefined),
+    closed,
     async end(graceMs) {
       stdin.end()
-      await Promise.race([ended, sleep(graceMs, undefined, { ref: false })])
+      await Promise.race([closed, sleep(graceMs, undefined, { ref: false })])
       await process.stop(0).catch(() => undefined)
-      await ended
+      await closed
     },
-    endChildrenSince: (moment) => process.killStartedAfter(moment),
-    now: processMark,
+    killStartedAfter: (mark) => process.killStartedAfter(mark),
+    processMark,
   }
 }

@@ -23,13 +23,13 @@ export interface AgentTransport {
   /** Settles once the agent's pipe has accepted the line. */
   write(line: string): Promise<void>
   /** Settles once the agent no longer runs. Its last bytes may still arrive unless reading is paused. */
-  readonly gone: Promise<unknown>
+  readonly exited: Promise<unknown>
   /** Settles after the last byte was passed on. */
-  readonly ended: Promise<AgentExit>
+  readonly closed: Promise<AgentExit>
   /** Closes its input, kills it after `graceMs`, and kills its process tree. */
   end(graceMs: number): Promise<void>
-  /** Kills the processes that the agent has started since that moment, but not the agent. Returns their number. */
-  endChildrenSince(moment: number): number
-  /** The current moment, for `endChildrenSince`. */
-  now(): number
+  /** Kills the processes that the agent has started since that mark, but not the agent. Returns their number. */
+  killStartedAfter(mark: number): number
+  /** A mark of the current moment, for `killStartedAfter`. */
+  processMark(): number
 }

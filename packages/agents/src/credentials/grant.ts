@@ -151,7 +151,7 @@ function missing({ name, title, credentials }: AgentEntry, grant: 'env' | 'host'
   return new VitrineError(
     'credentials_missing',
     `The agent ${name} has no credentials on the host: looked for ${searched.join(', ') || 'nothing'}. To provide some, ${advice}.`,
-    { details: { agent: name, looked: searched } },
+    { details: { agent: name, searched } },
   )
 }
 

@@ -16,7 +16,7 @@ export function credentialsPresent({ credentials }: AgentEntry, { env, home }: H
 }
 
 /** Names of all credentials that an agent accepts; any one of them is enough. */
-export function credentialsWanted({ credentials }: AgentEntry): string[] {
+export function credentialsAccepted({ credentials }: AgentEntry): string[] {
   return [...credentials.variables, ...credentials.files.map(fromHome)]
 }
 

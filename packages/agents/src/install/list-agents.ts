@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import type { AgentInfo } from '@vitrine/protocol'
 import { agentOptions, checkOptions } from '@vitrine/protocol/options'
-import { credentialsPresent, credentialsWanted } from '../credentials/present.ts'
+import { credentialsAccepted, credentialsPresent } from '../credentials/present.ts'
 import { builtinScript } from '../registry/builtin-script.ts'
 import type { AgentEntry } from '../registry/entry.ts'
 import { findCommand } from '../registry/find-command.ts'
@@ -42,7 +42,7 @@ async function infoOf(
     name,
     title,
     ...(await installState(entry, cache, env)),
-    credentials: { present: credentialsPresent(entry, { env, home }), wanted: credentialsWanted(entry) },
+    credentials: { present: credentialsPresent(entry, { env, home }), accepted: credentialsAccepted(entry) },
     capabilities,
     options,
   }

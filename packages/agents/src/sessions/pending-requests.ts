@@ -78,7 +78,7 @@ export class PendingRequests {
       return this.#withTimeout(permission.answer, () => this.#onTimeout(permission))
     const question = this.#questions.get(key)
     if (question === undefined) return undefined
-    return this.#withTimeout(question.answer, () => question.cancel('time limit', 'timeout'))
+    return this.#withTimeout(question.answer, () => question.cancel('timeout', 'timeout'))
   }
 
   #applyRule(permission: Permission): void {
@@ -96,9 +96,9 @@ export class PendingRequests {
   /** Answers with `onTimeout` of the rules; cancels when the agent does not offer that. */
   #onTimeout(permission: Permission): void {
     try {
-      permission.respond(this.#rules.onTimeout, 'time limit', 'timeout')
+      permission.respond(this.#rules.onTimeout, 'timeout', 'timeout')
     } catch {
-      permission.cancel('time limit', 'timeout')
+      permission.cancel('timeout', 'timeout')
     }
   }
 
@@ -138,7 +138,7 @@ export class PendingRequests {
     this.#permissions.clear()
     this.#questions.clear()
     return pending.map((request) => {
-      request.cancel('the end of the agent', 'interrupted')
+      request.cancel('agent-exit', 'interrupted')
       request.setRecorded()
       return request.resolved(undefined)
     })

@@ -126,7 +126,7 @@ export class Permission extends PendingAnswer implements PendingRequest {
     const option = this.pending.options.find(({ id }) => id === chosen)
     const { outcome, by } = this.decision ?? {
       outcome: chosen === undefined ? 'cancelled' : 'ok',
-      by: 'another party',
+      by: 'other-client',
     }
     const data = {
       permission: this.id,
@@ -181,7 +181,7 @@ export class Question extends PendingAnswer implements PendingRequest {
   }
 
   resolved(response: unknown): EventInput {
-    const { outcome, by } = this.decision ?? { outcome: 'ok', by: 'another party' }
+    const { outcome, by } = this.decision ?? { outcome: 'ok', by: 'other-client' }
     const { action, content } = this.#given ?? {
       action: textIn(response, 'action') ?? 'accept',
       content: objectIn(response, 'content'),

@@ -135,7 +135,7 @@ async function knownAgent(environment: AgentEnvironment, request: SessionRequest
           { argv: launch.argv, env: all },
           request.cwd,
         )
-        return { ...transport, ended: transport.ended.finally(() => removeFiles().catch(() => undefined)) }
+        return { ...transport, closed: transport.closed.finally(() => removeFiles().catch(() => undefined)) }
       } catch (error) {
         await removeFiles().catch(() => undefined)
         throw error

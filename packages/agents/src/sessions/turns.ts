@@ -155,7 +155,7 @@ export class SessionTurns {
       this.#stopWaiting = () => resolve(undefined)
     })
     // Record earlier file changes now, so that they are not attributed to this turn.
-    const settled = this.#session.sandbox.settleFiles().catch(() => undefined)
+    const settled = this.#session.sandbox.flushFiles().catch(() => undefined)
     const instance = await Promise.race([this.#session.ensureAgent(), stopped])
     await settled
     return this.#stopped === undefined ? instance : undefined
@@ -168,7 +168,7 @@ export class SessionTurns {
     prompt: readonly ContentBlock[],
   ): Promise<PromptResult> {
     const { sandbox, journal: base } = this.#session
-    const turn = new ActiveTurn(this.#session.id, id, () => instance.bridge.transport.now())
+    const turn = new ActiveTurn(this.#session.id, id, () => instance.bridge.transport.processMark())
     const journal = base.as({ turn: id })
     await journal.append([
       { type: 'turn.started', data: { index: this.#count, prompt: shownBlocks(blocks) } },
@@ -191,7 +191,7 @@ export class SessionTurns {
       turn.setAnswered()
       await this.#cancelling
       await this.#endTools(turn, instance, createdCount)
-      await sandbox.settleFiles().catch(() => undefined)
+      await sandbox.flushFiles().catch(() => undefined)
       return await this.#finish(turn, journal, instance, end)
     } finally {
       stopTimers()
@@ -210,7 +210,7 @@ export class SessionTurns {
     if (openSince === undefined || !instance.alive) return
     await settlesWithin(this.#session.terminals.killSince(createdCount), closeMs)
     const others = instance.sessions.all.filter(({ id }) => id !== this.#session.id)
-    if (!others.some(({ info }) => info.busy)) instance.bridge.transport.endChildrenSince(openSince)
+    if (!others.some(({ info }) => info.busy)) instance.bridge.transport.killStartedAfter(openSince)
   }
 
   async #prompt(
@@ -259,7 +259,7 @@ export class SessionTurns {
     const failed = result.outcome === 'failed' && error !== undefined
     // Cancel the permissions and questions that are still pending. If the turn was stopped, the cancel is the reason,
     // even when the agent ended the turn before it got the cancelled responses.
-    const by = this.#stopped === undefined ? 'the end of the turn' : 'cancel'
+    const by = this.#stopped === undefined ? 'turn-end' : 'cancel'
     if (instance.bridge.exit === undefined) await settlesWithin(answers.cancelAll(by), closeMs)
     const orphaned = instance.bridge.exit === undefined ? [] : answers.orphaned()
     const { openTools, startedAt } = turn

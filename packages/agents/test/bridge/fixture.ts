@@ -16,9 +16,9 @@ export const cleanExit: AgentExit = {
 /** An agent that the test controls. */
 export class MemoryTransport implements AgentTransport {
   readonly facts = { memory: true }
-  readonly #ended = Promise.withResolvers<AgentExit>()
-  readonly ended = this.#ended.promise
-  readonly gone = this.ended
+  readonly #closed = Promise.withResolvers<AgentExit>()
+  readonly closed = this.#closed.promise
+  readonly exited = this.closed
   /** Messages to the agent. */
   readonly received: AnyMessage[] = []
   readonly calls: string[] = []
@@ -50,7 +50,7 @@ export class MemoryTransport implements AgentTransport {
   }
 
   exit(exit: AgentExit = cleanExit): void {
-    this.#ended.resolve(exit)
+    this.#closed.resolve(exit)
   }
 
   /** Emits raw bytes of output. */
@@ -62,11 +62,11 @@ export class MemoryTransport implements AgentTransport {
     this.bytes(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
   }
 
-  endChildrenSince(): number {
+  killStartedAfter(): number {
     return 0
   }
 
-  now(): number {
+  processMark(): number {
     return 0
   }
 }

@@ -42,7 +42,7 @@ it('passes on everything that was written before the exit', async () => {
   process.stdout.write('one')
   observed.resolve(exit)
   process.stdout.end('two')
-  expect(await transport.ended).toMatchObject({ exitCode: 0, stderr: { lines: 0 } })
+  expect(await transport.closed).toMatchObject({ exitCode: 0, stderr: { lines: 0 } })
   expect(Buffer.concat(heard).toString()).toBe('onetwo')
 })
 
@@ -55,14 +55,14 @@ it('does not lose the last output of an agent while its pipe is paused', async (
   process.stdout.end('the last words')
   observed.resolve(exit)
   let over = false
-  void transport.ended.then(() => {
+  void transport.closed.then(() => {
     over = true
   })
   // Longer than the transport waits for a silent pipe.
   await new Promise((resolve) => setTimeout(resolve, 250))
   expect(over).toBe(false)
   transport.resume()
-  await transport.ended
+  await transport.closed
   expect(Buffer.concat(heard).toString()).toBe('the last words')
 })
 
@@ -71,7 +71,7 @@ it('does not wait for another process that holds the pipe open', async () => {
   const transport = processTransport(process, new StderrLines())
   transport.start(() => undefined)
   observed.resolve(exit)
-  await transport.ended
+  await transport.closed
   expect(calls).toEqual(['endTree'])
   expect(process.stdout.destroyed).toBe(true)
 })

@@ -36,7 +36,7 @@ test('shows only agents that need no installation as installed in an empty cache
   expect(one(all, 'claude')).toMatchObject({ from: 'npm', installed: false, pinned: '0.99.1' })
   expect(one(all, 'claude').credentials).toEqual({
     present: [],
-    wanted: [
+    accepted: [
       'ANTHROPIC_API_KEY',
       'CLAUDE_CODE_OAUTH_TOKEN',
       'ANTHROPIC_AUTH_TOKEN',
@@ -90,7 +90,7 @@ test('lists custom agents first, in place of known ones with the same name', asy
     title: 'Mine',
     installed: true,
     from: 'function',
-    credentials: { present: [], wanted: [] },
+    credentials: { present: [], accepted: [] },
     capabilities,
     options: [],
   }

@@ -24,9 +24,11 @@ export async function agentTable(data: string | undefined): Promise<string[]> {
   )
 }
 
-function credentialsOf({ from, credentials: { present, wanted } }: AgentInfo): string {
+function credentialsOf({ from, credentials: { present, accepted } }: AgentInfo): string {
   if (present.length > 0) return pc.green(present.join(', '))
-  return wanted.length === 0 || from === 'builtin' ? pc.dim('needs none') : pc.yellow(`wants ${wanted[0]}`)
+  return accepted.length === 0 || from === 'builtin'
+    ? pc.dim('needs none')
+    : pc.yellow(`needs ${accepted[0]}`)
 }
 
 function padded(cell: string, width: number): string {

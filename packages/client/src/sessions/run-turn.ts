@@ -28,8 +28,8 @@ export async function runTurn(
 ): Promise<PromptResult> {
   let isRetry = false
   await retryIdempotent(http, maxRetries, () => {
-    // The daemon may have restarted after the first attempt: with `again` the new one looks into the journal.
-    const json = withFields('prompt', rest, { prompt, turn, again: isRetry || undefined })
+    // The daemon may have restarted after the first attempt: with `retry` the new one looks into the journal.
+    const json = withFields('prompt', rest, { prompt, turn, retry: isRetry || undefined })
     isRetry = true
     return requestJson(http, { method: 'POST', path: ['prompt'], json, limitMs: http.timeoutMs })
   })

@@ -112,7 +112,7 @@ it.each<[PermissionRules['onTimeout'], string, string]>([
   const session = await open(sandbox, { permissions: { timeoutMs: 20, ...(onTimeout && { onTimeout }) } })
   expect(await session.prompt('/ask edit')).toMatchObject({ outcome })
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
-    { data: { outcome: 'timeout', answer, by: 'time limit' } },
+    { data: { outcome: 'timeout', answer, by: 'timeout' } },
   ])
 })
 
@@ -226,7 +226,7 @@ it('cancels a permission after its time limit when the onTimeout option is not o
   const session = await sandbox.openSession({ agent: 'narrow', permissions })
   expect(await promptForText(sandbox, session, 'go')).toBe('cancelled')
   expect(await eventsOf(sandbox, 'permission.resolved')).toMatchObject([
-    { data: { outcome: 'timeout', answer: 'cancelled', by: 'time limit' } },
+    { data: { outcome: 'timeout', answer: 'cancelled', by: 'timeout' } },
   ])
 })
 

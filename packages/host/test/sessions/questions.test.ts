@@ -35,7 +35,7 @@ it('answers a question after its time limit', async () => {
   const session = await open(sandbox, { permissions: { timeoutMs: 20 } })
   await session.prompt('/question')
   expect(await eventsOf(sandbox, 'question.resolved')).toMatchObject([
-    { data: { outcome: 'timeout', action: 'cancel', by: 'time limit' } },
+    { data: { outcome: 'timeout', action: 'cancel', by: 'timeout' } },
   ])
 })
 

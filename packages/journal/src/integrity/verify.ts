@@ -54,8 +54,8 @@ async function verifyPage(
   const entries = await connection.scan({ journal, from: after, to, order: 'asc', limit: pageRows })
   const last = entries.length < pageRows ? to : entries.at(-1)!.seq
   const holes = await connection.holes(journal, after + 1, last)
-  const misfiled = await connection.misfiled(journal, after, last)
-  const failure = walk.step(entries, holes, misfiled)
+  const mismatch = await connection.firstIndexMismatch(journal, after, last)
+  const failure = walk.step(entries, holes, mismatch)
   const more = last !== to
   if (failure || (more && walk.seq < goal)) return failure
   const verdict = walk.end(await connection.head(journal), goal)
@@ -102,7 +102,7 @@ class ChainWalk {
   step(
     entries: readonly Entry[],
     holes: readonly Hole[],
-    misfiled: number | undefined,
+    mismatch: number | undefined,
   ): Verification | undefined {
     const start = this.#seq + 1
     let hole = 0
@@ -111,7 +111,7 @@ class ChainWalk {
         const failure = this.#skipHole(holes[hole]!, start)
         if (failure) return failure
       }
-      const failure = this.#check(entry, entry.seq === misfiled)
+      const failure = this.#check(entry, entry.seq === mismatch)
       if (failure) return failure
     }
     for (; hole < holes.length; hole += 1) {
@@ -162,7 +162,7 @@ class ChainWalk {
     return undefined
   }
 
-  #check(entry: Entry, misfiled: boolean): Verification | undefined {
+  #check(entry: Entry, mismatched: boolean): Verification | undefined {
     const expected = this.#seq + 1
     if (entry.seq !== expected) return failedAt(expected, 'it is missing')
     if (chain(this.#hash, entry.body) !== entry.hash)
@@ -170,7 +170,7 @@ class ChainWalk {
     const event = parseOrUndefined(entry)
     if (event === undefined) return failedAt(expected, 'its stored body is not an event')
     if (entry.position <= this.#position) return failedAt(expected, 'its commit position was changed')
-    if (misfiled || event.journal !== this.#journal || event.seq !== expected) {
+    if (mismatched || event.journal !== this.#journal || event.seq !== expected) {
       return failedAt(expected, 'its indexed columns do not match its body')
     }
     if (this.#remembered?.seq === expected && this.#remembered.hash !== entry.hash) {

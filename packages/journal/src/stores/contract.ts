@@ -123,7 +123,7 @@ export interface StoreConnection {
   /** Like `scan`, without the bodies. */
   index(range: ScanRange): Promise<IndexRow[]>
   /** The first `seq` after `from` and up to `to` whose indexed columns differ from its body. */
-  misfiled(journal: string, from: number, to: number): Promise<number | undefined>
+  firstIndexMismatch(journal: string, from: number, to: number): Promise<number | undefined>
   holes(journal: string | null, from: number, to: number): Promise<readonly Hole[]>
   openWork(): Promise<readonly OpenWork[]>
   putBlob(blob: NewBlob): Promise<void>

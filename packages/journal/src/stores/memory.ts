@@ -144,7 +144,7 @@ class MemoryConnection implements StoreConnection {
     }))
   }
 
-  async misfiled(): Promise<undefined> {}
+  async firstIndexMismatch(): Promise<undefined> {}
 
   async holes(journal: string | null, from: number, to: number): Promise<readonly Hole[]> {
     if (journal === null)

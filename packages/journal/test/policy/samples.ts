@@ -11,7 +11,7 @@ const error = {
 /** Events with every field that a policy changes, and with the identifiers that it must not change. */
 export const samples: readonly { readonly type: string; readonly data: JsonObject }[] = [
   { type: 'sandbox.created', data: { provider: 'local', root: '/workspace' } },
-  { type: 'sandbox.degraded', data: { what: 'isolation', reason: 'bubblewrap is not installed here' } },
+  { type: 'sandbox.degraded', data: { feature: 'isolation', reason: 'bubblewrap is not installed here' } },
   { type: 'sandbox.failed', data: error },
   {
     type: 'operation.started',

@@ -61,7 +61,7 @@ export const sessionRoutes = table({
         prompt: z.union([z.string(), z.array(jsonObject)]),
         turn: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,128}$/))),
         /** A retry that an earlier daemon may have received: the journal is searched for the turn first. */
-        again: z.optional(z.boolean()),
+        retry: z.optional(z.boolean()),
       }),
     status: 202,
     response: () => z.union([promptResult(), acceptedTurn()]),

@@ -145,7 +145,7 @@ export const storeOptions = lazily({
     strict({
       takeover: z.optional(flag()),
       readOnly: z.optional(flag()),
-      sweep: z.optional(callable()),
+      killOrphans: z.optional(callable()),
       retention: z.optional(retention()),
       blobs: z.optional(strict({ maxBytes: z.optional(whole()), maxTotalBytes: z.optional(whole()) })),
       policy: z.optional(payloadPolicy()),

@@ -29,7 +29,7 @@ export interface AgentInfo {
   readonly pinned?: string
   readonly path?: string
   /** Names of credentials, never values. */
-  readonly credentials: { readonly present: readonly string[]; readonly wanted: readonly string[] }
+  readonly credentials: { readonly present: readonly string[]; readonly accepted: readonly string[] }
   readonly capabilities: AgentCapabilities
   /** Known without starting the agent. */
   readonly options: readonly ConfigOption[]

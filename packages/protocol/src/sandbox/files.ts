@@ -84,7 +84,7 @@ export interface ArchiveOptions extends FileOptions {
 /** A member of an archive that was not unpacked. */
 export interface LeftOut {
   readonly path: string
-  readonly what: 'fifo' | 'socket' | 'device' | 'setuid'
+  readonly kind: 'fifo' | 'socket' | 'device' | 'setuid'
 }
 
 /** The result of unpacking an archive. */

@@ -69,6 +69,6 @@ const messages = {
 
 function tooLarge(which: keyof typeof messages, limit: number): VitrineError {
   return new VitrineError('archive_too_large', `The archive ${messages[which](limit)}.`, {
-    details: { limit: which, is: limit },
+    details: { limit: which, max: limit },
   })
 }

@@ -15,7 +15,7 @@ export interface PackOptions {
   /** Excludes an entry with everything below it. */
   readonly skip?: (path: string) => boolean
   /** Called for FIFOs, sockets and devices, which are not packed. */
-  readonly onLeftOut?: (path: string, what: LeftOut['what']) => void
+  readonly onLeftOut?: (path: string, kind: LeftOut['kind']) => void
   /** Called for a file whose size changed while it was packed: the tar may have neither its old nor its new content. */
   readonly onChanged?: (path: string) => void
   readonly signal?: AbortSignal

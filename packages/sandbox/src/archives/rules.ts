@@ -82,7 +82,7 @@ export class ArchiveRules {
       case 'device':
         if (this.#options.special === 'refuse') throw refusal(name, `is a ${kind}`)
         this.#register(name, path, 'special')
-        this.#leftOut({ path, what: kind })
+        this.#leftOut({ path, kind })
         return undefined
     }
   }
@@ -127,7 +127,7 @@ export class ArchiveRules {
 
   #plainMode(path: string, mode: number): number {
     if ((mode & setIdBits) !== 0 && this.#options.special === 'leave-out')
-      this.#leftOut({ path: path === '' ? '.' : path, what: 'setuid' })
+      this.#leftOut({ path: path === '' ? '.' : path, kind: 'setuid' })
     return mode & 0o1777
   }
 

@@ -17,7 +17,7 @@ export function unpackedFacts({ files, directories, links, bytes, leftOut, leftO
 
 export function leftOutFacts(leftOut: readonly LeftOut[], leftOutCount: number): Facts {
   if (leftOutCount === 0) return {}
-  const named = leftOut.slice(0, maxNamed).map(({ path, what }) => ({ path: path.toWellFormed(), what }))
+  const named = leftOut.slice(0, maxNamed).map(({ path, kind }) => ({ path: path.toWellFormed(), kind }))
   return { leftOut: named, leftOutCount }
 }
 

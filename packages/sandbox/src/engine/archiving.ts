@@ -208,9 +208,9 @@ function packing(
   const tar = packSource(directory, scheme, {
     ...(only !== undefined && { only }),
     skip: (path) => path === stagingInside || skip(path),
-    onLeftOut: (path, what) => {
+    onLeftOut: (path, kind) => {
       leftOutCount += 1
-      if (leftOut.length < maxLeftOut) leftOut.push({ path, what })
+      if (leftOut.length < maxLeftOut) leftOut.push({ path, kind })
     },
     onChanged: () => {
       changed += 1

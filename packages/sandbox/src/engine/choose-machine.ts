@@ -28,15 +28,15 @@ export async function chooseMachine(
     const machine = await plainMachine({ ...common, ...(user !== undefined && { runAs: { user, folders } }) })
     const notEnforced = [
       ...(network === 'none'
-        ? [{ what: 'network', reason: 'Without isolation, commands can use the network.' }]
+        ? [{ feature: 'network', reason: 'Without isolation, commands can use the network.' }]
         : []),
       ...(egress.length > 0
-        ? [{ what: 'egress', reason: 'Without isolation, the allow-list is not enforced.' }]
+        ? [{ feature: 'egress', reason: 'Without isolation, the allow-list is not enforced.' }]
         : []),
       ...(rootfs === 'writable'
-        ? [{ what: 'rootfs', reason: 'Without isolation, commands use the system of the host.' }]
+        ? [{ feature: 'rootfs', reason: 'Without isolation, commands use the system of the host.' }]
         : []),
-      ...(binds.length > 0 ? [{ what: 'binds', reason: 'Without isolation, nothing is mounted.' }] : []),
+      ...(binds.length > 0 ? [{ feature: 'binds', reason: 'Without isolation, nothing is mounted.' }] : []),
     ]
     return { machine, degraded: [...reason, ...machine.degraded, ...notEnforced] }
   }
@@ -57,7 +57,7 @@ export async function chooseMachine(
     if (isolation === 'bubblewrap') throw error
     const { code, message, hint } = toVitrineError(error)
     if (code === 'argument_invalid') throw error
-    return withoutIsolation([{ what: 'bubblewrap', reason: `${message} ${hint}` }])
+    return withoutIsolation([{ feature: 'bubblewrap', reason: `${message} ${hint}` }])
   }
 }
 

@@ -274,7 +274,7 @@ export class EngineCore {
 
 /** `isolation: 'auto'` fell back to none. Warn on stderr: an event alone would be missed. */
 function warnOfFallback(degraded: readonly Degradation[]): void {
-  const fallback = degraded.find(({ what }) => what === 'bubblewrap')
+  const fallback = degraded.find(({ feature }) => feature === 'bubblewrap')
   if (fallback !== undefined)
     process.emitWarning(`Commands run without isolation: ${fallback.reason}`, {
       code: 'VITRINE_NOT_ISOLATED',

@@ -152,7 +152,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   /** Resolves once every change made before the call is in the journal; at once where changes are not watched. */
-  async settleFiles(): Promise<void> {
+  async flushFiles(): Promise<void> {
     await this.#core.files().flushWatcher()
   }
 

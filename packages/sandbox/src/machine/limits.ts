@@ -25,7 +25,10 @@ export async function limitedGroup(
     if (limit === undefined) continue
     if (access[kind]) granted[key] = limit
     else
-      degraded.push({ what: `limits.${key}`, reason: access.reasons[kind] ?? 'no control group supports it' })
+      degraded.push({
+        feature: `limits.${key}`,
+        reason: access.reasons[kind] ?? 'no control group supports it',
+      })
   }
   if (!access.kill) return { degraded }
   try {
@@ -33,7 +36,7 @@ export async function limitedGroup(
   } catch (error) {
     if (Object.keys(granted).length > 0) throw error
     const reason = error instanceof VitrineError ? error.message : String(error)
-    return { degraded: [...degraded, { what: 'cgroup', reason }] }
+    return { degraded: [...degraded, { feature: 'cgroup', reason }] }
   }
 }
 

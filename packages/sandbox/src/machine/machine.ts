@@ -53,7 +53,7 @@ export interface LaunchedTerminal {
 
 /** A requested or expected feature that this host cannot provide. */
 export interface Degradation {
-  readonly what: string
+  readonly feature: string
   readonly reason: string
 }
 

@@ -31,7 +31,7 @@ export function markedBy(ownerTag: string, pids: Iterable<number>): number[] {
  * `data` is the data directory of these sandboxes, as for `local`.
  *
  * @example
- * const store = await openStore(sqliteStore({ path }), { sweep: (open) => killOrphans(open) })
+ * const store = await openStore(sqliteStore({ path }), { killOrphans: (open) => killOrphans(open) })
  */
 export async function killOrphans(open: readonly OpenWork[], data?: string): Promise<void> {
   const sandboxes = new Set(

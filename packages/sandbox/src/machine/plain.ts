@@ -86,13 +86,13 @@ class PlainMachine implements Machine {
     }
     this.degraded = [
       {
-        what: 'isolation',
+        feature: 'isolation',
         reason:
           'Commands run as plain processes of the host: they can read and change everything that its user can, including the journal.',
       },
       ...(guard.present
         ? []
-        : [{ what: 'guard', reason: 'No guard process is available on this platform.' }]),
+        : [{ feature: 'guard', reason: 'No guard process is available on this platform.' }]),
       ...degraded,
     ]
     this.capabilities = {

@@ -21,7 +21,7 @@ export interface PipedProcess {
   /** Kills its whole tree, also the processes left after its exit. */
   endTree(): Promise<void>
   /** Kills its descendants that started at or after the mark, and returns their number. The program itself goes on. */
-  killStartedAfter(moment: ProcessMark): number
+  killStartedAfter(mark: ProcessMark): number
 }
 
 /** A moment in the kernel's clock ticks since boot, comparable with the start time of a process. */
@@ -48,12 +48,12 @@ export function pipedProcess(entry: ProcessEntry): PipedProcess {
     stop: (graceMs) => entry.stop(graceMs),
     kill: () => entry.kill('cancelled'),
     endTree: () => current.endTree(),
-    killStartedAfter(moment) {
+    killStartedAfter(mark) {
       if (current.ended) return 0
       const table = readProcessTable()
       const since = [...descendantsOf([current.top], table)].filter((pid) => {
         const row = table.get(pid)
-        return row !== undefined && !row.ended && row.startedAt >= moment
+        return row !== undefined && !row.ended && row.startedAt >= mark
       })
       for (const pid of since) send(pid, 'SIGKILL')
       return since.length

@@ -224,7 +224,7 @@ describe('what is special', () => {
       expect(() => judge([{ name: 'a', kind }])).toThrow(refusedAs(kind))
       const { judged, leftOut } = judge([{ name: 'a', kind }], { special: 'leave-out' })
       expect(judged).toEqual([undefined])
-      expect(leftOut).toEqual([{ path: 'a', what: kind }])
+      expect(leftOut).toEqual([{ path: 'a', kind }])
       expect(() => judge([{ name: 'a', kind }, file('a/b')], { special: 'leave-out' })).toThrow(
         refusedAs('no directory'),
       )
@@ -238,7 +238,7 @@ describe('what is special', () => {
     })
     expect(judge([{ ...directory('d'), mode: mode | 0o1000 }], { special: 'leave-out' })).toEqual({
       judged: [{ kind: 'directory', path: 'd', mode: 0o1755, target: '' }],
-      leftOut: [{ path: 'd', what: 'setuid' }],
+      leftOut: [{ path: 'd', kind: 'setuid' }],
     })
   })
 })

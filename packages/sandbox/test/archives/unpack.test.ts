@@ -123,7 +123,7 @@ describe('an archive is unpacked', () => {
     const { result } = await unpacked(tarOf(...members, { name: 's', mode: 0o4755, content: 'x' }), own)
     expect(result).toMatchObject({ files: 1, leftOutCount: 1_201 })
     expect(result.leftOut).toHaveLength(1_000)
-    expect(result.leftOut[0]).toEqual({ path: 'pipe-0', what: 'fifo' })
+    expect(result.leftOut[0]).toEqual({ path: 'pipe-0', kind: 'fifo' })
   })
 
   it('restores times of any age', async () => {

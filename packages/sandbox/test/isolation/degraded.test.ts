@@ -18,9 +18,11 @@ describe.skipIf(reasonToSkip('self'))('on a machine without bwrap', () => {
     })
     expect(sandbox.capabilities).toMatchObject({ isolation: 'none', network: ['host'] })
     const degraded = await sandbox.events('sandbox.degraded')
-    const whats = degraded.map(({ data }) => data.what)
-    expect(whats).toEqual(expect.arrayContaining(['bubblewrap', 'isolation', 'network', 'egress', 'rootfs']))
-    const why = degraded.find(({ data }) => data.what === 'bubblewrap')?.data.reason
+    const features = degraded.map(({ data }) => data.feature)
+    expect(features).toEqual(
+      expect.arrayContaining(['bubblewrap', 'isolation', 'network', 'egress', 'rootfs']),
+    )
+    const why = degraded.find(({ data }) => data.feature === 'bubblewrap')?.data.reason
     expect(why).toContain('apt-get install bubblewrap')
   })
 
@@ -38,7 +40,7 @@ describe.skipIf(reasonToSkip('self'))('with bwrap', () => {
     await using host = openHost()
     const sandbox = await host.open({ network: 'host' })
     expect(await sandbox.events('sandbox.degraded')).toMatchObject([
-      { data: { what: 'network', reason: expect.stringContaining('metadata') } },
+      { data: { feature: 'network', reason: expect.stringContaining('metadata') } },
     ])
     expect(await sandbox.output('readlink /proc/self/ns/net')).not.toBe('')
   })

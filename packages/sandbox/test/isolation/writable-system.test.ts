@@ -79,7 +79,7 @@ describe.skipIf(reason)('a writable system', () => {
     const sandbox = await host.open({ rootfs: 'writable' })
     expect(await sandbox.events('sandbox.degraded')).toMatchObject(
       expect.arrayContaining([
-        expect.objectContaining({ data: expect.objectContaining({ what: 'rootfs' }) }),
+        expect.objectContaining({ data: expect.objectContaining({ feature: 'rootfs' }) }),
       ]),
     )
     await expect(sandbox.exec('id', root)).rejects.toMatchObject({ code: 'user_unknown' })

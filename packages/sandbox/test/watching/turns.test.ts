@@ -5,7 +5,7 @@ it('attributes a change to a turn while only that turn runs', async () => {
   const sandbox = await openSandbox({ isolation: 'none' })
   const write = async (path: string) => {
     await sandbox.exec(`echo x > ${path}`)
-    await sandbox.settleFiles()
+    await sandbox.flushFiles()
   }
   await write('before')
   const endFirst = sandbox.beginTurn({ session: 'ses_1', turn: 'turn_1' })

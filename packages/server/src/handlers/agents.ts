@@ -50,7 +50,7 @@ function agentJson(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
     ...agent,
     id: name,
     installed,
-    credentialsAvailable: credentials.present.length > 0 || credentials.wanted.length === 0,
+    credentialsAvailable: credentials.present.length > 0 || credentials.accepted.length === 0,
     configOptions: options.map(({ id, name: title, category, current, choices }) => ({
       id,
       name: title,

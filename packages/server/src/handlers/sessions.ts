@@ -47,10 +47,10 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       return stateOf(await sessions.resume(params.session, { ...options, context }))
     },
     async prompt({ body, query, params, ...call }) {
-      const { turn = newId('turn'), again } = body
+      const { turn = newId('turn'), retry } = body
       const isWaiting = query.wait !== undefined && query.wait !== 'false'
       const sandbox = await call.sandbox()
-      const recorded = again && (await recordedTurn(await call.journal(), params.session, turn))
+      const recorded = retry && (await recordedTurn(await call.journal(), params.session, turn))
       if (recorded) return isWaiting ? jsonResponse(200, recorded()) : { turn }
       const session = await sessionOf({ params, ...call })
       // The cast is unchecked: ACP defines the blocks, and the agent validates them.

@@ -12,11 +12,11 @@ type Row = [type: string, data: JsonObject, said: string, context?: EventContext
 const rows: Row[] = [
   ['sandbox.created', { provider: 'local', root: '/w' }, 'plain sbx_1 local /w', { sandbox }],
   ['sandbox.ready', {}, 'good sbx_1', { sandbox }],
-  ['sandbox.degraded', { what: 'network', reason: 'no slirp' }, 'warn network: no slirp'],
+  ['sandbox.degraded', { feature: 'network', reason: 'no slirp' }, 'warn network: no slirp'],
   ['sandbox.paused', {}, 'plain sbx_1', { sandbox }],
   ['sandbox.resumed', {}, 'plain sbx_1', { sandbox }],
-  ['sandbox.stopped', { reason: 'asked' }, 'plain sbx_1 asked', { sandbox }],
-  ['sandbox.destroyed', { reason: 'asked' }, 'plain sbx_1 asked', { sandbox }],
+  ['sandbox.stopped', { reason: 'requested' }, 'plain sbx_1 requested', { sandbox }],
+  ['sandbox.destroyed', { reason: 'requested' }, 'plain sbx_1 requested', { sandbox }],
   [
     'sandbox.failed',
     { errorCode: 'internal', errorMessage: 'no disk' },
@@ -140,7 +140,7 @@ const rows: Row[] = [
 
   ['session.created', { agent: 'demo' }, 'accent demo ses_1', { session: 'ses_1' }],
   ['session.updated', { title: 'x' }, 'dim ses_1 {"title":"x"}', { session: 'ses_1' }],
-  ['session.closed', { reason: 'asked' }, 'plain ses_1 asked', { session: 'ses_1' }],
+  ['session.closed', { reason: 'requested' }, 'plain ses_1 requested', { session: 'ses_1' }],
   ['turn.started', { index: 2 }, 'accent turn_1 (2)', { turn: 'turn_1' }],
   [
     'turn.finished',
@@ -216,7 +216,7 @@ const rows: Row[] = [
   ['sink.failed', { sink: 'audit', errorCode: 'sink_rejected' }, 'bad audit sink_rejected'],
   ['sink.recovered', { sink: 'audit', failedForMs: 61_000 }, 'good audit after 1 min 1 s'],
   ['host.started', { version: '0.1.0' }, 'accent 0.1.0'],
-  ['host.stopped', { reason: 'asked' }, 'plain asked'],
+  ['host.stopped', { reason: 'requested' }, 'plain requested'],
   ['limit.reached', { limit: 'output', max: 16 }, 'warn output 16'],
   ['log.message', { level: 'error', message: 'oh no' }, 'bad error oh no'],
   ['log.message', { level: 'constructor', message: 'hm' }, 'plain constructor hm'],

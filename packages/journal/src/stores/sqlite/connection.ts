@@ -103,8 +103,8 @@ export class SqliteConnection implements StoreConnection {
     return this.#use(() => this.#events.index(range))
   }
 
-  async misfiled(journal: string, from: number, to: number): Promise<number | undefined> {
-    return this.#use(() => this.#events.misfiled(journal, from, to))
+  async firstIndexMismatch(journal: string, from: number, to: number): Promise<number | undefined> {
+    return this.#use(() => this.#events.firstIndexMismatch(journal, from, to))
   }
 
   async holes(journal: string | null, from: number, to: number): Promise<readonly Hole[]> {

@@ -131,7 +131,7 @@ export class EventRows {
   }
 
   /** The first event of the range whose indexed columns differ from its body. */
-  misfiled(journal: string, from: number, to: number): number | undefined {
+  firstIndexMismatch(journal: string, from: number, to: number): number | undefined {
     const suspects = this.#statements
       .of(
         `SELECT seq, time, type, session, run, body FROM events
@@ -142,7 +142,7 @@ export class EventRows {
          ELSE TRUE END ORDER BY seq`,
       )
       .iterate(this.#journals.find(journal) ?? -1, from, to)
-    for (const suspect of suspects) if (isMisfiled(suspect)) return Number(suspect.seq)
+    for (const suspect of suspects) if (indexDiffers(suspect)) return Number(suspect.seq)
     return undefined
   }
 
@@ -171,7 +171,7 @@ export class EventRows {
 }
 
 /** Compares again with `JSON.parse`, because SQLite handles lone surrogates and deep nesting differently. */
-function isMisfiled({ seq, time, type, session, run, body }: Record<string, SQLOutputValue>): boolean {
+function indexDiffers({ seq, time, type, session, run, body }: Record<string, SQLOutputValue>): boolean {
   try {
     const event = JSON.parse(String(body)) as Partial<JournalEvent>
     const stored = (text: string | undefined) => text?.toWellFormed() ?? null

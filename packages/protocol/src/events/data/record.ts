@@ -16,7 +16,7 @@ export const recordData = lazily({
       to: count,
       events: count,
       bytes: count,
-      reason: z.enum(['events', 'bytes', 'age', 'asked']),
+      reason: z.enum(['events', 'bytes', 'age', 'requested']),
     }),
   'sink.failed': () => z.looseObject({ sink: z.string(), ...errorFields }),
   'sink.recovered': () => z.looseObject({ sink: z.string(), failedForMs: z.optional(z.number()) }),

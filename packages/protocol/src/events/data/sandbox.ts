@@ -6,7 +6,7 @@ export const sandboxData = lazily({
   'sandbox.created': () => z.looseObject({ provider: z.string(), root: z.optional(z.string()) }),
   'sandbox.ready': () => z.looseObject({}),
   /** A requested or default feature is not available on this machine. */
-  'sandbox.degraded': () => z.looseObject({ what: z.string(), reason: z.string() }),
+  'sandbox.degraded': () => z.looseObject({ feature: z.string(), reason: z.string() }),
   'sandbox.paused': () => z.looseObject({}),
   'sandbox.resumed': () => z.looseObject({}),
   'sandbox.stopped': () => z.looseObject({ reason: z.optional(z.string()) }),

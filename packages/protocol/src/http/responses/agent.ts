@@ -34,7 +34,7 @@ export const agentInfo = component('AgentInfo', () =>
     version: z.exactOptional(z.string()),
     pinned: z.exactOptional(z.string()),
     path: z.exactOptional(z.string()),
-    credentials: z.object({ present: z.array(z.string()), wanted: z.array(z.string()) }),
+    credentials: z.object({ present: z.array(z.string()), accepted: z.array(z.string()) }),
     capabilities: agentCapabilities(),
     options: z.array(configOption()),
     howToGet: z.exactOptional(z.string()),

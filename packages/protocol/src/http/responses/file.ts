@@ -39,7 +39,7 @@ export const unpacked = component('Unpacked', () =>
     directories: z.int(),
     links: z.int(),
     bytes: z.int(),
-    leftOut: z.array(z.object({ path: z.string(), what: z.enum(['fifo', 'socket', 'device', 'setuid']) })),
+    leftOut: z.array(z.object({ path: z.string(), kind: z.enum(['fifo', 'socket', 'device', 'setuid']) })),
     leftOutCount: z.int(),
   }),
 )

@@ -48,7 +48,7 @@ async function buildAsUser(
   } = await runPlan(planForUser(options.tools, readOnly), group, sandboxMarker(options.ownerTag))
   const degraded =
     options.rootfs === 'writable'
-      ? [{ what: 'rootfs', reason: 'Only a host that runs as root can provide a writable system.' }]
+      ? [{ feature: 'rootfs', reason: 'Only a host that runs as root can provide a writable system.' }]
       : []
   return {
     pid,
@@ -93,14 +93,14 @@ async function buildAsRoot(
         (step === 'overlay' || (step === 'idmap' && what !== 'workspace' && what !== 'home'))
       ) {
         degraded.push({
-          what: 'rootfs',
+          feature: 'rootfs',
           reason: `A writable copy of ${what} cannot be created: ${error.message}`,
         })
         return attempt({ ...wanted, rootfs: 'read-only' }, mapsOwners)
       }
       if (step === 'idmap' && mapsOwners) {
         degraded.push({
-          what: 'workspace',
+          feature: 'workspace',
           reason: `Its file system does not support idmapped mounts, so its files now belong to the sandbox's user ${uids + 1_000}.`,
         })
         return attempt(wanted, false)

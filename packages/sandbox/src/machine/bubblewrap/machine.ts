@@ -304,7 +304,7 @@ function environmentOf({ name, home }: User): Record<string, string> {
 }
 
 const hostNetwork: Degradation = {
-  what: 'network',
+  feature: 'network',
   reason:
     "Commands use the host's network and can reach its loopback services and the cloud's metadata address.",
 }

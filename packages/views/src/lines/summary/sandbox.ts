@@ -6,7 +6,8 @@ export const sandboxSummaries = {
   'sandbox.created': (data, event) =>
     summarize('plain', event.sandbox, textIn(data, 'provider'), textIn(data, 'root')),
   'sandbox.ready': (_data, event) => summarize('good', event.sandbox),
-  'sandbox.degraded': (data) => summarize('warn', `${textIn(data, 'what') ?? ''}:`, textIn(data, 'reason')),
+  'sandbox.degraded': (data) =>
+    summarize('warn', `${textIn(data, 'feature') ?? ''}:`, textIn(data, 'reason')),
   'sandbox.paused': (_data, event) => summarize('plain', event.sandbox),
   'sandbox.resumed': (_data, event) => summarize('plain', event.sandbox),
   'sandbox.stopped': (data, event) => summarize('plain', event.sandbox, textIn(data, 'reason')),
