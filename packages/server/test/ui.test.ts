@@ -69,7 +69,7 @@ it('asks for a missing token, and reports a wrong one', async () => {
   const { page, complaints } = await open('')
   const field = page.getByLabel('Token', { exact: true })
   await field.fill('not-the-token')
-  await page.getByRole('button', { name: 'Look inside' }).click()
+  await page.getByRole('button', { name: 'Connect' }).click()
   await page.getByRole('alert').filter({ hasText: 'not known to this daemon' }).waitFor()
   await field.fill(token)
   await field.press('Enter')
@@ -110,7 +110,7 @@ it('filters past and new events by type prefix and by text', async () => {
   await page.getByRole('searchbox').fill('sandbox.rea')
   await expect.poll(() => page.locator('.row .type').allTextContents()).toEqual(['sandbox.ready'])
   await page.getByRole('searchbox').fill('nowhere to be found')
-  await page.getByText('Nothing matches the filter.').waitFor()
+  await page.getByText('No events match the filter.').waitFor()
 })
 
 it('renders the contents of events as text only', async () => {

@@ -142,7 +142,7 @@ const summaries = {
   'question.resolved': ({ data }) => joined(textOf(data.action), textOf(data.by) && `by ${data.by}`),
   'sandbox.created': ({ data }) => joined(data.provider, data.root),
   'sandbox.ready': (event) => event.sandbox,
-  'sandbox.degraded': ({ data }) => joined(data.what, data.reason),
+  'sandbox.degraded': ({ data }) => joined(data.feature, data.reason),
   'sandbox.failed': ending,
   'run.finished': ending,
   'loop.finished': ending,
@@ -339,7 +339,7 @@ function start() {
   }
 
   function askForToken(reason) {
-    show('stopped', 'a token is needed')
+    show('stopped', 'token required')
     following.controller.abort()
     storeToken(undefined)
     at('entry-error').textContent = reason ?? ''
@@ -386,7 +386,7 @@ function start() {
     const chosen = select.value
     const options = [
       option('', defaultId === undefined || defaultId === 'default' ? 'default' : `default (${defaultId})`),
-      option('all', 'all, and the host'),
+      option('all', 'all sandboxes and the host'),
       ...sandboxes
         .filter(({ id }) => id !== defaultId)
         .map(({ id, state }) => option(id, `${id} (${state})`)),
@@ -622,7 +622,7 @@ function start() {
         : `${count} event${count === 1 ? '' : 's'}`
     at('empty').hidden = count > 0 || following.oldest === undefined
     at('empty').textContent =
-      at('filter').value.trim() === '' ? 'Nothing here yet.' : 'Nothing matches the filter.'
+      at('filter').value.trim() === '' ? 'No events yet.' : 'No events match the filter.'
     at('newest').hidden = atEnd
     at('newest').textContent = unseen > 0 ? `${unseen} new ↓` : 'Newest ↓'
   }
