@@ -10,7 +10,7 @@ import type { HostSandbox } from './host-sandbox.ts'
 export const inProcessAgent = 'in-process'
 
 export interface InProcessOptions {
-  /** Handles a prompt: returns texts, ACP updates, or events of any vocabulary. */
+  /** Handles a prompt: returns strings, ACP updates, or events of any vocabulary. */
   onPrompt(prompt: string, context: PromptContext): AgentOutputs | Promise<AgentOutputs>
   /** Prefix of each sandbox's temporary directory, which is then watched. Without it, no files are watched. */
   readonly workdir?: string

@@ -27,7 +27,7 @@ export interface PromptContext {
 /** Output of a function agent: text, a `session/update` of the protocol, or an event of any other vocabulary. */
 export type AgentOutput = string | JsonObject
 
-/** No output, one output, a list, or a stream of outputs. */
+/** No output, one output, an array, or a stream of outputs. */
 export type AgentOutputs = AgentOutput | readonly AgentOutput[] | AsyncIterable<AgentOutput> | undefined
 
 /** An agent that is a function in the host's process. */

@@ -19,7 +19,7 @@ export interface HostTool {
   readonly description: string
   /** The JSON schema of an object. The arguments of a call are checked against it, and its defaults are filled in. */
   readonly input: JsonObject
-  /** Returns a text, `{ content }` as in the Model Context Protocol, or any value that JSON can represent. */
+  /** Returns a string, `{ content }` as in the Model Context Protocol, or any value that JSON can represent. */
   run(input: JsonObject, context: HostToolContext): unknown
 }
 

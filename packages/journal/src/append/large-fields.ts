@@ -3,7 +3,7 @@ import type { BlobRef, JsonObject, JsonValue } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import type { NewBlob } from '../stores/contract.ts'
 
-/** A text longer than this is stored as a blob instead of in the event. */
+/** A string longer than this is stored as a blob instead of in the event. */
 export const maxFieldBytes = 64 * 1024
 /** If the event is still longer than this, its large fields are stored as blobs as a whole. */
 const maxEventBytes = 1024 * 1024

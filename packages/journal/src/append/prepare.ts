@@ -37,7 +37,10 @@ export function prepare(
   stages: AppendStages,
 ): PreparedAppend {
   if (!Array.isArray(inputs)) {
-    throw new VitrineError('argument_invalid', 'append: expected a list of events, such as [{ type, data }].')
+    throw new VitrineError(
+      'argument_invalid',
+      'append: expected an array of events, such as [{ type, data }].',
+    )
   }
   for (let index = 0; index < inputs.length; index += 1) checkEventInput(inputs[index]!, index)
   const append = new PreparedAppend()

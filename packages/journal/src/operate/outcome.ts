@@ -56,7 +56,7 @@ function systemCode(error: unknown): { errorCode?: string } {
   return code === undefined ? {} : { errorCode: code }
 }
 
-/** A text field of a thrown value. Any value can be thrown, and each needs an end event. */
+/** A string field of a thrown value. Any value can be thrown, and each needs an end event. */
 function textIn(error: unknown, field: string): string | undefined {
   try {
     const text: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, field) : undefined

@@ -18,7 +18,7 @@ import { Tail } from './tail.ts'
 
 const pageItems = 1_000
 
-/** A page whose events are JSON texts. */
+/** A page whose events are JSON strings. */
 export interface EncodedPage extends Omit<Page, 'events'> {
   readonly events: readonly string[]
 }

@@ -12,7 +12,7 @@ export interface CopyRules {
 const maxDepth = 100
 
 /**
- * A private deep copy of any value as JSON data. It never throws: a value that JSON cannot represent becomes a text
+ * A private deep copy of any value as JSON data. It never throws: a value that JSON cannot represent becomes a string
  * that describes it.
  *
  * @example

@@ -77,7 +77,7 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
       return size
     },
     add(name, value) {
-      if (typeof name !== 'string') throw invalid('a name as text', `a ${typeof name}`)
+      if (typeof name !== 'string') throw invalid('a name as a string', `a ${typeof name}`)
       const bytes = checkedLength(value)
       if (size >= maxSecrets) throw invalid(`at most ${maxSecrets} secrets at a time`, 'one more')
       if (totalBytes + bytes > maxTotalBytes) {
@@ -125,7 +125,7 @@ function shownName(name: string, forms: readonly string[]): string {
 
 function checkedLength(value: unknown): number {
   if (typeof value !== 'string')
-    throw invalid('a secret as text', value === undefined ? 'nothing' : `a ${typeof value}`)
+    throw invalid('a secret as a string', value === undefined ? 'nothing' : `a ${typeof value}`)
   if (value.length < shortestForm) {
     throw new VitrineError(
       'secret_too_short',

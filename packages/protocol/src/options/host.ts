@@ -54,7 +54,7 @@ const policy = () =>
   z.custom<object>(
     (value) =>
       typeof value === 'object' && value !== null && ['allow', 'ask', 'deny'].every((key) => key in value),
-    'expected what `commandPolicy({ … })` gives',
+    'expected the value that `commandPolicy({ … })` returns',
   )
 
 const gating = () => ({
@@ -118,7 +118,9 @@ export const hostOptions = lazily({
   engine: () =>
     strict({
       provider: z.optional(provider()),
-      store: z.optional(having<{ journal(...given: never): unknown }>('what `openStore` gives', 'journal')),
+      store: z.optional(
+        having<{ journal(...given: never): unknown }>('the value that `openStore` returns', 'journal'),
+      ),
       id: z.optional(z.string()),
       workspace: z.optional(workspace()),
       ...gating(),

@@ -11,7 +11,7 @@ export const serverOptions = lazily({
   create: () =>
     strict({
       host: having<{ create(...given: never): unknown; list(...given: never): unknown }>(
-        'what `openHost` gives',
+        'the value that `openHost` returns',
         'create',
         'list',
       ),

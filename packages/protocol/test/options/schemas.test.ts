@@ -142,7 +142,7 @@ const rows: {
       misspelt: ['workspce', 'workspace'],
       wrong: [
         [{ local: { memory: 1 } }, 'local: unknown key "memory"; did you mean "limits.memoryBytes"?'],
-        [{ policy: 'ask' }, 'policy: expected what `commandPolicy({ … })` gives'],
+        [{ policy: 'ask' }, 'policy: expected the value that `commandPolicy({ … })` returns'],
       ],
     },
     attach: { good: { onAsk: run }, misspelt: ['onask', 'onAsk'] },

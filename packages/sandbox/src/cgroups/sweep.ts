@@ -12,7 +12,7 @@ import { killGroup } from './kill.ts'
  */
 export async function sweepCgroups({ hierarchies }: CgroupAccess, prefix: string): Promise<string[]> {
   if (prefix === '')
-    throw new VitrineError('argument_invalid', 'prefix: expected a name prefix, got an empty text.')
+    throw new VitrineError('argument_invalid', 'prefix: expected a name prefix, got an empty string.')
   const names = new Set<string>()
   for (const { root, abilities } of hierarchies) {
     for (const folder of await subfolders(groupsParent(root))) {

@@ -16,7 +16,7 @@ export function readAllowList(entries: readonly string[], name = 'allow'): Allow
   if (!Array.isArray(entries))
     throw new VitrineError(
       'argument_invalid',
-      `${name}: expected a list of "host:port", got ${typeof entries}.`,
+      `${name}: expected an array of "host:port", got ${typeof entries}.`,
     )
   const listed = new Set(entries.map((entry, index) => readEntry(entry, `${name}[${index}]`)))
   return { has: (target) => listed.has(showTarget(target)) }

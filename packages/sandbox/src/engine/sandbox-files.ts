@@ -102,7 +102,7 @@ export class SandboxFiles implements Files {
         if (typeof data !== 'string' && !(data instanceof Uint8Array) && !(data instanceof ReadableStream))
           throw new VitrineError(
             'argument_invalid',
-            `data: expected a text, bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
+            `data: expected a string, bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
           )
         return writeFile(context, path, data, { ...options, signal }, as)
       },

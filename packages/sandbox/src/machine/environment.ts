@@ -27,7 +27,7 @@ export function checkEnvironment(env: Environment): void {
         `env: expected a name without "=" and NUL characters, got "${printable(name)}".`,
       )
     if (typeof value !== 'string')
-      throw new VitrineError('environment_invalid', `env.${name}: expected a text, got ${typeof value}.`)
+      throw new VitrineError('environment_invalid', `env.${name}: expected a string, got ${typeof value}.`)
     if (value.includes('\0'))
       throw new VitrineError(
         'environment_invalid',

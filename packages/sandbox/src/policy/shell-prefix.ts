@@ -8,13 +8,16 @@ export type TextReader =
   | { readonly kind: 'doubted'; readonly dialect: Dialect; readonly reason: string }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** Determines the dialect of a text command by its shell. A shell's name alone means the shell with `-c`. */
+/** Determines the dialect of a command string by its shell. A shell's name alone means the shell with `-c`. */
 export function textReader(shell: string | readonly string[] = 'sh'): TextReader {
   const prefix = typeof shell === 'string' ? [shell, '-c'] : shell
   const [program = '', ...flags] = prefix
   const name = baseName(program)
   if (!isShell(name)) {
-    return { kind: 'unreadable', reason: `a text for ${JSON.stringify(prefix.join(' '))} cannot be parsed` }
+    return {
+      kind: 'unreadable',
+      reason: `a command string for ${JSON.stringify(prefix.join(' '))} cannot be parsed`,
+    }
   }
   const dialect = dialectOf(name)
   if (dialect === undefined)
@@ -22,7 +25,7 @@ export function textReader(shell: string | readonly string[] = 'sh'): TextReader
   if (!isInstalled(program))
     return { kind: 'doubted', dialect, reason: `${program} may not be the shell it is named after` }
   if (flags.at(-1)?.match(/^-[a-z]*c$/) && flags.every(isHarmless)) return { kind: 'certain', dialect }
-  return { kind: 'doubted', dialect, reason: `the flags of ${name} may change how a text is read` }
+  return { kind: 'doubted', dialect, reason: `the flags of ${name} may change how a command string is read` }
 }
 
 function isHarmless(flag: string, index: number, flags: readonly string[]): boolean {

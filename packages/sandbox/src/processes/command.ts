@@ -14,13 +14,13 @@ export function argvOf(command: Command, shell: string | readonly string[] = 'sh
 function checkArgv(name: string, argv: readonly string[]): readonly string[] {
   if (!Array.isArray(argv) || argv.length === 0)
     throw invalid(
-      `${name}: expected a text or a list that starts with the name of a program, got ${JSON.stringify(argv)}.`,
+      `${name}: expected a string or an array that starts with the name of a program, got ${JSON.stringify(argv)}.`,
     )
   for (const [index, part] of argv.entries()) {
-    if (typeof part !== 'string') throw invalid(`${name}[${index}]: expected a text, got ${typeof part}.`)
+    if (typeof part !== 'string') throw invalid(`${name}[${index}]: expected a string, got ${typeof part}.`)
     if (part.includes('\0')) throw invalid(`${name}[${index}]: must not contain a NUL character.`)
   }
-  if (argv[0] === '') throw invalid(`${name}[0]: expected the name of a program, got an empty text.`)
+  if (argv[0] === '') throw invalid(`${name}[0]: expected the name of a program, got an empty string.`)
   return argv
 }
 

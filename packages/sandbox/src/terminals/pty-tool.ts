@@ -101,7 +101,7 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
       const waitMs = yieldTime(yieldTimeMs, chars === '' ? 'poll' : 'command')
       const tokens = checkTokens(maxOutputTokens)
       if (typeof chars !== 'string')
-        throw new VitrineError('argument_invalid', `chars: expected a text, got ${typeof chars}.`)
+        throw new VitrineError('argument_invalid', `chars: expected a string, got ${typeof chars}.`)
       const facts = { sessionId, bytes: Buffer.byteLength(chars) }
       const run = async () => {
         const session = sessions.use(sessionId)

@@ -1,5 +1,5 @@
 /**
- * The body of a response. A text and bytes are whole; a body in parts is read as it is sent, and may break half-way. Its
+ * The body of a response. A string and bytes are whole; a body in parts is read as it is sent, and may break half-way. Its
  * source may reuse the memory of a part once the next part is requested.
  */
 export type ResponseBody = string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array> | null

@@ -23,7 +23,7 @@ export interface Content {
 /** Further attachments are omitted. */
 export const maxAttachments = 50
 
-/** Reads a content block, a list of them, a plain string, or a blob reference. */
+/** Reads a content block, an array of them, a plain string, or a blob reference. */
 export function contentOf(value: unknown): Content {
   const texts: string[] = []
   const attachments: Attachment[] = []

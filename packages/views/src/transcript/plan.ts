@@ -5,7 +5,7 @@ import { withPause } from './entries.ts'
 import type { TranscriptStep } from './step.ts'
 import type { Transcript } from './transcript.ts'
 
-/** The agent's latest plan: a list, a text, or the URI of a file. */
+/** The agent's latest plan: its entries, its text, or the URI of its file. */
 export interface TranscriptPlan {
   /** For agents with several plans; the one that changed last is shown. */
   readonly id?: string

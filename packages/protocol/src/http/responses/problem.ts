@@ -3,7 +3,7 @@ import { component } from '../../component.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 
-/** One detail of an error: a value, a list of values, or a flat object such as an excerpt of an agent's stderr. */
+/** One detail of an error: a value, an array of values, or a flat object such as an excerpt of an agent's stderr. */
 const detail = component('ProblemDetail', () =>
   z.union([scalar, z.array(scalar), z.record(z.string(), scalar)]),
 )

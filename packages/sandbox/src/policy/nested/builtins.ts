@@ -38,7 +38,7 @@ export function nestedInBuiltin(program: string, { words }: SimpleCommand): Nest
   const args = words.slice(1)
   const reason = alwaysDoubted.get(program)
   if (reason !== undefined) return { ...noNestedCommands, doubts: [reason] }
-  if (program === 'eval') return script('it runs a text as a command', args)
+  if (program === 'eval') return script('it runs a string as a command', args)
   if (program === 'trap') return script('it sets a command to run later', args.slice(0, 1))
   if (program === 'set')
     return doubtIf(!args.every(isHarmlessSetting), 'it changes how the shell reads what follows')

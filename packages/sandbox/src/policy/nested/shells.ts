@@ -27,7 +27,7 @@ export function nestedInShell(program: string, { words, redirections }: SimpleCo
   const dialect = dialects.get(program) ?? 'posix'
   const { code, file } = passShellFlags(words)
   if (code) {
-    const doubts = ['it runs a text in another shell']
+    const doubts = ['it runs a string in another shell']
     return { ...noNestedCommands, doubts, scripts: [{ text: knownText(code) ?? shownText(code), dialect }] }
   }
   if (file) return { ...noNestedCommands, doubts: ['it runs a script whose content is not known'] }

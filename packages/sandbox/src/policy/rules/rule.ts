@@ -95,7 +95,7 @@ function wordPattern(word: Word): Pattern | undefined {
 
 function splitArgv(rule: readonly string[], field: string): Pattern[] {
   if (!Array.isArray(rule) || !rule.every((word) => typeof word === 'string')) {
-    throw invalid(field, 'a text or an array of texts', rule)
+    throw invalid(field, 'a string or an array of strings', rule)
   }
   return rule.map((word) => Object.freeze(word.split('*')))
 }

@@ -108,7 +108,7 @@ function readAssignment(state: ParserState, word: Word): Assignment | undefined 
     if (append) addDoubt(state, 'shells differ in what += means')
     return { name, value: { pieces: [{ ...first, text: first.text.slice(match.length) }, ...rest] } }
   }
-  if (/^[A-Za-z_]\w*\[.*\]\+?=/s.test(unquotedText(word))) addDoubt(state, 'it sets an element of a list')
+  if (/^[A-Za-z_]\w*\[.*\]\+?=/s.test(unquotedText(word))) addDoubt(state, 'it sets an element of an array')
   return undefined
 }
 
