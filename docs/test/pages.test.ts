@@ -46,7 +46,7 @@ describe.concurrent.each(pages)('%s', (page) => {
   const blocks = runnableBlocks(join(root, page))
 
   it.each(blocks.map(({ line, code }) => [line, code] as const))(
-    'the code at line %i runs and prints what it promises',
+    'the code at line %i runs and prints the output in its comments',
     async (_, code) => {
       const { status, stdout, stderr } = await run(code)
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' })

@@ -18,7 +18,7 @@ describe('the table of packages', () => {
     ])
   })
 
-  it('refuses Node in what must run in browsers, and a package that is not in the table', () => {
+  it('refuses Node in packages that must run in browsers, and a package that is not in the table', () => {
     const file = { package: 'views', path: 'packages/views/src/a.ts', imports: ['node:fs'] }
     expect(forbiddenArrows([file], { attic: [] })).toEqual([
       'packages/attic: not in the table of scripts/arrows.ts',

@@ -31,7 +31,7 @@ describe('a run of benchmarks', () => {
     clearInterval(looking)
   }, 180_000)
 
-  it('ends a measurement that waits for ever, with a reason that names it', () => {
+  it('ends a measurement that waits forever, with a reason that names it', () => {
     expect(outcomes.get('waits')).toMatchObject({
       rows: [],
       failure: 'wrong waits did not end within 15 s.',

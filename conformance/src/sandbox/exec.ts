@@ -7,7 +7,7 @@ export function execCases(make: MakeSandbox): void {
   describe('exec', () => {
     const shared = sharedSandbox(make)
 
-    it('runs a text in a shell', async () => {
+    it('runs a string in a shell', async () => {
       const { sandbox } = await shared()
       expect(await sandbox.exec('x=$((6 * 7)); echo $x | tr 4 5')).toMatchObject({
         outcome: 'ok',
@@ -19,13 +19,13 @@ export function execCases(make: MakeSandbox): void {
       })
     })
 
-    it('runs a list as given, without a shell', async () => {
+    it('runs an array as given, without a shell', async () => {
       const { sandbox } = await shared()
       const { stdout } = await sandbox.exec(['printf', '%s|', 'a b', '$HOME', '*', '', 'é€', ';'])
       expect(stdout).toBe('a b|$HOME|*||é€|;|')
     })
 
-    it('runs a text in the given shell', async () => {
+    it('runs a string in the given shell', async () => {
       const { sandbox } = await shared()
       const login = await sandbox.exec('[[ abc == a* ]] && shopt -q login_shell && echo login', {
         shell: ['bash', '-lc'],
@@ -146,7 +146,7 @@ export function execCases(make: MakeSandbox): void {
       expect(others.stdout).not.toContain('kit-secret-value')
     })
 
-    it('feeds input from a text, from bytes and from a stream, to its end', async () => {
+    it('feeds input from a string, from bytes and from a stream, to its end', async () => {
       const { sandbox } = await shared()
       const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => index % 251)
       expect((await sandbox.exec('cat', { stdin: 'é€\nno break at the end' })).stdout).toBe(

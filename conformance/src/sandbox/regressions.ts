@@ -117,7 +117,7 @@ export function regressionCases(make: MakeSandbox, { startHost }: SandboxKitOpti
       ).toBe(true)
     })
 
-    it('following an unknown process waited for ever', async () => {
+    it('following an unknown process waited forever', async () => {
       const { sandbox } = await shared()
       await expect(
         withTimeLimit(

@@ -73,7 +73,7 @@ export function cursorCases(makeStore: MakeStore): void {
       await expect(store.read({ after: cursor })).rejects.toMatchObject({ code: 'cursor_invalid' })
     })
 
-    it('is rejected as invalid when it is not a text', async () => {
+    it('is rejected as invalid when it is not a string', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       for (const cursor of [7, null, {}, ['a']]) {

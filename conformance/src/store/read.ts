@@ -94,7 +94,7 @@ export function readCases(makeStore: MakeStore): void {
       ['a lone surrogate', '\ud83e'],
       ['a question mark', 'what?'],
       ['an asterisk', '*.ts'],
-    ])('finds a text with %s, and only in events that contain it', async (_name, text) => {
+    ])('finds a string with %s, and only in events that contain it', async (_name, text) => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const others = ['100', 'snakeXcase', 'C:temp', 'say hi', 'a b', 'ab', 'lab', 'what', '.ts', 'x'].map(
@@ -104,7 +104,7 @@ export function readCases(makeStore: MakeStore): void {
       expect(seqsOf((await journal.read({ text })).events)).toEqual([others.length + 1])
     })
 
-    it('searches for a text of any length or rejects it as too long', async () => {
+    it('searches for a string of any length or rejects it as too long', async () => {
       const fixture = await newStoreFixture(makeStore)
       const journal = await (await fixture.open()).journal('a')
       const text = 'long '.repeat(12_000)

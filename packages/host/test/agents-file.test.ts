@@ -11,7 +11,7 @@ const file = (text: string) => {
   return path
 }
 
-describe('agents of one’s own in a file', () => {
+describe('custom agents in a file', () => {
   it('are read without changes', () => {
     const agents = {
       mine: { command: ['node', 'a.mjs'], args: ['-v'], env: { A: '1' }, cwd: 'sub', shared: true },
@@ -41,7 +41,7 @@ describe('agents of one’s own in a file', () => {
       'agents.a.env.A: expected a string, got a number',
     ],
     ['bad arguments', '{"a":{"command":"x","args":"-v"}}', 'agents.a.args: expected an array, got a string'],
-  ])('are refused with what is wrong: %s', (_name, text, message) => {
+  ])('are refused with the reason: %s', (_name, text, message) => {
     const path = file(text)
     expect(() => readAgentsFile(path)).toThrow(message)
     expect(() => readAgentsFile(path)).toThrow(path)

@@ -79,7 +79,7 @@ describe('closing a host', () => {
   })
 })
 
-describe('a sandbox of a host that was', () => {
+describe('a sandbox that no longer runs', () => {
   const states = async (end: (sandbox: HostSandbox) => Promise<void>) => {
     const host = await open(dataFolder())
     const sandbox = await host.create({ id: 'one', local: { isolation } })
@@ -94,7 +94,7 @@ describe('a sandbox of a host that was', () => {
     return { host, sandbox, again, state: info?.state }
   }
 
-  it('closed is listed as stopped, and attaching to it starts another', async () => {
+  it('a closed sandbox is listed as stopped, and attaching to it starts another', async () => {
     const { sandbox, again } = await states((one) => one.close())
     expect(again).not.toBe(sandbox)
     await expect(sandbox.lifecycle.start()).rejects.toMatchObject({ code: 'sandbox_not_running' })
@@ -103,7 +103,7 @@ describe('a sandbox of a host that was', () => {
     expect(host.list()).toMatchObject([{ state: 'stopped' }])
   })
 
-  it('shut down is listed as stopped, and attaching to it starts it', async () => {
+  it('a sandbox that was shut down is listed as stopped, and attaching to it starts it', async () => {
     const { sandbox, again, state } = await states((one) => one.lifecycle.shutdown())
     expect(state).toBe('stopped')
     expect(again).toBe(sandbox)

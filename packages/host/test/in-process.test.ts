@@ -16,7 +16,7 @@ async function created(client: InProcessClient): Promise<HostSandbox> {
 }
 
 describe('a sandbox whose agent is a function', () => {
-  it('counts its rounds and records texts, updates and events of any vocabulary', async () => {
+  it('counts its rounds and records strings, updates and events of any vocabulary', async () => {
     const client = inProcessSandboxClient({
       async *onPrompt(prompt, { round }) {
         yield `${round}: ${prompt}`
@@ -38,7 +38,7 @@ describe('a sandbox whose agent is a function', () => {
     ])
   })
 
-  it('accepts a string, a list, undefined and promises of them', async () => {
+  it('accepts a string, an array, undefined and promises of them', async () => {
     const answers = [() => 'a text', () => ['a list'], () => undefined, async () => ['a promise']]
     const client = inProcessSandboxClient({ onPrompt: (_prompt, { round }) => answers[round]?.() })
     const session = await (await created(client)).openSession({ agent: 'in-process' })

@@ -35,7 +35,7 @@ it('checks by schemas that have the types of this package', () => {
 })
 
 describe('an unknown key is refused with the nearest known one', () => {
-  it('by openHost, createSandbox, local and inProcessSandboxClient', async () => {
+  it('openHost, createSandbox, local and inProcessSandboxClient refuse an unknown key', async () => {
     await expect(openHost(untyped({ dta: 'x' }))).rejects.toThrow(
       'openHost options: unknown key "dta"; did you mean "data"?',
     )
@@ -50,7 +50,7 @@ describe('an unknown key is refused with the nearest known one', () => {
     )
   })
 
-  it('by host.create, which leaves nothing of that sandbox', async () => {
+  it('host.create refuses an unknown key and leaves nothing of that sandbox', async () => {
     const host = await open(dataFolder())
     await expect(host.create(untyped({ workspce: {} }))).rejects.toThrow(
       'create options: unknown key "workspce"; did you mean "workspace"?',
@@ -64,7 +64,7 @@ describe('an unknown key is refused with the nearest known one', () => {
     expect(host.list()).toEqual([])
   })
 
-  it('by openSession and prompt', async () => {
+  it('openSession and prompt refuse an unknown key', async () => {
     const host = await open(dataFolder(), { agents: [{ name: 'echo', onPrompt: (prompt) => prompt }] })
     const sandbox = await host.create({ local: { isolation: 'none' } })
     await expect(sandbox.openSession(untyped({ agent: 'echo', permission: 'allow' }))).rejects.toThrow(

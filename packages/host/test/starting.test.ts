@@ -24,8 +24,8 @@ async function everything(sandbox: HostSandbox): Promise<string> {
   return JSON.stringify((await sandbox.journal.read({ limit: 10_000 })).events)
 }
 
-describe('what an agent is given', () => {
-  it('is masked however it is passed: variables, servers’ headers, addresses and arguments', async () => {
+describe('a credential of an agent', () => {
+  it('a credential is masked however it is passed: variables, servers’ headers, addresses and arguments', async () => {
     const sandbox = await opened()
     const session = await sandbox.openSession({
       agent: 'demo',
@@ -57,7 +57,7 @@ describe('what an agent is given', () => {
     expect(text).toContain('application/json')
   })
 
-  it('is granted by name for a custom agent, because its variables are not known', async () => {
+  it('a credential is granted by name for a custom agent, because its variables are not known', async () => {
     const sandbox = await opened({ agents: [{ name: 'mine', command: 'cat' }] })
     await expect(sandbox.openSession({ agent: 'mine', credentials: 'env' })).rejects.toMatchObject({
       code: 'argument_invalid',

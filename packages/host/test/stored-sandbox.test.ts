@@ -5,7 +5,7 @@ import { dataFolder, open } from './fixtures/data.ts'
 
 const isolation = 'none'
 
-it('is prepared with bytes, and is found again after a restart', async () => {
+it('a stored sandbox is prepared with bytes, and is found again after a restart', async () => {
   const data = dataFolder()
   const bytes = new Uint8Array([0, 255, 1])
   const first = await open(data)
@@ -26,7 +26,7 @@ it('is prepared with bytes, and is found again after a restart', async () => {
   expect(third.list()).toMatchObject([{ id: 'binary', state: 'destroyed' }])
 })
 
-it('has no record when its creation failed, and no file contents in its record', async () => {
+it('a sandbox has no record when its creation failed, and no file contents in its record', async () => {
   const data = dataFolder()
   const host = await open(data)
   const workspace = { files: { 'a.txt': 'pomegranate' } }
@@ -39,7 +39,7 @@ it('has no record when its creation failed, and no file contents in its record',
   expect(readFileSync(join(data, 'records', 'one.json'), 'utf8')).not.toContain('pomegranate')
 })
 
-it('is destroyed without being started', async () => {
+it('a stored sandbox is destroyed without being started', async () => {
   const data = dataFolder()
   const first = await open(data)
   const { root } = await first.create({ id: 'kept', local: { isolation } })
@@ -54,7 +54,7 @@ it('is destroyed without being started', async () => {
   expect(events.map(({ type }) => type)).toEqual(['sandbox.ready', 'sandbox.destroyed'])
 })
 
-it('is destroyed although its workspace is missing', async () => {
+it('a stored sandbox is destroyed although its workspace is missing', async () => {
   const data = dataFolder()
   const place = dataFolder()
   const root = join(place, 'project')

@@ -42,7 +42,7 @@ test.each([undefined, {}, () => {}])('adding %j as a sink is refused', async (si
   expect(store.sinks).toEqual([])
 })
 
-test('the error about a number given as text shows the text', async () => {
+test('the error about a number given as a string shows the string', async () => {
   await using store = await openStore(memoryStore())
   const journal = await store.journal('sbx_a')
   await expect(journal.read({ limit: wrong('10') })).rejects.toThrow(

@@ -34,7 +34,7 @@ describe('a thousand half-open connections', () => {
 })
 
 describe('a connection', () => {
-  it('that sends its headers byte by byte is closed in time', async () => {
+  it('a connection that sends its headers byte by byte is closed in time', async () => {
     await using daemon = await openDaemon({ listen: { headersMs: 500 } })
     using slow = await dial(daemon.port, 'GET /v1/health HTTP/1.1\r\n')
     const timer = setInterval(() => slow.socket.write('x'), 50)
@@ -64,7 +64,7 @@ describe('a connection', () => {
     ['a header with a NUL', Buffer.from('GET / HTTP/1.1\r\nhost: localhost\r\nx: a\0b\r\n\r\n')],
     ['a negative length', Buffer.from('POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: -1\r\n\r\n')],
   ])(
-    'that sends %s instead of HTTP gets an error and is closed, and the daemon keeps running',
+    'a connection that sends %s instead of HTTP gets an error and is closed, and the daemon keeps running',
     async (_what, bytes) => {
       await using daemon = await openDaemon()
       using connection = await dial(daemon.port, bytes)
@@ -76,7 +76,7 @@ describe('a connection', () => {
     },
   )
 
-  it('with malformed chunks is closed, and nothing is run', async () => {
+  it('a connection with malformed chunks is closed, and nothing is run', async () => {
     await using daemon = await openDaemon()
     using connection = await dial(
       daemon.port,

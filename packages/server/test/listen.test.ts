@@ -49,7 +49,7 @@ describe('a response that fails half-way', () => {
 })
 
 describe('a caller', () => {
-  it('that pauses within a body is disconnected', async () => {
+  it('a caller that pauses within a body is disconnected', async () => {
     await using daemon = await openDaemon({ listen: { bodyIdleMs: 200 } })
     using connection = await dial(
       daemon.port,
@@ -59,7 +59,7 @@ describe('a caller', () => {
     expect((await daemon.fetch('/v1/health')).status).toBe(200)
   })
 
-  it('that sends slowly without pausing is served', async () => {
+  it('a caller that sends slowly without pausing is served', async () => {
     await using daemon = await openDaemon({ listen: { bodyIdleMs: 400 } })
     const body = '{"command":"echo slow"}'
     using connection = await dial(
@@ -104,7 +104,7 @@ describe('a caller', () => {
 })
 
 describe('a response', () => {
-  it('that cannot be sent closes only its own connection', async () => {
+  it('a response that cannot be sent closes only its own connection', async () => {
     const bad = { 'x-own': 'one\r\nset-cookie: two' }
     await using port = await serve(
       async ({ path }) => new HttpResponse(200, path === '/bad' ? bad : {}, 'whole'),
@@ -114,7 +114,7 @@ describe('a response', () => {
     expect(await (await fetch(port.url)).text()).toBe('whole')
   })
 
-  it('that is ready after the client disconnected is discarded', async () => {
+  it('a response that is ready after the client disconnected is discarded', async () => {
     const [asked, left, release] = [0, 0, 0].map(() => Promise.withResolvers<void>())
     await using port = await serve(async ({ signal }) => {
       asked!.resolve()
@@ -130,7 +130,7 @@ describe('a response', () => {
 })
 
 describe('a port', () => {
-  it('that is in use is reported', async () => {
+  it('reports a port that is in use', async () => {
     await using daemon = await openDaemon()
     await expect(
       serve(async () => new HttpResponse(204, {}, null), { port: daemon.port }),

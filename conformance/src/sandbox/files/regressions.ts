@@ -5,7 +5,7 @@ import { outputOf, readText } from './content.ts'
 
 /** Regression cases for faults found in other systems. Each test name describes the fault. */
 export function fileRegressionCases(make: MakeSandbox): void {
-  describe('faults of others with files', () => {
+  describe('file bugs of other sandboxes', () => {
     const shared = sharedSandbox(make)
 
     it('TanStack AI sandbox B8: containment was lexical, and a link to /etc read the host', async () => {
@@ -15,7 +15,7 @@ export function fileRegressionCases(make: MakeSandbox): void {
         await expect(sandbox.files.read(path)).rejects.toMatchObject({ code: 'path_outside' })
     })
 
-    it('goclaw 1201: a write through a dangling link made the file outside', async () => {
+    it('goclaw 1201: a write through a dangling link created the file outside', async () => {
       const { sandbox } = await newSandbox(make)
       await sandbox.exec('mkdir ~/outside; ln -s ~/outside/new dangling; ln -s ~/outside/none way')
       for (const [path, parents] of [
@@ -62,7 +62,7 @@ export function fileRegressionCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'ls -A; cat ~/victim/deep/file')).toBe('x')
     })
 
-    it('O_NOFOLLOW everywhere refused honest links: .bin, and the store of pnpm', async () => {
+    it('O_NOFOLLOW everywhere refused valid links: .bin, and the store of pnpm', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(
         'mkdir -p node_modules/.bin node_modules/.pnpm/left@1/node_modules/left; cd node_modules; echo js > .pnpm/left@1/node_modules/left/cli.js; ln -s .pnpm/left@1/node_modules/left left; ln -s ../left/cli.js .bin/left',

@@ -9,7 +9,7 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
   describe('writing', () => {
     const shared = sharedSandbox(make)
 
-    it('write takes a text, bytes or a stream', async () => {
+    it('write takes a string, bytes or a stream', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       expect(await files.write('text', 'é€\n')).toMatchObject({ path: 'text', kind: 'file', size: 6 })

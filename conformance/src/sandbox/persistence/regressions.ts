@@ -14,8 +14,8 @@ const losses: readonly (readonly [loss: string, setup: string, check: string, ex
     'stat -c %a run.sh; ./run.sh && echo ran',
     '755\nran',
   ],
-  ['relative symlinks were gone', 'echo x > f; ln -s f l', 'readlink l; cat l', 'f\nx'],
-  ['absolute symlinks were gone', 'ln -s /etc/hostname l', 'readlink l', '/etc/hostname'],
+  ['relative symlinks were lost', 'echo x > f; ln -s f l', 'readlink l; cat l', 'f\nx'],
+  ['absolute symlinks were lost', 'ln -s /etc/hostname l', 'readlink l', '/etc/hostname'],
   ['a hard link was duplicated', 'echo x > a; ln a b', 'stat -c %h a; [ a -ef b ] && echo same', '2\nsame'],
   ['a time of 2020 became now', 'touch -d @1577934245.25 f', 'stat -c %.6Y f', '1577934245.250000'],
   [
@@ -24,7 +24,7 @@ const losses: readonly (readonly [loss: string, setup: string, check: string, ex
     'stat -c %Y d',
     '1577934245',
   ],
-  ['an empty directory was gone', 'mkdir -p a/empty', 'ls -A a', 'empty'],
+  ['an empty directory was lost', 'mkdir -p a/empty', 'ls -A a', 'empty'],
   ['a newline in a name was lost', 'touch "$(printf "a\\nb")"', 'ls -A --quoting-style=c', '"a\\nb"'],
 ]
 

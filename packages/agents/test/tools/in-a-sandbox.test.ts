@@ -29,7 +29,7 @@ async function heardInside(sandbox: LocalSandbox, to: ServedTools, token: string
   return (await sandbox.exec(['bash', '-c', script, request])).stdout
 }
 
-it('is reachable from inside a sandbox, and only on its loopback', async () => {
+it('the tool server is reachable from inside a sandbox, and only on its loopback', async () => {
   const sandbox = await openSandbox()
   const to = await serve([echo], { listen: (port) => sandbox.listen(port) })
   expect(await heardInside(sandbox, to, to.token)).toContain('"text":"from inside"')

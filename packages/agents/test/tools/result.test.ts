@@ -39,7 +39,7 @@ describe('large tool results', () => {
     expect(toolResult('x'.repeat(11), 10)).toEqual({ content: [text('x'.repeat(10)), note(11, 10)] })
   })
 
-  it('cuts a text between characters', () => {
+  it('cuts a string between characters', () => {
     expect(toolResult('a😀😀', 8)).toEqual({ content: [text('a😀'), note(9, 8)] })
   })
 

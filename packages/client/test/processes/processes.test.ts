@@ -15,7 +15,7 @@ const info = {
 const told = { ...info, command: 'sh', args: [], interactive: false, status: 'running', createdAtMs: 0 }
 const ended = { ...told, state: 'exited', exit }
 
-it('spawns a string in a shell and a list without one', async () => {
+it('spawns a string in a shell and an array without one', async () => {
   const bodies: unknown[] = []
   const { sandbox } = await newScene(async ({ body, json }) => {
     bodies.push(JSON.parse((await body()).toString()))

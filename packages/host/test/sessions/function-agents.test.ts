@@ -4,7 +4,7 @@ import { eventsOf, failure, promptForText, saidIn, scene, until } from './fixtur
 
 const agentOf = (onPrompt: FunctionAgent['onPrompt']): FunctionAgent => ({ name: 'function', onPrompt })
 
-it('returns one text, several, a stream of them, or nothing', async () => {
+it('returns one string, several, a stream of them, or nothing', async () => {
   const sandbox = await scene({
     agents: [
       agentOf((prompt) => {
@@ -66,7 +66,7 @@ it('fails like an agent, and accepts the next prompt', async () => {
   expect(await promptForText(sandbox, session, 'again')).toBe('round 1')
 })
 
-it('is cancelled, whether it obeys its signal or not', async () => {
+it('a function is cancelled, whether it obeys its signal or not', async () => {
   const seen: unknown[] = []
   const sandbox = await scene({
     agents: [

@@ -133,7 +133,7 @@ it.each<[string, CustomAgent, string, RegExp]>([
     /unwilling .*not today/,
   ],
 ])(
-  'reports what is wrong with a program that %s, and affects no other agent',
+  'reports the protocol violation of a program that %s, and affects no other agent',
   async (_what, agent, code, message) => {
     const sandbox = await scene({ agents: [agent] })
     const living = await open(sandbox)

@@ -15,7 +15,7 @@ import {
 
 closeSharedSceneAfterAll()
 
-it('asks by default, and records who answered', async () => {
+it('asks by default, and records the source of the answer', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const running = session.prompt('/ask edit')

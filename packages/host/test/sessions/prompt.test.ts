@@ -23,7 +23,7 @@ closeSharedSceneAfterAll()
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 
-it('accepts texts, images, audio, links and files', async () => {
+it('accepts text, images, audio, links and files', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)
   const { turn, outcome, stopReason, usage } = await session.prompt([

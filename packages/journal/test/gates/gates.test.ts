@@ -203,7 +203,7 @@ describe('a gate that gives no answer', () => {
     expect(progress[0]?.data.reason).toMatch(reason)
   })
 
-  it.each(['allow', 'deny'] as const)('ignores a reason next to %s that is not a text', async (answer) => {
+  it.each(['allow', 'deny'] as const)('ignores a reason next to %s that is not a string', async (answer) => {
     const record = await journal()
     record.gate('policy', (() => ({ answer, reason: Object.create(null) })) as unknown as Gate)
     if (answer === 'allow') await record.operate('exec', {}, () => undefined)
@@ -255,7 +255,7 @@ describe('a gate that gives no answer', () => {
   })
 })
 
-describe('what a gate is shown', () => {
+describe('the operation that a gate gets', () => {
   it('is the recorded start: redacted, complete and frozen', async () => {
     const store = await openMemory()
     store.addSecret('TOKEN', 'hunter2-planted')

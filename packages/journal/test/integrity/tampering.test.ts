@@ -217,21 +217,27 @@ const foundByHead: Record<string, Forgery> = {
 }
 
 describe('verification reports the first event that was changed', () => {
-  test.each(Object.entries(found))('%s', async (_name, forgery) => {
-    await forged(forgery, ({ plain, withHead, expected }) => {
-      expectNamed(plain, expected)
-      expectNamed(withHead, expected)
-    })
-  })
+  test.each(Object.entries(found))(
+    'verification reports the first changed event: %s',
+    async (_name, forgery) => {
+      await forged(forgery, ({ plain, withHead, expected }) => {
+        expectNamed(plain, expected)
+        expectNamed(withHead, expected)
+      })
+    },
+  )
 })
 
 describe('verification against a remembered head reports changes that the file alone does not show', () => {
-  test.each(Object.entries(foundByHead))('%s', async (_name, forgery) => {
-    await forged(forgery, ({ plain, withHead, expected }) => {
-      expect(plain).toMatchObject({ ok: true })
-      expectNamed(withHead, expected)
-    })
-  })
+  test.each(Object.entries(foundByHead))(
+    'verification against a remembered head detects %s',
+    async (_name, forgery) => {
+      await forged(forgery, ({ plain, withHead, expected }) => {
+        expect(plain).toMatchObject({ ok: true })
+        expectNamed(withHead, expected)
+      })
+    },
+  )
 })
 
 test('verification detects an event that was removed next to a trimmed range', async () => {

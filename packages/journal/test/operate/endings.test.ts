@@ -286,7 +286,7 @@ describe('many operations at once', () => {
   })
 })
 
-describe('what an operation says about its end', () => {
+describe('the end that an operation reports', () => {
   it.each([
     [{ outcome: 'ok' as const, exitCode: null }, 'interrupted'],
     [{ outcome: 'ok' as const, exitCode: 0, signal: 'SIGKILL' }, 'failed'],

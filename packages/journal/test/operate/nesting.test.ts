@@ -67,7 +67,7 @@ describe('an operation inside another', () => {
   })
 })
 
-describe('what is appended inside an operation', () => {
+describe('an event that is appended inside an operation', () => {
   it('belongs to it; later events do not', async () => {
     const record = await (await openMemory()).journal('sbx_a')
     let operation = ''

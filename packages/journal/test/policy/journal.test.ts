@@ -16,7 +16,7 @@ async function operateOnce(store: Store): Promise<void> {
 }
 
 describe('the policy of a store', () => {
-  it('decides what is committed for all readers', async () => {
+  it('decides for all readers which data is committed', async () => {
     const store = await openMemory({ policy: { output: false, argv: false, paths: false, env: false } })
     const record = await store.journal('sbx_a')
     const tapped: unknown[] = []

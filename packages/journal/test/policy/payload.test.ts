@@ -161,7 +161,7 @@ describe('other payload', () => {
     expect(apply(finished, data, { errorText: true })).toBe(data)
   })
 
-  it('truncates other texts at their own limit', () => {
+  it('truncates other strings at their own limit', () => {
     const message = 'm'.repeat(500)
     const result = apply('log.message', { level: 'info', message, short: 'stays' }, { maxTextBytes: 60 })
     expect(result).toMatchObject({ level: 'info', short: 'stays', omitted: { message: measured(message) } })

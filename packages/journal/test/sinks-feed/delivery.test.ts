@@ -188,7 +188,7 @@ describe('sinks side by side', () => {
     })
   })
 
-  it('reject types that are not a list', async () => {
+  it('reject types that are not an array', async () => {
     const store = await openMemory()
     const options = { types: 'file.*' as unknown as string[] }
     expect(await thrownBy(() => store.addSink('audit', collector().sink, options))).toMatchObject({

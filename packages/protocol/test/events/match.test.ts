@@ -26,7 +26,7 @@ describe('matchTypes', () => {
     expect(matchTypes(patterns)(type)).toBe(expected)
   })
 
-  it('matches a list if and only if one of its patterns matches', () => {
+  it('matches an array if and only if one of its patterns matches', () => {
     const types = Object.keys(eventCatalogue)
     const pattern = fc.constantFrom(...types, ...types.map((type) => type.replace(/\..*/, '.*')))
     fc.assert(

@@ -130,7 +130,7 @@ describe('checkOptions for invalid options', () => {
 
 describe('checkOptions for valid options', () => {
   it.each([undefined, {}, { timeoutMs: undefined }, { timeoutMs: 1, depth: 'full', env: { A: '' } }])(
-    'pass: %j',
+    'accepts %j',
     (options) => {
       expect(() => checkOptions('exec', schema, options)).not.toThrow()
     },

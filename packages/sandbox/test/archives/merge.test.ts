@@ -17,7 +17,7 @@ function both(staged: string, target: string) {
 const withoutTimes = (lines: readonly string[]) => lines.map((line) => line.replace(/ \d{10,} /, ' '))
 
 describe('a merged tree', () => {
-  it('adds what is new, replaces files and links, and keeps directories with their modes', async () => {
+  it('adds new entries, replaces files and links, and keeps directories with their modes', async () => {
     const { at, staged, target } = both(
       `mkdir -p kept/new/deep kept/deeper fresh; echo new > kept/file; echo x > kept/new/deep/x
        echo f > fresh/f; ln -s kept link; echo was-link > replaced; chmod 700 kept; echo y > kept/deeper/y`,

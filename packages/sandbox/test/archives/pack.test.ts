@@ -87,7 +87,7 @@ describe('a packed directory', () => {
     expect(counts).toMatchObject({ files: 19, links: 8, leftOut: [], leftOutCount: 0 })
   })
 
-  it('unpacks what GNU tar packed, in every format', async () => {
+  it('unpacks archives of GNU tar, in every format', async () => {
     const { sh, at, directory } = newTestDirectory()
     sh(everything)
     roundTimes(at('tree'))

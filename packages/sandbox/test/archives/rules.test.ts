@@ -217,7 +217,7 @@ describe('a symbolic link', () => {
     expect(judge([symlink('a', 'b'), symlink('b', 'a/c')]).judged).toHaveLength(2))
 })
 
-describe('what is special', () => {
+describe('a special file', () => {
   it.each(['fifo', 'socket', 'device'] as const)(
     'refuses or omits a %s, depending on the options',
     (kind) => {

@@ -394,7 +394,7 @@ describe('cancelling an unpack', () => {
     await expect(unpacked(compressed())).rejects.toThrow('the wire broke')
   })
 
-  it('when the stream is already read by somebody', async () => {
+  it('refuses a stream that already has a reader', async () => {
     const stream = streamOf(tarOf({ name: 'a' }), 100)
     stream.getReader()
     await expect(unpacked(stream)).rejects.toMatchObject({ code: 'argument_invalid' })
@@ -426,7 +426,7 @@ function streamOf(bytes: Uint8Array, size: number): ReadableStream<Uint8Array> {
   })
 }
 
-describe('what was staged', () => {
+describe('the staging folder', () => {
   it('staged files are private while they are written', async () => {
     const here = newTestDirectory()
     const { handle, path } = here.directory('into')

@@ -49,7 +49,7 @@ describe.each(ways)('%s', (_, given) => {
     await until(() => count() > stopped + 3)
   })
 
-  test.runIf(given.freeze)('an empty group can be frozen, and what is frozen can be killed', async () => {
+  test.runIf(given.freeze)('an empty group can be frozen, and frozen processes can be killed', async () => {
     const cgroup = await group({}, given)
     await cgroup.freeze()
     await cgroup.thaw()

@@ -207,7 +207,7 @@ describe('a target that cannot be reached', () => {
   })
 })
 
-describe('what is recorded about a refused target', () => {
+describe('the record of a refused target', () => {
   it('records a refused target truncated and without its password', async () => {
     const { port, events } = await openProxy({ allow: [] })
     await say(port, connectTo(`me:hunter2@${'a'.repeat(4_000)}:443`))

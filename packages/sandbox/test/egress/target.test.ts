@@ -99,7 +99,7 @@ describe('an invalid target is refused with a reason', () => {
     [`${'a'.repeat(64)}.com:443`, /too long/],
     [`${'a.'.repeat(127)}com:443`, /too long/],
     [`${'a'.repeat(5_000)}:443`, /longer/],
-  ])('%j', (text, reason) => expect(shown(text)).toMatch(reason))
+  ])('refuses %j with a reason', (text, reason) => expect(shown(text)).toMatch(reason))
 
   it('a look-alike name stays a different name', () => {
     expect(shown('аllowed.com:443')).toBe('xn--llowed-2nf.com:443')

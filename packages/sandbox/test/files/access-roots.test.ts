@@ -27,7 +27,7 @@ function scene(): Scene {
 
 const refused = { code: 'argument_invalid' }
 
-describe('what is granted', () => {
+describe('a grant', () => {
   it.each(['', 'relative', '~other/x', './x', 'C:\\x'])(
     'refuses a grant that is neither absolute nor below HOME: %j',
     (path) => {

@@ -6,7 +6,7 @@ import { openBelow } from './fixtures/open-descriptors.ts'
 
 const flush = () => new Promise((resolve) => setTimeout(resolve, 20))
 
-describe('what is open on files', () => {
+describe('an open file', () => {
   it('leaves no descriptor open after any file operation, including refused ones', async () => {
     const sandbox = await openSandbox({ isolation: 'none', watch: false })
     const { files, root } = sandbox

@@ -25,7 +25,7 @@ describe('the rights of a user', () => {
   })
 })
 
-describe.skipIf(!isRoot)('a user of the host, on a machine without walls', () => {
+describe.skipIf(!isRoot)('a user of the host, without isolation', () => {
   it('a user owns the files it creates and has no more than its permissions', async () => {
     const sandbox = await openSandbox({ isolation: 'none' })
     const { files, root } = sandbox

@@ -54,7 +54,7 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     expect(await output('(echo x >> /run/vitrine/machine) 2>/dev/null && echo written')).toBe('')
   })
 
-  it.runIf(isRoot)("cannot read files in /etc that only the host's root may read", async () => {
+  it.runIf(isRoot)("a command cannot read files in /etc that only the host's root may read", async () => {
     const files = privateFiles('/etc')
     expect(files).toContain('/etc/shadow')
     const others = files.filter((path) => path !== '/etc/shadow' && path !== '/etc/gshadow')
@@ -130,7 +130,7 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     if (userCase.user !== 'root') expect(await output('cat shadow')).toBe('')
   })
 
-  it('does not escape when its working directory is moved away', async () => {
+  it('a command does not escape when its working directory is moved away', async () => {
     const folder = join(sandbox().root, 'moved')
     mkdirSync(folder)
     chmodSync(folder, 0o777)
@@ -144,7 +144,7 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     expect(await walked).toBe('')
   })
 
-  it('does not escape when its workspace itself is moved', async () => {
+  it('a command does not escape when its workspace itself is moved', async () => {
     const { root } = sandbox()
     renameSync(root, `${root}-elsewhere`)
     try {
@@ -154,13 +154,13 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     }
   })
 
-  it('does not escape through a nested chroot', async () => {
+  it('a command does not escape through a nested chroot', async () => {
     expect(await output(`./probe leave-root ${outside}`)).toBe(
       userCase.user === 'root' ? 'in' : 'chroot EPERM',
     )
   })
 
-  it("has a /tmp and a /dev/shm that are not the host's", async () => {
+  it("a command has a /tmp and a /dev/shm that are not the host's", async () => {
     writeFileSync('/tmp/vitrine-of-the-host', 'x')
     try {
       expect(await output('ls -A /tmp /dev/shm | grep vitrine')).toBe('')

@@ -44,7 +44,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox with limits', () => {
     expect(await other.output('cat /proc/[0-9]*/cmdline | tr "\\0" " "')).toContain('sleep 600.5')
   })
 
-  it('counts what is written to /tmp as memory, and at worst ends the sandbox that wrote it', async () => {
+  it('counts data in /tmp as memory, and at worst ends the sandbox that wrote it', async () => {
     await using host = openHost()
     const small = await host.open({ limits: { memoryBytes: 64 * 1024 ** 2 } })
     const other = await host.open()

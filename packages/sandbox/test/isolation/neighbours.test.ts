@@ -37,7 +37,7 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
       expect(await output(`./probe tcp ${address} ${port}`), address).toBe('ENETUNREACH')
   })
 
-  it('has only a loopback interface', async () => {
+  it('a sandbox has only a loopback interface', async () => {
     expect(await output("sed -n '3,$s/:.*//p' /proc/net/dev | tr -d ' '")).toBe('lo')
     expect(await output('cat /proc/net/route | tail -n +2')).toBe('')
   })

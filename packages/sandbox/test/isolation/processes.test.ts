@@ -4,7 +4,7 @@ import { nameOf, processesWith, withTimeLimit } from './fixtures/processes-of-ho
 import { forEverySandboxUser } from './fixtures/sandbox-users.ts'
 
 forEverySandboxUser(({ userCase, host, sandbox, output }) => {
-  it('has only three descriptors when a command begins', async () => {
+  it('a command begins with only three descriptors', async () => {
     // The fourth descriptor is the folder that `ls` reads.
     expect((await output('ls /proc/self/fd')).split(/\s+/)).toEqual(['0', '1', '2', '3'])
   })
@@ -25,13 +25,13 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     expect(words).not.toContain(`HOME=${host().data}`)
   })
 
-  it('cannot inspect the first process, nor write its memory', async () => {
+  it('a command cannot inspect the first process, nor write its memory', async () => {
     expect(await output('./probe memory 1')).toMatch(/^E(ACCES|PERM)$/)
     expect(await output('ls /proc/1/fd/')).toBe('')
     expect(await output('readlink /proc/1/cwd /proc/1/root /proc/1/exe')).toBe('')
   })
 
-  it('cannot inspect the supervisor of its command, nor write its memory', async () => {
+  it('a command cannot inspect its supervisor, nor write its memory', async () => {
     const supervisor = 'supervisor=$(cut -d " " -f 4 /proc/$$/stat)'
     expect(await output(`${supervisor}; ./probe memory $supervisor`)).toMatch(/^E(ACCES|PERM)$/)
     const looks = ['environ', 'mem'].map((name) => `cat /proc/$supervisor/${name}`)
@@ -40,24 +40,24 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     expect(await output(`${supervisor}; tr -d '\\0' < /proc/$supervisor/cmdline`)).toBe('')
   })
 
-  it('cannot read the arguments of vitrine-machine for a command that is being started', async () => {
+  it('a command cannot read the arguments of vitrine-machine while another command is started', async () => {
     const spying = output(`end=$(( $(date +%s) + 3 )); while [ $(date +%s) -lt $end ]; do
       for file in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $file | grep -a -o 'state/seccom[p].*\\|cgroup.proc[s]'; done; done 2>/dev/null | head -1`)
     for (let launched = 0; launched < 150; launched++) await sandbox().exec('true')
     expect(await spying).toBe('')
   })
 
-  it('cannot kill the first process', async () => {
+  it('a command cannot kill the first process', async () => {
     await output('kill -9 1; kill -TERM 1; kill -SEGV 1')
     expect(await output('echo there')).toBe('there')
   })
 
-  it.runIf(userCase.as === 'self')('cannot kill the supervisor of its command', async () => {
+  it.runIf(userCase.as === 'self')('a command cannot kill its supervisor', async () => {
     expect(await output('exec ./probe outlive-supervisor')).toBe('EPERM\nalive')
   })
 
   it.runIf(userCase.as === 'ordinary')(
-    'can kill the supervisor of its command, so killTree is only best-effort',
+    'a command can kill its supervisor, so killTree is only best-effort',
     async () => {
       const { outcome, signal } = await sandbox().exec('exec ./probe outlive-supervisor')
       expect([outcome, signal]).toEqual(['failed', 'SIGKILL'])
@@ -90,7 +90,7 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     expect(await output('cut -d " " -f 1 /proc/kallsyms | sort -u')).toMatch(/^0*$/)
   })
 
-  it('has no capability, or as its root only those over its own range', async () => {
+  it('a command has no capability, or as its root only those over its own range', async () => {
     const sets = await output('grep ^Cap /proc/self/status')
     const values = Object.fromEntries(sets.split('\n').map((line) => line.split(/:\s+/)))
     const none = '0'.repeat(16)
@@ -104,13 +104,13 @@ forEverySandboxUser(({ userCase, host, sandbox, output }) => {
     expect(mounts.filter((line) => !line.split(' ')[5]?.split(',').includes('nosuid'))).toEqual([])
   })
 
-  it('has a /dev with only harmless devices', async () => {
+  it('a command has a /dev with only harmless devices', async () => {
     const devices = 'core fd full null ptmx pts random shm stderr stdin stdout tty urandom zero'
     expect((await output('ls /dev')).split(/\s+/).join(' ')).toBe(devices)
     expect(await output('find /dev -type b')).toBe('')
   })
 
-  it('has neither /sys nor control groups', async () => {
+  it('a command has neither /sys nor control groups', async () => {
     expect(await output('ls /sys /sys/fs/cgroup 2>/dev/null; grep cgroup /proc/self/mountinfo')).toBe('')
   })
 

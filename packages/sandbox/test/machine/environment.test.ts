@@ -38,7 +38,7 @@ describe('variables', () => {
     )
   })
 
-  it('rejects a value that is not a text', () => {
+  it('rejects a value that is not a string', () => {
     const env: Record<string, string> = JSON.parse('{"COUNT": 5}')
     expect(() => checkEnvironment(env)).toThrow(expect.objectContaining({ code: 'environment_invalid' }))
   })

@@ -87,7 +87,7 @@ describe('a rule that allows', () => {
     expect(verdict({ allow: [['pnpm', 'run', '*']] }, ['pnpm', 'run', 'x y'])).toBe('allow')
   })
 
-  it('judges an argv of a shell with a text by that text', () => {
+  it('judges an argv of a shell with a command string by that string', () => {
     expect(verdict({ allow }, ['bash', '-lc', 'pnpm test'])).toBe('allow')
     expect(verdict({ allow }, ['/tmp/bash', '-lc', 'pnpm test'])).toBe('ask')
     expect(verdict({ allow, deny: ['bash *'] }, ['bash', '-lc', 'pnpm test'])).toBe('deny')
@@ -95,14 +95,14 @@ describe('a rule that allows', () => {
   })
 
   it.each(['bash', '/bin/sh', ['bash', '-lc'], ['bash', '-euo', 'pipefail', '-c'], ['sh', '-c']])(
-    'reads a text for %j',
+    'reads a command string for %j',
     (shell) => {
       expect(verdict({ allow }, 'pnpm test', shell)).toBe('allow')
     },
   )
 
   it.each(['zsh', 'fish', 'python3', ['node', '-e'], ['bash', '-ic'], ['sudo', 'sh', '-c'], ['bash'], []])(
-    'is not enough for a text for %j',
+    'is not enough for a command string for %j',
     (shell) => {
       expect(verdict({ allow: ['*'] }, 'pnpm test', shell)).toBe('ask')
     },

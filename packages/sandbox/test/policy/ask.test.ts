@@ -3,7 +3,7 @@ import { commandPolicy } from '../../src/policy/command-policy.ts'
 import { judge } from '../../src/policy/judge.ts'
 import { verdict } from './verdicts.ts'
 
-describe('what is not certain', () => {
+describe('an uncertain command', () => {
   it.each([
     'echo $(date)',
     'echo `date`',
@@ -160,7 +160,7 @@ describe('a judgement', () => {
     )
   })
 
-  it('reports what could not be parsed', () => {
+  it('reports the part that could not be parsed', () => {
     expect(judge(policy, "pnpm 'x").reason).toBe(
       'The command cannot be judged with certainty: a single quote is not closed.',
     )

@@ -68,7 +68,7 @@ describe('judging', () => {
     )
   })
 
-  it.each(repeatable)('reaches a verdict on a text of maximum length made of %j', (piece) => {
+  it.each(repeatable)('reaches a verdict on a command of maximum length made of %j', (piece) => {
     const text = piece.repeat(Math.floor(65_000 / piece.length))
     for (const command of [text, `rm ${text}`, text.split(' ')])
       expect(['allow', 'ask', 'deny']).toContain(judge(policy, command).verdict)

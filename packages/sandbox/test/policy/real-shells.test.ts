@@ -22,7 +22,7 @@ function wasJudged(call: readonly string[], parts: readonly { readonly argv: rea
   })
 }
 
-describe.each(shells)('what %s really runs', (shell) => {
+describe.each(shells)('the commands that %s runs', (shell) => {
   it.each([
     { name: 'a script of every construct', scripts: script },
     { name: 'a soup of tokens', scripts: soup },

@@ -4,11 +4,11 @@ import { exitOf } from '../../src/processes/running.ts'
 
 describe('the arguments of a command', () => {
   it.each([
-    ['a text runs in sh', 'echo a', undefined, ['sh', '-c', 'echo a']],
-    ['a text runs in the shell it names', 'echo a', 'bash', ['bash', '-c', 'echo a']],
-    ['a text comes after a prefix', 'echo a', ['bash', '-lc'], ['bash', '-lc', 'echo a']],
-    ['a list stays as it is', ['echo', 'a b', ''], 'bash', ['echo', 'a b', '']],
-    ['an empty text is a command', '', undefined, ['sh', '-c', '']],
+    ['a string runs in sh', 'echo a', undefined, ['sh', '-c', 'echo a']],
+    ['a string runs in the given shell', 'echo a', 'bash', ['bash', '-c', 'echo a']],
+    ['a string comes after the arguments of the shell', 'echo a', ['bash', '-lc'], ['bash', '-lc', 'echo a']],
+    ['an array is not changed', ['echo', 'a b', ''], 'bash', ['echo', 'a b', '']],
+    ['an empty string is a command', '', undefined, ['sh', '-c', '']],
   ])('%s', (_name, command, shell, argv) => {
     expect(argvOf(command, shell)).toEqual(argv)
   })

@@ -21,7 +21,7 @@ function closed(real: OpenDirectory): OpenDirectory {
   }
 }
 
-describe('what is not covered', () => {
+describe('uncovered directories', () => {
   it('reports directories without a kernel watch and follows everything else', async () => {
     const reason = 'The kernel has no more watches for this user.'
     const scene = await openTreeScene({

@@ -118,7 +118,7 @@ describe('a host that dies halfway', () => {
     expect(ends.map(({ data: end }) => end.outcome)).toEqual(['interrupted', 'ok'])
   })
 
-  it("leaves a workspace that was given as it is: it may hold what is somebody else's by now", async () => {
+  it('leaves a given workspace unchanged, because others may have put files there meanwhile', async () => {
     const data = folder()
     const root = folder()
     const store = await dieHalfway(data, root)

@@ -23,7 +23,7 @@ describe('a page', () => {
     'https://app.example.com:8443',
     `${app}/`,
     '*',
-  ])('of %s may not call, even with a valid token', async (origin) => {
+  ])('a page of %s may not call, even with a valid token', async (origin) => {
     const response = await health(origin)
     expect(await problemOf(response)).toMatchObject({ status: 403, code: 'origin_refused' })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
@@ -35,13 +35,13 @@ describe('a page', () => {
     expect(preflight.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('of the daemon itself may call, and gets no CORS headers', async () => {
+  it('a page of the daemon itself may call, and gets no CORS headers', async () => {
     const response = await health(daemon.url)
     expect(response.status).toBe(200)
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('of an allowed origin gets exactly its origin in success, problem and stream responses', async () => {
+  it('a page of an allowed origin gets exactly its origin in success, problem and stream responses', async () => {
     const origin = { origin: app }
     for (const response of [
       await health(app),
@@ -56,7 +56,7 @@ describe('a page', () => {
     }
   })
 
-  it('of an allowed origin may send a preflight without a token', async () => {
+  it('a page of an allowed origin may send a preflight without a token', async () => {
     const response = await checkedFetch(`${daemon.url}/v1/exec`, {
       method: 'OPTIONS',
       headers: { origin: app, 'access-control-request-method': 'POST' },

@@ -11,7 +11,7 @@ afterAll(() => daemon.close())
 const record = (events: unknown) => daemon.fetch('/v1/events', { method: 'POST', ...jsonBody({ events }) })
 
 describe('A page of events', () => {
-  it('refers to a blob for a text that is too long for an event, as its schema says', async () => {
+  it('refers to a blob for a string that is too long for an event, as its schema says', async () => {
     await using daemon = await openDaemon()
     const long = 'x'.repeat(100_000)
     await daemon.call('POST', '/v1/exec', { command: `true ${long}` })
@@ -29,7 +29,7 @@ describe('A page of events', () => {
 })
 
 describe('events', () => {
-  it('of a run are recorded with the name of the caller', async () => {
+  it('records the events of a run with the name of the caller', async () => {
     const response = await record([
       { type: 'run.started', run: 'run_1', data: { name: 'work' } },
       { type: 'log.message', run: 'run_1', data: { level: 'info', message: 'halfway' } },
@@ -45,7 +45,7 @@ describe('events', () => {
     expect(events[0]).toMatchObject({ actor: 'alice', source: 'runtime' })
   })
 
-  it('that only the engine may write are refused with their whole batch', async () => {
+  it('refuses event types that only the engine may write, with their whole batch', async () => {
     const { cursor } = await daemon.call('GET', '/v1/events?limit=10000')
     for (const bad of [
       { type: 'sandbox.destroyed', data: {} },

@@ -17,7 +17,7 @@ const withInput = (options: object, body: string | Uint8Array | ReadableStream) 
   } as RequestInit)
 
 describe('exec', () => {
-  it('runs a string in a shell and a list without one', async () => {
+  it('runs a string in a shell and an array without one', async () => {
     expect(await exec({ command: 'echo $((1 + 2)); echo no >&2; exit 4' })).toMatchObject({
       outcome: 'failed',
       exitCode: 4,
@@ -76,7 +76,7 @@ describe('exec', () => {
     }
   })
 
-  it('reports what is wrong with a command', async () => {
+  it('reports why a command is invalid', async () => {
     for (const [body, status, code] of [
       [{ command: ['no-such-program-here'] }, 422, 'command_not_found'],
       [{ command: [] }, 400, 'argument_invalid'],

@@ -188,14 +188,14 @@ describe('archives', () => {
     await post('remove', { path: 'given', recursive: true })
   })
 
-  it('of an unknown scheme are refused', async () => {
+  it('refuses an archive of an unknown scheme', async () => {
     for (const scheme of ['rar', 'zip', '', '../tar']) {
       const response = await daemon.fetch(`/v1/files/archive?path=packed&scheme=${scheme}`)
       expect(await problemOf(response)).toMatchObject({ status: 422, code: 'invalid_compression_scheme' })
     }
   })
 
-  it('that are malformed are refused, and write nothing', async () => {
+  it('refuses a malformed archive, and writes nothing', async () => {
     await post('mkdir', { path: 'clean' })
     for (const [scheme, body] of [
       ['tar', randomBytes(4_096)],

@@ -107,7 +107,7 @@ describe('a process', () => {
   })
 
   it.each(['logs?follow=true', 'view'])(
-    'that still runs when the daemon shuts down does not look as if it had ended: %s',
+    'a process that still runs when the daemon shuts down does not look as if it had ended: %s',
     async (path) => {
       const closing = await openDaemon()
       const { id } = await closing.call('POST', '/v1/processes', {
@@ -163,7 +163,7 @@ describe('a process', () => {
     expect(all.processes.length).toBeGreaterThan(1)
   })
 
-  it('that is unknown gives not_found on every route', async () => {
+  it('a process that is unknown gives not_found on every route', async () => {
     for (const [method, path, body] of [
       ['GET', '', undefined],
       ['GET', '?wait=10', undefined],

@@ -128,7 +128,7 @@ describe('a sandbox', () => {
     expect((await problemFor('POST', '/v1/sandboxes', { id: 'gone' })).code).toBe('sandbox_exists')
   })
 
-  it('that is unknown gives not_found on every route', async () => {
+  it('a sandbox that is unknown gives not_found on every route', async () => {
     for (const [method, path, body] of [
       ['GET', ''],
       ['DELETE', ''],

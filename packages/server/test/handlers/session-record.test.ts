@@ -51,7 +51,7 @@ describe('a session', () => {
     expect(nobody).toMatchObject({ status: 404, code: 'session_not_found' })
   })
 
-  it('of an earlier daemon can be resumed, and its turns are read from the journal', async () => {
+  it('resumes a session of an earlier daemon, and reads its turns from the journal', async () => {
     const first = await openDaemon()
     await open(first, { id: 'earlier' })
     await prompt(first, 'earlier', '/say before', 'turn_good')

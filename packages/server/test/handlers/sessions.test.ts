@@ -166,7 +166,7 @@ describe('a session', () => {
     expect((await problemFor('PUT', `/v1/sessions/${id}/model`, { value: 7 })).status).toBe(400)
   })
 
-  it('requests a permission, and records who answered it', async () => {
+  it('requests a permission, and records the name of the token that answered it', async () => {
     const { id } = await open({ permissions: 'ask' })
     await prompt(id, '/ask edit', { turn: 'turn_ask' })
     const pending = async () => (await daemon.call('GET', `/v1/sessions/${id}`)).permissions

@@ -50,7 +50,7 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
       expect(JSON.parse(await textOf(await response))).toEqual({ bytes: large })
     })
 
-    it('waits at the site for a visitor who does not read', async () => {
+    it('pauses the site while a visitor does not read', async () => {
       const { given: before } = await seenBy(daemon, site)
       const one = requested(form, 'GET', `large?bytes=${endless}`)
       one.end()
@@ -91,13 +91,13 @@ describe.each(isolations)('a body that goes through a preview (%s)', (isolation)
       expect((await parts.next()).done).toBe(true)
     })
 
-    it('of a HEAD or of a response without one is empty', async () => {
+    it('the body of a HEAD or of a response without one is empty', async () => {
       const head = await visit(daemon, site, form, `large?bytes=1000`, { method: 'HEAD' })
       expect(head).toMatchObject({ status: 200, body: '' })
       expect(head.headers['content-length']).toBe('1000')
     })
 
-    it('of a GET does not become part of the next request', async () => {
+    it('the body of a GET does not become part of the next request', async () => {
       const { base, host = 'localhost' } = addressOf(site, form)
       const smuggled = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n'
       using raw = await dial(

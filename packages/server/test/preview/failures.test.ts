@@ -29,7 +29,7 @@ describe.each(isolations)('a site that fails (%s)', (isolation) => {
       return json
     }
 
-    it('because it has ended gives port_unavailable', async () => {
+    it('responds with port_unavailable when the site has ended', async () => {
       const one = await newSite(daemon, site.sandbox, 'mortal')
       const base = `/v1/sandboxes/${site.sandbox}`
       expect((await visit(daemon, one, form, '')).status).toBe(200)
@@ -38,13 +38,16 @@ describe.each(isolations)('a site that fails (%s)', (isolation) => {
       expect((await daemon.fetch('/v1/health')).status).toBe(200)
     })
 
-    it.each(['drop', 'nonsense'])('by a malformed response gives port_unavailable: %s', async (path) => {
-      expect(await problemAt(site, path)).toMatchObject({ code: 'port_unavailable' })
-    })
+    it.each(['drop', 'nonsense'])(
+      'responds with port_unavailable to a malformed response of the site: %s',
+      async (path) => {
+        expect(await problemAt(site, path)).toMatchObject({ code: 'port_unavailable' })
+      },
+    )
   })
 
   it.each(['text/html', 'application/json', 'application/octet-stream'])(
-    'half-way through %s does not look complete',
+    'does not forward a response as complete when the site fails half-way through %s',
     async (type) => {
       const path = `${site.path}half?type=${encodeURIComponent(type)}`
       using raw = await dial(daemon.port, `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
@@ -62,7 +65,7 @@ describe.each(isolations)('a site that fails (%s)', (isolation) => {
   })
 
   it.each([101, 600, 999])(
-    'by the status %i, which is no final status, gives port_unavailable',
+    'responds with port_unavailable to the status %i, which is no final status',
     async (code) => {
       const { status, headers, json } = await visit(daemon, site, 'path', `status?code=${code}`)
       expect(headers['content-type']).toBe('application/problem+json')
@@ -72,7 +75,7 @@ describe.each(isolations)('a site that fails (%s)', (isolation) => {
   )
 
   it.each(forms)(
-    'to respond blocks no other request, and is disconnected with its visitor: by %s',
+    'a site that does not respond blocks no other request, and is disconnected with its visitor: by %s',
     async (form) => {
       const { base, host = 'localhost' } = addressOf(site, form)
       const { gone } = await seenBy(daemon, site)

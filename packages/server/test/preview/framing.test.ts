@@ -13,7 +13,7 @@ describe('a message that a preview forwards', () => {
   afterAll(() => daemon?.close())
 
   it.each(['DELETE', 'OPTIONS', 'POST', 'PUT'])(
-    'of a %s whose body has no length is one request',
+    'forwards a %s whose body has no length as one request',
     async (method) => {
       const before = (await seenBy(daemon, site)).seen.length
       const hidden = 'GET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n'
@@ -33,7 +33,7 @@ describe('a message that a preview forwards', () => {
     },
   )
 
-  it('of a 205 announces no body', async () => {
+  it('announces no body for a 205', async () => {
     const { status, headers } = await visit(daemon, site, 'path', 'reset')
     expect([status, headers['content-length']]).toEqual([205, undefined])
   })
@@ -47,7 +47,7 @@ describe('a message that a preview forwards', () => {
     expect((await visit(daemon, site, 'path', 'switch')).json).toMatchObject({ code: 'port_unavailable' })
   })
 
-  it('of a WebSocket ends with the daemon', async () => {
+  it('ends a WebSocket with the daemon', async () => {
     const { daemon: own, site: shown } = await openScene('none')
     try {
       using visitor = await dial(

@@ -73,7 +73,7 @@ describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
     expect((await visit(daemon, site, 'path', '', { headers })).json.headers).not.toHaveProperty('cookie')
   })
 
-  it('of a preview by host pass in responses, except hop-by-hop ones', async () => {
+  it('the headers of a preview by host pass in responses, except hop-by-hop ones', async () => {
     const { headers } = await visit(daemon, site, 'host', 'grabby')
     expect(headers).toMatchObject({
       'set-cookie': ['a=1; Path=/', 'b=2; Path=/; Domain=localhost'],
@@ -86,7 +86,7 @@ describe.each(isolations)('the headers of a preview (%s)', (isolation) => {
     expect(headers, 'named by Connection').not.toHaveProperty('x-of-this-connection')
   })
 
-  it('of a preview by path set nothing for the daemon’s origin, and sandbox the page', async () => {
+  it('the headers of a preview by path set nothing for the daemon’s origin, and sandbox the page', async () => {
     const { headers, body } = await visit(daemon, site, 'path', 'grabby')
     expect(body).toContain('<script>')
     const policy = String(headers['content-security-policy'])

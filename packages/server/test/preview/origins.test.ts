@@ -31,7 +31,7 @@ describe.each(isolations)('a preview (%s)', (isolation) => {
     }
   })
 
-  it('of one port cannot be redirected to another by the request', async () => {
+  it('a preview of one port cannot be redirected to another by the request', async () => {
     const other = await newSite(daemon, site.sandbox, 'other')
     for (const [path, headers] of [
       [`${other.port}`, {}],

@@ -33,7 +33,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
   }
 
   describe.each(forms)('by %s', (form) => {
-    it('carries small and large texts and bytes in both directions', async () => {
+    it('carries small and large text and binary messages in both directions', async () => {
       const one = dialled(form, 'live?x=1', { origin: 'null' })
       expect(await greeting(one)).toMatchObject({ name: 'site', url: '/live?x=1' })
       one.sendJson({ hello: 'wörld' })
@@ -63,7 +63,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
         .toContain(`closed 4555 bye by ${form}`)
     })
 
-    it('that is cut closes the connection to the site', async () => {
+    it('a WebSocket that is cut closes the connection to the site', async () => {
       const one = dialled(form, 'live')
       await greeting(one)
       const before = (await seenBy(daemon, site)).seen.filter(({ line }) => line.startsWith('closed 1006'))
@@ -93,7 +93,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
       one.socket.terminate()
     })
 
-    it('to a site that has ended is refused with a problem', async () => {
+    it('a WebSocket to a site that has ended is refused with a problem', async () => {
       const one = await openAndKill()
       const { base, host } = addressOf(one, form)
       const refused = await refusalOf(
@@ -102,7 +102,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
       expect(refused).toMatchObject({ status: 404, problem: { code: 'port_unavailable' } })
     })
 
-    it('that the site drops at once is refused with a problem', async () => {
+    it('a WebSocket that the site drops at once is refused with a problem', async () => {
       const one = dialled(form, 'drop')
       one.socket.on('error', () => undefined)
       const closed = one.closed.then(() => new Promise((resolve) => setImmediate(resolve, 'closed')))
@@ -111,7 +111,7 @@ describe.each(isolations)('a WebSocket of a preview (%s)', (isolation) => {
     })
   })
 
-  it('by path leaves no cookie with the daemon', async () => {
+  it('a WebSocket by path leaves no cookie with the daemon', async () => {
     const responses: Record<string, IncomingMessage> = {}
     for (const form of forms) {
       const one = dialled(form, 'live')

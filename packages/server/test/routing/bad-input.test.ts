@@ -16,7 +16,7 @@ const send = async (method: string, path: string, init: RequestInit = {}) =>
 
 describe('a body', () => {
   it.each(['{', '{"command":', 'true false', '\u0000', "{'command':'id'}", '{"command":"id"}}', 'NaN'])(
-    'that is not JSON is refused: %j',
+    'a body that is not JSON is refused: %j',
     async (body) => {
       const headers = { 'content-type': 'application/json' }
       const problem = await send('POST', '/v1/exec', { body, headers })
@@ -41,7 +41,7 @@ describe('a body', () => {
     [{ command: 'id', timeoutMs: 2 ** 31 }],
     [{ command: 'id', env: { A: 1 } }],
     [{ command: 'id', stdinEncoding: 'latin1' }],
-  ])('of the wrong shape is refused with the path of the field: %j', async (body) => {
+  ])('a body of the wrong shape is refused with the path of the field: %j', async (body) => {
     const problem = await send('POST', '/v1/exec', jsonBody(body))
     expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
     expect(problem.detail).toMatch(/^body/)
@@ -83,7 +83,7 @@ describe('a body', () => {
       'body.policy: unknown key "asks"; did you mean "ask"?',
     ],
     ['/v1/files/mkdir', { path: 'a', parent: true }, 'body: unknown key "parent"; did you mean "parents"?'],
-  ])('of %s is refused with a message: %j', async (path, body, detail) => {
+  ])('a body of %s is refused with a message: %j', async (path, body, detail) => {
     const problem = await send('POST', path, jsonBody(body))
     expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
     expect(problem.detail).toContain(detail)
@@ -95,7 +95,7 @@ describe('a body', () => {
   })
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data', 'application/jsonx'])(
-    'of type %s is refused, because a form of another page could send it',
+    'a body of type %s is refused, because a form of another page could send it',
     async (type) => {
       const init = { body: '{"command":"id"}', headers: { 'content-type': type } }
       expect(await send('POST', '/v1/exec', init)).toMatchObject({
@@ -105,12 +105,12 @@ describe('a body', () => {
     },
   )
 
-  it('without a content-type is refused', async () => {
+  it('a body without a content-type is refused', async () => {
     const body = new Blob(['{"command":"id"}'])
     expect((await send('POST', '/v1/exec', { body })).status).toBe(415)
   })
 
-  it('over the limit is refused by its content-length before it is read', async () => {
+  it('a body over the limit is refused by its content-length before it is read', async () => {
     const response = await say(
       daemon.port,
       `POST /v1/exec HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}\r\ncontent-type: application/json\r\ncontent-length: 999999999999`,
@@ -119,7 +119,7 @@ describe('a body', () => {
     expect(JSON.parse(response.body)).toMatchObject({ code: 'body_too_large', details: { limit: 4_096 } })
   })
 
-  it('over the limit is refused while it is read if it has no content-length', async () => {
+  it('a body over the limit is refused while it is read if it has no content-length', async () => {
     let sent = 0
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -133,7 +133,7 @@ describe('a body', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024)
   })
 
-  it('of exactly the limit is accepted', async () => {
+  it('a body of exactly the limit is accepted', async () => {
     const body = `{"command":"true"${' '.repeat(4_096 - 18)}}`
     const headers = { 'content-type': 'application/json; charset=utf-8' }
     const response = await daemon.fetch('/v1/exec', { method: 'POST', body, headers })
@@ -157,7 +157,7 @@ describe('a query', () => {
     ['/v1/running?wait=5', 'query: unknown key "wait". No keys are known here.'],
     ['/v1/health?access_token=x', 'query: unknown key "access_token".'],
     ['/v1/files/list', 'query.path: expected a string, got nothing.'],
-  ])('with an unknown key is refused with the nearest known key: %s', async (path, detail) => {
+  ])('a query with an unknown key is refused with the nearest known key: %s', async (path, detail) => {
     const problem = await send('GET', path)
     expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
     expect(problem.detail).toContain(detail)
@@ -174,7 +174,7 @@ describe('a URL', () => {
     '/v1//health',
     '/v1/sandboxes/x/y/z',
     '/etc/passwd',
-  ])('without a route is refused: %s', async (path) => {
+  ])('a URL without a route is refused: %s', async (path) => {
     expect(await send('GET', path)).toMatchObject({ status: 404, code: 'route_unknown' })
   })
 
@@ -210,7 +210,7 @@ describe('a URL', () => {
     '/v1/ports/-1',
     '/v1/ports/99999999',
     '/v1/ports/%00',
-  ])('with unusual bytes is a client error, never a server error: %s', async (path) => {
+  ])('a URL with unusual bytes is a client error, never a server error: %s', async (path) => {
     const problem = await send('GET', path)
     expect(problem.status, JSON.stringify(problem)).toBeGreaterThanOrEqual(400)
     expect(problem.status, JSON.stringify(problem)).toBeLessThan(500)
@@ -223,7 +223,7 @@ describe('a URL', () => {
     'OPTIONS *',
     'GET http://',
     'GET ftp://localhost/v1/health',
-  ])('that cannot be parsed is refused with a message: %s', async (line) => {
+  ])('a URL that cannot be parsed is refused with a message: %s', async (line) => {
     const response = await say(
       daemon.port,
       `${line} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}`,
@@ -236,7 +236,7 @@ describe('a URL', () => {
 
 describe('a header', () => {
   it.each(['vitrine-run', 'vitrine-actor', 'vitrine-turn', 'vitrine-session'])(
-    '%s that cannot be decoded is refused',
+    'refuses a header that cannot be decoded: %s',
     async (name) => {
       const init = jsonBody({ command: 'true' })
       const headers = { ...init.headers, [name]: '%zz' }
@@ -248,14 +248,14 @@ describe('a header', () => {
     },
   )
 
-  it('with a malformed traceparent is ignored', async () => {
+  it('ignores a malformed traceparent header', async () => {
     const init = jsonBody({ command: 'true' })
     const headers = { ...init.headers, traceparent: 'garbage' }
     const response = await daemon.fetch('/v1/exec', { method: 'POST', ...init, headers })
     expect(await response.json()).toMatchObject({ exitCode: 0 })
   })
 
-  it('over 16 KiB is refused', async () => {
+  it('a header over 16 KiB is refused', async () => {
     const response = await say(
       daemon.port,
       `GET /v1/health HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}`,
@@ -287,13 +287,13 @@ describe('a query', () => {
     '/v1/files/list?path=.&limit=many',
     '/v1/processes/some/logs?tail=x',
     '/v1/sessions/some/transcript?at=x',
-  ])('with an invalid value is refused: %s', async (path) => {
+  ])('a query with an invalid value is refused: %s', async (path) => {
     const problem = await send('GET', path)
     expect(problem.status).toBe(400)
     expect(['argument_invalid', 'cursor_invalid']).toContain(problem.code)
   })
 
-  it('with a repeated name uses the first value', async () => {
+  it('a query with a repeated name uses the first value', async () => {
     const page = await daemon.call('GET', '/v1/events?limit=1&limit=5')
     expect(page.events).toHaveLength(1)
     const path = '/v1/files/content?path=first.txt&path=second.txt'

@@ -105,7 +105,7 @@ describe('a call with an id', () => {
     expect(await (await response).json()).toMatchObject({ outcome: 'ok', stdout: 'whole\n' })
   })
 
-  it('that has ended or is unknown can be cancelled without an error', async () => {
+  it('a call that has ended or is unknown can be cancelled without an error', async () => {
     const id = newId()
     await (await exec(id, { command: 'true' })).text()
     expect((await cancelCall(id)).status).toBe(204)
@@ -120,7 +120,7 @@ describe('a call with an id', () => {
     expect(((await (await response).json()) as ResponseJson).outcome).toBe('cancelled')
   })
 
-  it('that was cancelled before its start runs nothing, and is recorded', async () => {
+  it('a call that was cancelled before its start runs nothing, and is recorded', async () => {
     const id = newId()
     const before = (await finishedExecs()).length
     const response = await exec(id, { command: 'touch never-made' }, { 'vitrine-cancelled': 'true' })
@@ -152,7 +152,7 @@ describe('a call with an id', () => {
     },
   )
 
-  it('that writes a file leaves nothing of it when it is cancelled half-way', async () => {
+  it('a call that writes a file leaves nothing of it when it is cancelled half-way', async () => {
     const id = newId()
     let feed: ReadableStreamDefaultController<Uint8Array> | undefined
     const body = new ReadableStream<Uint8Array>({

@@ -11,7 +11,7 @@ const patience = { timeout: 50_000 }
 describe('a response with keep-alive', () => {
   const pending = () => Promise.withResolvers<HttpResponse>()
 
-  it('that is ready early is sent unchanged', async () => {
+  it('a response that is ready early is sent unchanged', async () => {
     const response = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
     expect(await withKeepAlive(Promise.resolve(response), 60_000)).toBe(response)
     const problem = problemResponse(new Error('no'))
@@ -37,7 +37,7 @@ describe('a response with keep-alive', () => {
     expect(rest).toMatch(/^ *\{"a":1\}$/)
   })
 
-  it('that ends as a problem is recognized by its type', async () => {
+  it('a response that ends as a problem is recognized by its type', async () => {
     const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     resolve(problemResponse(new Error('no')))
@@ -48,14 +48,14 @@ describe('a response with keep-alive', () => {
     })
   })
 
-  it('that fails does not look complete', async () => {
+  it('a response that fails does not look complete', async () => {
     const { promise, reject } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     reject(new Error('broken'))
     await expect(response.text()).rejects.toThrow()
   })
 
-  it('that turns out to be a stream fails, and the source of the stream is closed', async () => {
+  it('a response that turns out to be a stream fails, and the source of the stream is closed', async () => {
     const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()

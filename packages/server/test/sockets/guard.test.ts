@@ -20,25 +20,25 @@ const ready = async (socket: ReturnType<typeof dialSocket>) => {
 
 describe('an upgrade', () => {
   it.each(['https://evil.example', 'null', 'http://localhost:1'])(
-    'of a page of %s is refused, even with a valid token',
+    'an upgrade of a page of %s is refused, even with a valid token',
     async (origin) => {
       const { status, problem } = await refusalOf(dialSocket(daemon, path, { origin, token }))
       expect({ status, code: problem.code }).toEqual({ status: 403, code: 'origin_refused' })
     },
   )
 
-  it('of a page of the daemon or of an allowed origin is accepted', async () => {
+  it('an upgrade of a page of the daemon or of an allowed origin is accepted', async () => {
     for (const origin of [daemon.url, app]) await ready(dialSocket(daemon, path, { origin, token }))
   })
 
-  it('with another Host header is refused', async () => {
+  it('an upgrade with another Host header is refused', async () => {
     const { status, problem } = await refusalOf(
       dialSocket(daemon, path, { headers: { host: 'evil.example' }, token }),
     )
     expect({ status, code: problem.code }).toEqual({ status: 421, code: 'host_refused' })
   })
 
-  it('to an unknown route is refused', async () => {
+  it('an upgrade to an unknown route is refused', async () => {
     for (const nowhere of ['/', '/v1/events', '/v1/processes/x/terminal', '/v1/exec', '/%00', '//']) {
       const { status, problem } = await refusalOf(dialSocket(daemon, nowhere, { token }))
       expect({ status, hint: typeof problem.hint }).toEqual({ status: 404, hint: 'string' })
@@ -57,7 +57,7 @@ describe('an upgrade', () => {
     await ready(introduced)
   })
 
-  it('with a wrong or a read-only token is refused at once', async () => {
+  it('an upgrade with a wrong or a read-only token is refused at once', async () => {
     for (const [options, query] of [
       [{ token: 'wrong-token-0000' }, ''],
       [{ protocols: ['vitrine', 'vitrine.token.wrong-token-0000'] }, ''],
@@ -80,15 +80,18 @@ describe('an upgrade', () => {
     ['a token that is no text', { type: 'auth', token: [token] }],
     ['no JSON', 'hello'],
     ['nothing of use', null],
-  ])('without a token is closed with 4401 when its first message is %s', async (_what, message) => {
-    const socket = dialSocket(daemon, path)
-    await socket.opened
-    socket.sendJson(message)
-    const { code, reason } = await socket.closed
-    expect(code).toBe(4401)
-    expect(reason).not.toContain(readToken)
-    expect(socket.messages).toEqual([])
-  })
+  ])(
+    'an upgrade without a token is closed with 4401 when its first message is %s',
+    async (_what, message) => {
+      const socket = dialSocket(daemon, path)
+      await socket.opened
+      socket.sendJson(message)
+      const { code, reason } = await socket.closed
+      expect(code).toBe(4401)
+      expect(reason).not.toContain(readToken)
+      expect(socket.messages).toEqual([])
+    },
+  )
 
   it('needs no token where anonymous access is allowed', async () => {
     await using open = await openDaemon({ allowAnonymous: true })
@@ -102,7 +105,7 @@ describe('an upgrade', () => {
     expect(wrong.status).toBe(401)
   })
 
-  it('without a token receives nothing', async () => {
+  it('an upgrade without a token receives nothing', async () => {
     await using hurried = await openDaemon({ limits: { tokenMs: 50 } })
     const { id } = await hurried.call('POST', '/v1/processes', {
       command: 'sh',

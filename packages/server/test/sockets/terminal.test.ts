@@ -85,13 +85,13 @@ describe('a terminal', () => {
     socket.socket.close()
   })
 
-  it('of an unknown process ends with an error', async () => {
+  it('a terminal of an unknown process ends with an error', async () => {
     const socket = dialSocket(daemon, terminalPath('nobody'), { token })
     expect((await socket.closed).code).toBe(1011)
     expect(socket.messages).toMatchObject([{ type: 'error', code: 'not_found' }])
   })
 
-  it('of an unknown sandbox is closed, also when its name is long', async () => {
+  it('a terminal of an unknown sandbox is closed, also when its name is long', async () => {
     const socket = dialSocket(daemon, terminalPath('p', 'x'.repeat(120)), { token })
     expect((await socket.closed).code).toBe(1011)
   })
@@ -138,20 +138,23 @@ describe('a frame', () => {
     ['that is no UTF-8', masked(0x81, Buffer.from([0xff, 0xfe])), 1007],
     ['that is larger than a message may be', masked(0x82, Buffer.alloc(0), 0x7fff_ffff), 1009],
     ['that is larger, and all there', masked(0x82, Buffer.alloc(2 * 1024 * 1024)), 1009],
-  ])('%s closes the connection with its code, and the daemon keeps running', async (_what, frame, code) => {
-    const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
-    using connection = await dial(
-      daemon.port,
-      `GET ${terminalPath(id)} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: ${btoa('0123456789abcdef')}\r\n\r\n`,
-    )
-    await expect.poll(() => connection.text).toContain('"ready"')
-    connection.socket.write(frame)
-    // A server's frame of closing: 0x88, its length, the code.
-    const sent = `\u0088\u0002${String.fromCharCode(code >> 8, code & 0xff)}`
-    await expect.poll(() => connection.text.includes(sent)).toBe(true)
-    connection.socket.end()
-    await connection.ended
-    expect(await daemon.call('GET', `/v1/processes/${id}`)).toMatchObject({ state: 'running' })
-    await daemon.call('POST', `/v1/processes/${id}/kill`)
-  })
+  ])(
+    'a frame that is %s closes the connection with its code, and the daemon keeps running',
+    async (_what, frame, code) => {
+      const { id } = await daemon.call('POST', '/v1/processes', { command: 'cat' })
+      using connection = await dial(
+        daemon.port,
+        `GET ${terminalPath(id)} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: ${btoa('0123456789abcdef')}\r\n\r\n`,
+      )
+      await expect.poll(() => connection.text).toContain('"ready"')
+      connection.socket.write(frame)
+      // A server's frame of closing: 0x88, its length, the code.
+      const sent = `\u0088\u0002${String.fromCharCode(code >> 8, code & 0xff)}`
+      await expect.poll(() => connection.text.includes(sent)).toBe(true)
+      connection.socket.end()
+      await connection.ended
+      expect(await daemon.call('GET', `/v1/processes/${id}`)).toMatchObject({ state: 'running' })
+      await daemon.call('POST', `/v1/processes/${id}/kill`)
+    },
+  )
 })

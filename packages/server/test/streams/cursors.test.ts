@@ -31,7 +31,7 @@ async function refusalOf(path: string, headers: Record<string, string> = {}): Pr
 const asStream = { accept: 'text/event-stream' }
 
 describe('a cursor', () => {
-  it('of another journal returns no events', async () => {
+  it('a cursor of another journal returns no events', async () => {
     const { cursor } = await daemon.call('GET', `/v1/sandboxes/${other}/events?limit=2`)
     const { cursor: ofAll } = await daemon.call('GET', '/v1/events?limit=2&scope=all')
     const { cursor: ofHost } = await daemon.call('GET', '/v1/events?limit=1&scope=host')
@@ -48,14 +48,14 @@ describe('a cursor', () => {
     expect(await refusalOf(`/v1/events?scope=all&after=${encodeURIComponent(own)}`)).toBe('cursor_foreign')
   })
 
-  it('of another store returns no events', async () => {
+  it('a cursor of another store returns no events', async () => {
     await using elsewhere = await openDaemon()
     const { cursor } = await elsewhere.call('GET', '/v1/events?limit=1')
     expect(await refusalOf(`/v1/events?after=${encodeURIComponent(cursor)}`)).toBe('cursor_foreign')
     expect(await refusalOf('/v1/events', { ...asStream, 'last-event-id': cursor })).toBe('cursor_foreign')
   })
 
-  it('that was truncated, changed or invented is refused', async () => {
+  it('a cursor that was truncated, changed or invented is refused', async () => {
     const { cursor } = await daemon.call('GET', '/v1/events?limit=3')
     const bad = [
       cursor.slice(0, -1),
@@ -89,7 +89,7 @@ describe('a cursor', () => {
     expect(await refusalOf('/v1/events?after=now')).toBe('cursor_invalid')
   })
 
-  it('of an unknown sandbox gives not_found', async () => {
+  it('a cursor of an unknown sandbox gives not_found', async () => {
     expect(await refusalOf('/v1/sandboxes/nobody/events')).toBe('not_found')
     expect(await refusalOf('/v1/sandboxes/nobody/events', asStream)).toBe('not_found')
     expect(await daemon.host.store.journals()).not.toContain('nobody')

@@ -143,7 +143,7 @@ describe('a stream', () => {
     await daemon.close()
   })
 
-  it('of a restarted daemon resumes after the cursor of the earlier one', async () => {
+  it('a stream of a restarted daemon resumes after the cursor of the earlier one', async () => {
     const first = await openDaemon()
     await append(await journalOf(first), 0, 50)
     const { cursor } = await numbersUntil(await openStream(first, '?types=log.message'), 49)

@@ -56,7 +56,7 @@ describe('a reader that stops reading', () => {
     expect(numbers).toEqual(upTo(2_000))
   })
 
-  it('that disconnects leaves nothing open', async () => {
+  it('a reader that disconnects leaves nothing open', async () => {
     await using daemon = await openDaemon({ limits: { heartbeatMs: 20 } })
     const streams = await Promise.all(Array.from({ length: 20 }, () => openStream(daemon)))
     expect(await openStreams(daemon)).toBe(20)
@@ -70,7 +70,7 @@ describe('a reader that stops reading', () => {
     expect((await daemon.fetch('/v1/health')).status).toBe(200)
   })
 
-  it('because it sent HEAD leaves nothing open', async () => {
+  it('a HEAD request leaves nothing open', async () => {
     await using daemon = await openDaemon({ limits: { heartbeatMs: 20 } })
     const headers = { accept: 'text/event-stream' }
     for (let count = 0; count < 5; count += 1) {
