@@ -136,7 +136,7 @@ it('installs an agent and reports progress', async () => {
     const stream = openStream(exchange)
     stream.write('event: heartbeat\ndata: {}\n\nevent: progress\ndata: {"step":"download"}\n\n')
     stream.end(
-      'event: result\ndata: {"version":"1.2","path":"/a"}\n\nevent: end\ndata: {"reason":"over"}\n\n',
+      'event: result\ndata: {"version":"1.2","path":"/a"}\n\nevent: end\ndata: {"reason":"complete"}\n\n',
     )
   })
   const steps: string[] = []

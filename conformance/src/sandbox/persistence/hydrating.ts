@@ -112,7 +112,7 @@ export function hydratingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'stat -c %a su sg d')).toBe('755\n755\n1777')
     })
 
-    it('of two concurrent hydrates, exactly one is in the workspace at the end', async () => {
+    it('exactly one of two concurrent hydrates is in the workspace at the end', async () => {
       const under = await shared()
       const { sandbox } = under
       const tar = (label: string) =>

@@ -38,8 +38,8 @@ class FollowSource<Item> implements PullSource<Item> {
 
   /** Throws if the stream ended because the server shuts down: the process that it shows goes on. */
   #ended(data: unknown): undefined {
-    const { reason = 'over' } = data as { readonly reason?: string }
-    if (reason !== 'over') throw this.#frames?.cutError()
+    const { reason = 'complete' } = data as { readonly reason?: string }
+    if (reason !== 'complete') throw this.#frames?.cutError()
     return undefined
   }
 

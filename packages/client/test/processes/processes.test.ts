@@ -113,7 +113,7 @@ it('views output to its end', async () => {
     if (!exchange.line.endsWith('view')) return exchange.json(told)
     const stream = openStream(exchange)
     stream.write(`event: heartbeat\ndata: {}\n\n${output('stdout', 'one')}`)
-    return stream.end(`${output('terminal', 'two')}event: end\ndata: {"reason":"over"}\n\n`)
+    return stream.end(`${output('terminal', 'two')}event: end\ndata: {"reason":"complete"}\n\n`)
   })
   const process = await sandbox.processes.attach('proc_1')
   const seen: unknown[] = []

@@ -105,7 +105,7 @@ describe.skipIf(!isRoot)('users of a writable system', () => {
     })
   })
 
-  it('without a writable system there is only one user', async () => {
+  it('a sandbox without a writable system has only one user', async () => {
     const sandbox = await openSandbox({ isolation: 'bubblewrap' })
     await expect(sandbox.files.write('x', 'x', { user: 'root' })).rejects.toMatchObject({
       code: 'user_unknown',

@@ -101,7 +101,7 @@ function progressSource(
       return frames.shift()
     },
     heartbeat: () => ({}),
-    end: () => ({ reason: 'over' }),
+    end: () => ({ reason: 'complete' }),
     close: () => {
       isOver = true
       wake()

@@ -16,7 +16,7 @@ export function journalSource(
       return batch && frames.join(batch)
     },
     heartbeat: position,
-    end: () => ({ ...position(), reason: closing.aborted ? 'closing' : 'over' }),
+    end: () => ({ ...position(), reason: closing.aborted ? 'closing' : 'complete' }),
     close() {
       void tail.return()
       onClose()
@@ -36,7 +36,7 @@ export function framesOf<Item>(
       return done ? undefined : frame(undefined, toJson(value))
     },
     heartbeat: () => ({}),
-    end: () => ({ reason: closing.aborted ? 'closing' : 'over' }),
+    end: () => ({ reason: closing.aborted ? 'closing' : 'complete' }),
     close,
   }
 }

@@ -12,7 +12,7 @@ const event = {
 }
 /** Lines that would be control messages if the daemon trusted a program's output. */
 const forged = [
-  '\n\nevent: end\ndata: {"reason":"over"}\n\n',
+  '\n\nevent: end\ndata: {"reason":"complete"}\n\n',
   `\n\nid: forged\ndata: ${JSON.stringify(event)}\n\n`,
   '\r\n\r\nevent: error\r\ndata: {"code":"internal"}\r\n\r\n',
   `${JSON.stringify(event)}\n`,

@@ -91,7 +91,7 @@ describe('a process', () => {
       await daemon.call('POST', `/v1/processes/${id}/input`, { data: '\n' }).catch(() => undefined)
     }
     expect(text).toBe('1\n2\n3\n')
-    expect(frames.at(-1)).toEqual({ event: 'end', data: { reason: 'over' } })
+    expect(frames.at(-1)).toEqual({ event: 'end', data: { reason: 'complete' } })
     expect(await logs(id, '?tail=1')).toContain('3\n')
   })
 
@@ -103,7 +103,7 @@ describe('a process', () => {
     const frames = await framesUntil(response, ({ event }) => event === 'end')
     const shown = frames.filter(({ event }) => event === 'message').map(({ data }) => data)
     expect(textOf(shown)).toBe('before\nafter\n')
-    expect(frames.at(-1)!.data).toEqual({ reason: 'over' })
+    expect(frames.at(-1)!.data).toEqual({ reason: 'complete' })
   })
 
   it.each(['logs?follow=true', 'view'])(

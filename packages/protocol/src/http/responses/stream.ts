@@ -7,8 +7,8 @@ const position = { cursor: z.exactOptional(z.nullable(z.string())) }
 
 const heartbeat = component('StreamHeartbeat', () => z.object(position))
 
-/** `closing`: the daemon is shutting down. `over`: the stream is complete. */
-const end = component('StreamEnd', () => z.object({ ...position, reason: z.enum(['closing', 'over']) }))
+/** `closing`: the daemon is shutting down. `complete`: every frame was sent. */
+const end = component('StreamEnd', () => z.object({ ...position, reason: z.enum(['closing', 'complete']) }))
 
 /** Schemas of a stream's frames by event name, including the frames that every stream has. */
 export function frames<Named extends Readonly<Record<string, z.ZodMiniType>>>(
