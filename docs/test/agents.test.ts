@@ -46,7 +46,7 @@ function comesFrom(source: AgentEntry['source']): string {
 }
 
 it('the table of agents matches the registry', () => {
-  expect(rowsBelow('Which')).toEqual(knownAgents.map(rowOf))
+  expect(rowsBelow('Known agents')).toEqual(knownAgents.map(rowOf))
 })
 
 it('the table of quirks names only known agents', () => {
