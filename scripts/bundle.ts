@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 
@@ -17,26 +17,7 @@ export async function bundleCommand(root: string): Promise<void> {
     // Modules shared by several commands go into one file, not into one per combination of commands.
     codeSplitting: { groups: [{ name: 'common', test: common, minShareCount: 2 }] },
   })
-  const main = join(dist, 'main.js')
-  writeFileSync(main, withLauncher(readFileSync(main, 'utf8')))
-  chmodSync(main, 0o755)
-}
-
-/**
- * Limits the heap: under a steady stream of events V8 lets it grow by a hundred mebibytes of garbage, and a daemon shares
- * the machine with its sandboxes.
- */
-const nodeFlags = ['--max-semi-space-size=4', '--heap-growing-percent=20']
-
-/**
- * Makes the file executable as a shell script whose second line starts Node on it. In JavaScript that line is a string
- * and a comment. `env -S` would do the same, but BusyBox does not support it.
- */
-function withLauncher(code: string): string {
-  return code.replace(
-    /^#!.*\n/,
-    () => `#!/usr/bin/env sh\n':' //; exec node ${nodeFlags.join(' ')} "$0" "$@"\n`,
-  )
+  chmodSync(join(dist, 'main.js'), 0o755)
 }
 
 const common =

@@ -13,24 +13,7 @@ export function serveCommand(folder: string, port: number): string[] {
   const [data, root] = [dataOf(folder), rootOf(folder)]
   for (const path of [data, root]) mkdirSync(path, { recursive: true })
   const flags = ['--port', String(port), '--data', data, '--root', root]
-  return [
-    process.execPath,
-    ...nodeFlags(),
-    command,
-    'serve',
-    ...flags,
-    '--token',
-    token,
-    '--isolation',
-    'none',
-  ]
-}
-
-/** The flags that the built command passes to Node; the benchmark starts its own Node with them. */
-function nodeFlags(): string[] {
-  const [, flags] = /^#!.*\n.*exec node (.*) "\$0" "\$@"\n/.exec(readFileSync(command, 'utf8')) ?? []
-  if (flags === undefined) throw new Error(`${command} has no line that starts Node: run "npm run build".`)
-  return flags.split(' ')
+  return [process.execPath, command, 'serve', ...flags, '--token', token, '--isolation', 'none']
 }
 
 /** Starts the daemon in a separate process; it is ready when it has written its address file. */
