@@ -57,6 +57,7 @@ export {
 export { type IdKind, idPrefixes, isId, newId, randomHex } from './ids.ts'
 export type { JsonObject, JsonValue } from './json.ts'
 export { unknownKeyMessage } from './options/nearest.ts'
+export { readPages } from './read-pages.ts'
 export type {
   BlobRef,
   EventFilter,
@@ -81,5 +82,6 @@ export type * from './sandbox/processes.ts'
 export type { SandboxEndpoint, SandboxProvider } from './sandbox/provider.ts'
 export type { CreateSandboxOptions, Sandbox, SandboxClient, SandboxInfo } from './sandbox/sandbox.ts'
 export type * from './sandbox/sessions.ts'
+export { settledWithin, type TimeLimitOptions } from './time-limit.ts'
 export { isTraceparent } from './traceparent.ts'
 export { version } from './version.ts'

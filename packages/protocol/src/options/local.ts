@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
+import { longestTimer } from '../time-limit.ts'
 import { strict } from './strict.ts'
-import { flag, longestTimer, milliseconds, text, texts, textsByName, variables, whole } from './values.ts'
+import { flag, milliseconds, text, texts, textsByName, variables, whole } from './values.ts'
 
 /** The kernel's smallest CPU quota is a hundredth of its period. */
 const fewestCpus = 0.01

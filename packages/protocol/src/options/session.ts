@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
+import { longestTimer } from '../time-limit.ts'
 import { strict } from './strict.ts'
 import {
   callable,
   duration,
   jsonObject,
-  longestTimer,
   milliseconds,
   signal,
   text,

@@ -1,8 +1,6 @@
 import * as z from 'zod/mini'
 import type { JsonObject } from '../json.ts'
-
-/** The longest delay of a timer; a longer one would fire at once. */
-export const longestTimer = 0x7fff_ffff
+import { longestTimer } from '../time-limit.ts'
 
 /** A whole number within bounds. */
 export function whole(least = 0, most = Number.MAX_SAFE_INTEGER) {
