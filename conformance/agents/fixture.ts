@@ -8,6 +8,7 @@ import {
   type JournalEvent,
   type PermissionAnswer,
   type PromptResult,
+  readPages,
   type Session,
   type VitrineError,
 } from '@vitrine/protocol'
@@ -147,12 +148,9 @@ function listen(session: Session): TurnEvents & { stop(): void } {
 
 export async function allEvents({ journal }: Pick<HostSandbox, 'journal'>): Promise<JournalEvent[]> {
   const events: JournalEvent[] = []
-  for (let after: string | undefined; ; ) {
-    const page = await journal.read({ limit: 1_000, ...(after !== undefined && { after }) })
+  for await (const page of readPages(journal, { limit: 1_000 }))
     for (const item of page.events) if (!isGap(item)) events.push(item)
-    if (page.end) return events
-    after = page.cursor
-  }
+  return events
 }
 
 /** The session's transcript. The cast is safe: `transcript()` returns the JSON of this type. */

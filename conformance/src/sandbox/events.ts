@@ -4,6 +4,7 @@ import {
   type JournalReader,
   type KnownEvent,
   type OutputChunk,
+  readPages,
 } from '@vitrine/protocol'
 import { eventsOf } from '../events/coverage.ts'
 
@@ -13,13 +14,9 @@ export async function allEvents(
   filter: { readonly types?: readonly string[]; readonly run?: string } = {},
 ): Promise<JournalEvent[]> {
   const found: JournalEvent[] = []
-  let after: string | undefined
-  for (;;) {
-    const page = await journal.read({ ...filter, limit: 1_000, ...(after !== undefined && { after }) })
-    found.push(...eventsOf(page.events))
-    if (page.end) return found
-    after = page.cursor
-  }
+  for await (const { events } of readPages(journal, { ...filter, limit: 1_000 }))
+    found.push(...eventsOf(events))
+  return found
 }
 
 /** The events of all operations of one kind, grouped by operation, in the order they started. */

@@ -1,5 +1,6 @@
-import type { JournalItem, Page } from '@vitrine/protocol'
+import type { JournalItem } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
+import { allItems } from '../events/all-items.ts'
 import { eventsOf, numbers } from '../events/coverage.ts'
 import { message, messages } from '../events/inputs.ts'
 import { take } from '../waiting/take.ts'
@@ -23,13 +24,7 @@ export function orderCases(makeStore: MakeStore): void {
       async (limit) => {
         const fixture = await newStoreFixture(makeStore)
         const { store, texts } = await interleaved(fixture)
-        const seen: JournalItem[] = []
-        let page: Page | undefined
-        do {
-          page = await store.read({ limit, ...(page && { after: page.cursor }) })
-          seen.push(...page.events)
-        } while (!page.end)
-        expect(textsOf(seen)).toEqual(texts)
+        expect(textsOf(await allItems(store, { limit }))).toEqual(texts)
       },
     )
 

@@ -1,10 +1,11 @@
-import type {
-  ConfigOption,
-  JournalEvent,
-  JournalReader,
-  JsonObject,
-  OpenSessionOptions,
-  SessionInfo,
+import {
+  type ConfigOption,
+  type JournalEvent,
+  type JournalReader,
+  type JsonObject,
+  type OpenSessionOptions,
+  readPages,
+  type SessionInfo,
 } from '@vitrine/protocol'
 import { listIn, textIn } from './fields.ts'
 
@@ -30,17 +31,9 @@ export interface SessionRecord {
 export async function readRecords(journal: JournalReader, session?: string): Promise<SessionRecord[]> {
   const records = new Map<string, SessionRecord>()
   const types = ['session.*', 'turn.started']
-  for (let after: string | undefined; ; ) {
-    const page = await journal.read({
-      types,
-      limit: 1_000,
-      ...(after !== undefined && { after }),
-      ...(session !== undefined && { session }),
-    })
-    for (const item of page.events) if ('seq' in item) add(records, item)
-    if (page.end) return [...records.values()]
-    after = page.cursor
-  }
+  const pages = readPages(journal, { types, limit: 1_000, ...(session !== undefined && { session }) })
+  for await (const { events } of pages) for (const item of events) if ('seq' in item) add(records, item)
+  return [...records.values()]
 }
 
 function add(records: Map<string, SessionRecord>, event: JournalEvent): void {

@@ -1,4 +1,4 @@
-import type { JournalReader } from '@vitrine/protocol'
+import { type JournalReader, readPages } from '@vitrine/protocol'
 import { type Transcript, transcriptView, type View } from '@vitrine/views'
 
 /** The transcript of one session, read incrementally from the last cursor. */
@@ -24,15 +24,12 @@ export class SessionTranscript {
   }
 
   async #readNew(): Promise<Transcript> {
-    for (;;) {
-      const after = this.#cursor
-      const page = await this.#journal.read({
-        session: this.#session,
-        ...(after !== undefined && { after }),
-      })
-      this.#state = this.#view.add(this.#state, page.events)
-      this.#cursor = page.cursor
-      if (page.end) return this.#state
+    const after = this.#cursor
+    const options = { session: this.#session, ...(after !== undefined && { after }) }
+    for await (const { events, cursor } of readPages(this.#journal, options)) {
+      this.#state = this.#view.add(this.#state, events)
+      this.#cursor = cursor
     }
+    return this.#state
   }
 }

@@ -1,5 +1,5 @@
 import { createSandbox, type HostSandbox, local, parseAgent, type ScriptSandboxOptions } from '@vitrine/host'
-import { type JournalEvent, type Session, VitrineError } from '@vitrine/protocol'
+import { type JournalEvent, readPages, type Session, VitrineError } from '@vitrine/protocol'
 import { changedFilesView, escapeForTerminal, listChangedFiles } from '@vitrine/views'
 import pc from 'picocolors'
 import { escapeLinesForTerminal } from '../escape-lines.ts'
@@ -108,12 +108,8 @@ interface ShownUpdate {
 
 async function showFiles(sandbox: HostSandbox, { write }: AskOptions): Promise<void> {
   let state = changedFilesView.empty
-  for (let after: string | undefined, end = false; !end; ) {
-    const page = await sandbox.journal.read({ types: ['file.*'], ...(after !== undefined && { after }) })
-    state = changedFilesView.add(state, page.events)
-    after = page.cursor
-    end = page.end
-  }
+  for await (const { events } of readPages(sandbox.journal, { types: ['file.*'] }))
+    state = changedFilesView.add(state, events)
   const files = listChangedFiles(state)
   if (files.length > 0) write(`\n${pc.bold('Changed files')}\n`)
   for (const { path, change } of files) write(`  ${change.padEnd(8)} ${escapeForTerminal(path)}\n`)

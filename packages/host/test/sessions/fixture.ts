@@ -6,6 +6,7 @@ import {
   type JournalEvent,
   type JournalItem,
   type JournalReader,
+  readPages,
   type Session,
   type VitrineError,
   workKinds,
@@ -73,13 +74,8 @@ export function closeSharedSceneAfterAll(): void {
 export async function sharedScene(): Promise<HostSandbox> {
   shared ??= openShared()
   const sandbox = (await shared).as({})
-  let after: string | undefined
-  for (let end = false; !end; ) {
-    const page = await sandbox.journal.read({ limit: 1_000, ...(after !== undefined && { after }) })
-    after = page.cursor
-    end = page.end
-  }
-  if (after !== undefined) since.set(sandbox.journal, after)
+  for await (const { cursor } of readPages(sandbox.journal, { limit: 1_000 }))
+    since.set(sandbox.journal, cursor)
   onTestFinished(async () => {
     await endSessions(sandbox)
     await checkLaws(sandbox.journal)
@@ -149,16 +145,10 @@ lines.on('close', () => process.exit(0))
 
 export async function allEvents(journal: JournalReader, types?: readonly string[]): Promise<JournalEvent[]> {
   const events: JournalEvent[] = []
-  for (let after = since.get(journal); ; ) {
-    const page = await journal.read({
-      limit: 1_000,
-      ...(after !== undefined && { after }),
-      ...(types && { types: [...types] }),
-    })
-    events.push(...page.events.filter(isEvent))
-    if (page.end) return events
-    after = page.cursor
-  }
+  const after = since.get(journal)
+  const options = { limit: 1_000, ...(after !== undefined && { after }), ...(types && { types }) }
+  for await (const page of readPages(journal, options)) events.push(...page.events.filter(isEvent))
+  return events
 }
 
 function isEvent(item: JournalItem): item is JournalEvent {

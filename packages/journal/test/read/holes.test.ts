@@ -1,5 +1,4 @@
-import type { JournalItem, ReadOptions } from '@vitrine/protocol'
-import { isGap } from '@vitrine/protocol'
+import { isGap, type JournalItem, type ReadOptions, readPages } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Journal, Store } from '../../src/index.ts'
 import { log, stores } from '../fixtures/open.ts'
@@ -29,14 +28,11 @@ async function withHoles(store: Store, holes: number): Promise<Journal> {
 
 async function allPages(journal: Journal, limit: number, order: ReadOptions['order'] = 'asc') {
   const items: JournalItem[] = []
-  const edge = order === 'asc' ? 'after' : 'before'
-  let page = await journal.read({ types: wanted, limit, order })
-  for (;;) {
+  for await (const page of readPages(journal, { types: wanted, limit, order })) {
     expect(page.events.length).toBeLessThanOrEqual(limit)
     items.push(...page.events)
-    if (page.end) return items
-    page = await journal.read({ types: wanted, limit, order, [edge]: page.cursor })
   }
+  return items
 }
 
 describe.each(stores)('a %s store with holes', (_kind, openStore) => {

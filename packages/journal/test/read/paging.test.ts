@@ -1,4 +1,4 @@
-import type { JournalItem, Page, ReadOptions } from '@vitrine/protocol'
+import { type JournalItem, type JournalReader, type ReadOptions, readPages } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { eventsOf, log, messageOf, openMemory, stores } from '../fixtures/open.ts'
@@ -8,18 +8,17 @@ import { mixedEvents } from './dataset.ts'
 
 /** Reads all pages and returns their items. */
 async function allPages(
-  read: (options: ReadOptions) => Promise<Page>,
+  reader: Pick<JournalReader, 'read'>,
   options: ReadOptions,
 ): Promise<readonly JournalItem[]> {
   const items: JournalItem[] = []
-  const edge = options.order === 'desc' ? 'before' : 'after'
-  let page = await read(options)
-  for (let pages = 0; ; pages += 1) {
+  let pageCount = 0
+  for await (const page of readPages(reader, options)) {
     items.push(...page.events)
-    if (page.end) return items
-    if (pages > 1_000) throw new Error('There is no end to the pages.')
-    page = await read({ ...options, [edge]: page.cursor })
+    pageCount += 1
+    if (pageCount > 1_000) throw new Error('There is no end to the pages.')
   }
+  return items
 }
 
 describe.each(stores)('pages of a %s store', (_kind, openStore) => {
@@ -39,8 +38,8 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
             wanted.some((one) => type === one || type.startsWith(one.replace('*', '|').split('|')[0]!)),
         )
         if (order === 'desc') expected.reverse()
-        expect(await allPages((one) => record.read(one), options)).toEqual(expected)
-        expect(await allPages((one) => store.read(one), options)).toEqual(expected)
+        expect(await allPages(record, options)).toEqual(expected)
+        expect(await allPages(store, options)).toEqual(expected)
       }),
       { numRuns: 80 },
     )
@@ -50,12 +49,9 @@ describe.each(stores)('pages of a %s store', (_kind, openStore) => {
     const record = await (await openStore()).journal('sbx_a')
     await record.append(Array.from({ length: 10 }, (_, index) => log(`m${index}`)))
     const seen: unknown[] = []
-    let page = await record.read({ order: 'desc', limit: 3 })
-    for (;;) {
+    for await (const page of readPages(record, { order: 'desc', limit: 3 })) {
       seen.push(...page.events.map(messageOf))
-      if (page.end) break
       await record.append([log('later')])
-      page = await record.read({ order: 'desc', limit: 3, before: page.cursor })
     }
     expect(seen).toEqual(Array.from({ length: 10 }, (_, index) => `m${9 - index}`))
   })

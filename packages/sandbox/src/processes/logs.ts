@@ -1,10 +1,12 @@
 import type { Journal } from '@vitrine/journal'
-import { isEvent, type JournalItem, type LogChunk, type LogOptions } from '@vitrine/protocol'
+import { isEvent, type JournalItem, type LogChunk, type LogOptions, readPages } from '@vitrine/protocol'
 
 interface Range extends LogOptions {
   /** The last `seq` to include. */
   readonly upTo?: number
 }
+
+const newestFirst = { order: 'desc', limit: 1_000 } as const
 
 /** Reads a process's output from the journal: with secrets masked, and without the bytes beyond the process's budget. */
 export async function readLogs(journal: Journal, process: string, options: Range): Promise<LogChunk[]> {
@@ -19,18 +21,10 @@ async function readForwards(
   { since, signal, upTo }: Range,
 ): Promise<LogChunk[]> {
   const chunks: LogChunk[] = []
-  let from: { after?: string; at?: Date } = startAt(since)
-  for (;;) {
-    const page = await journal.read({
-      ...from,
-      ...outputFilter(process),
-      limit: 10_000,
-      ...(signal && { signal }),
-    })
-    for (const item of page.events) if (isUpTo(item, upTo)) chunks.push(...chunkOf(item, process))
-    if (page.end) return chunks
-    from = { after: page.cursor }
-  }
+  const options = { ...startAt(since), ...outputFilter(process), limit: 10_000, ...(signal && { signal }) }
+  for await (const { events } of readPages(journal, options))
+    for (const item of events) if (isUpTo(item, upTo)) chunks.push(...chunkOf(item, process))
+  return chunks
 }
 
 async function lastLines(
@@ -42,19 +36,10 @@ async function lastLines(
   if (options.since !== undefined) return cutToLines(await readForwards(journal, process, options), count)
   const { signal, upTo } = options
   const found: LogChunk[] = []
-  let before: string | undefined
-  for (;;) {
-    const range = before === undefined ? {} : { before }
-    const page = await journal.read({
-      ...range,
-      ...outputFilter(process),
-      order: 'desc',
-      limit: 1_000,
-      ...(signal && { signal }),
-    })
-    for (const item of page.events) if (isUpTo(item, upTo)) found.unshift(...chunkOf(item, process))
-    if (page.end || linesIn(found) > count) break
-    before = page.cursor
+  const pages = readPages(journal, { ...outputFilter(process), ...newestFirst, ...(signal && { signal }) })
+  for await (const { events } of pages) {
+    for (const item of events) if (isUpTo(item, upTo)) found.unshift(...chunkOf(item, process))
+    if (linesIn(found) > count) break
   }
   return cutToLines(found, count)
 }
@@ -84,18 +69,9 @@ export async function* followLogs(
 
 /** Whether the journal has a start of this process. */
 export async function wasStarted(journal: Journal, process: string): Promise<boolean> {
-  let after: string | undefined
-  for (;;) {
-    const page = await journal.read({
-      types: ['process.started'],
-      text: process,
-      ...(after !== undefined && { after }),
-    })
-    if (page.events.some((item) => isEvent(item, 'process.started') && item.data.process === process))
-      return true
-    if (page.end) return false
-    after = page.cursor
-  }
+  for await (const { events } of readPages(journal, { types: ['process.started'], text: process }))
+    if (events.some((item) => isEvent(item, 'process.started') && item.data.process === process)) return true
+  return false
 }
 
 /** Whether its last start or exit event up to this `seq` is an exit without a restart. */
@@ -106,23 +82,19 @@ async function hasEnded(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const filter = { types: ['process.started', 'process.exited'], text: process }
-  for (let before: string | undefined; ; ) {
-    const page = await journal.read({
-      ...filter,
-      ...(before !== undefined && { before }),
-      order: 'desc',
-      limit: 1_000,
-      ...(signal && { signal }),
-    })
-    for (const item of page.events) {
+  for await (const { events } of readPages(journal, {
+    ...filter,
+    ...newestFirst,
+    ...(signal && { signal }),
+  })) {
+    for (const item of events) {
       if (!isUpTo(item, upTo)) continue
       if (isEvent(item, 'process.started') && item.data.process === process) return false
       if (isEvent(item, 'process.exited') && item.data.process === process)
         return item.data.restarting !== true
     }
-    if (page.end) return false
-    before = page.cursor
   }
+  return false
 }
 
 function isUpTo(item: JournalItem, upTo = Number.POSITIVE_INFINITY): boolean {

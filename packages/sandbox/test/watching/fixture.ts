@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Journal, memoryStore, openStore, type Store } from '@vitrine/journal'
-import type { JournalEvent, WatchOptions } from '@vitrine/protocol'
+import { type JournalEvent, readPages, type WatchOptions } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import { Handle } from '../../src/files/handle.ts'
 import { watchSettings } from '../../src/watching/settings.ts'
@@ -72,17 +72,10 @@ export async function openScene(options?: SceneOptions): Promise<Scene> {
 
 async function watchEvents(journal: Journal): Promise<JournalEvent[]> {
   const found: JournalEvent[] = []
-  let after: string | undefined
-  for (;;) {
-    const page = await journal.read({
-      types: ['file.*', 'watch.*', 'limit.reached'],
-      limit: 1_000,
-      ...(after !== undefined && { after }),
-    })
-    for (const item of page.events) if ('seq' in item) found.push(item)
-    if (page.end) return found
-    after = page.cursor
-  }
+  const types = ['file.*', 'watch.*', 'limit.reached']
+  for await (const { events } of readPages(journal, { types, limit: 1_000 }))
+    for (const item of events) if ('seq' in item) found.push(item)
+  return found
 }
 
 /** The changes alone, as `created a`, or `moved a → b`. */

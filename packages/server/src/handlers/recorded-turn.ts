@@ -1,5 +1,5 @@
 import type { Journal } from '@vitrine/journal'
-import { type EventData, isEvent, type PromptResult, VitrineError } from '@vitrine/protocol'
+import { type EventData, isEvent, type PromptResult, readPages, VitrineError } from '@vitrine/protocol'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 
 /** Looks up a turn of an earlier daemon in the journal. The returned function gives its result, or throws its error. */
@@ -8,18 +8,11 @@ export async function recordedTurn(
   session: string,
   turn: string,
 ): Promise<(() => PromptResult) | undefined> {
-  for (let before: string | undefined; ; ) {
-    const page = await journal.read({
-      session,
-      types: ['turn.finished'],
-      order: 'desc',
-      ...(before !== undefined && { before }),
-    })
-    const found = page.events.find((item) => isEvent(item, 'turn.finished') && item.turn === turn)
-    if (found !== undefined && isEvent(found, 'turn.finished')) return () => resultOf(found.data, turn)
-    if (page.end) return undefined
-    before = page.cursor
+  for await (const { events } of readPages(journal, { session, types: ['turn.finished'], order: 'desc' })) {
+    for (const item of events)
+      if (isEvent(item, 'turn.finished') && item.turn === turn) return () => resultOf(item.data, turn)
   }
+  return undefined
 }
 
 function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult {

@@ -4,6 +4,7 @@ import {
   newId,
   type OpenSessionOptions,
   type PermissionAnswer,
+  readPages,
   VitrineError,
 } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
@@ -108,16 +109,13 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     },
     async readTranscript({ params, query, signal, ...call }) {
       const { session } = params
-      const journal = await call.journal()
+      const { at = Number.POSITIVE_INFINITY } = query
       const view = transcriptView({ session })
       let state = view.empty
-      for (let after: string | undefined, end = false; !end; ) {
-        const page = await journal.read({ session, signal: signal(), ...(after !== undefined && { after }) })
-        const { at = Number.POSITIVE_INFINITY } = query
+      for await (const page of readPages(await call.journal(), { session, signal: signal() })) {
         const events = page.events.filter((item) => !('seq' in item) || item.seq <= at)
         state = view.add(state, events)
-        end = page.end || events.length < page.events.length
-        after = page.cursor
+        if (events.length < page.events.length) break
       }
       return state
     },
