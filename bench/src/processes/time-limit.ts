@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { settledWithin } from '@vitrine/protocol'
 import { measurement } from '../measurement.ts'
 import { missingRow, openPeer, peerNames } from '../peers/peers.ts'
 import type { Row } from '../report.ts'
@@ -71,7 +72,7 @@ async function runLimited(
     () => performance.now() - began,
     () => performance.now() - began,
   )
-  const returnedMs = await Promise.race([returned, sleep(maxWaitMs, undefined, { ref: false })])
+  const returnedMs = (await settledWithin(returned, maxWaitMs)) ? await returned : undefined
   try {
     await sleep(afterMs, undefined, { signal })
   } finally {

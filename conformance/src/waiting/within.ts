@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { settledWithin } from '@vitrine/protocol'
 
 /** Long enough for a busy machine. */
 const defaultTimeoutMs = 20_000
@@ -9,16 +10,8 @@ export async function withTimeLimit<T>(
   promise: Promise<T>,
   milliseconds = defaultTimeoutMs,
 ): Promise<T> {
-  const done = new AbortController()
-  const timeout = async (): Promise<never> => {
-    await sleep(milliseconds, undefined, { signal: done.signal })
-    throw new Error(`Expected ${what} within ${milliseconds} ms.`)
-  }
-  try {
-    return await Promise.race([promise, timeout()])
-  } finally {
-    done.abort()
-  }
+  if (await settledWithin(promise, milliseconds, { ref: true })) return promise
+  throw new Error(`Expected ${what} within ${milliseconds} ms.`)
 }
 
 /** Polls until the check is true, or fails after the time limit with an error that names `what`. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { settledWithin } from '@vitrine/protocol'
 import { killOrphans } from '@vitrine/sandbox'
 import type { HostSandbox } from './host-sandbox.ts'
 
@@ -65,10 +65,10 @@ export class LiveSandboxes {
       remaining.delete(id)
     })
     const closed = Promise.allSettled([...closing, ...others])
-    await Promise.race([closed, sleep(closeMs, undefined, { ref: false })])
+    await settledWithin(closed, closeMs)
     if (remaining.size === 0) return
     await killOrphans([...remaining].map(workOf), this.#data).catch(() => undefined)
-    await Promise.race([closed, sleep(afterKillMs, undefined, { ref: false })])
+    await settledWithin(closed, afterKillMs)
   }
 }
 

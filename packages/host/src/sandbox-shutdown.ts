@@ -1,6 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { SandboxSessions } from '@vitrine/agents'
-import { VitrineError } from '@vitrine/protocol'
+import { settledWithin, VitrineError } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
 
 /** Time for sessions to end; then the machine ends together with their agents. */
@@ -63,9 +62,9 @@ export class SandboxShutdown {
   /** Ends the sessions, then calls `end` for the machine. Sessions that hang are waited for up to a time limit. */
   async afterSessions(reason: string, end: () => Promise<void>): Promise<void> {
     const ended = this.#sessions.endAll(reason)
-    await Promise.race([ended.catch(() => undefined), sleep(sessionsMs, undefined, { ref: false })])
+    await settledWithin(ended, sessionsMs)
     await end()
-    await Promise.race([ended, sleep(finalEventsMs, undefined, { ref: false })])
+    if (await settledWithin(ended, finalEventsMs)) await ended
   }
 
   /** Adds a callback that runs at the end of `close`. */

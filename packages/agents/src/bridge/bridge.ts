@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Journal, JournalStream } from '@vitrine/journal'
-import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
+import {
+  type EventContext,
+  type EventInput,
+  isVitrineError,
+  newId,
+  settledWithin,
+  VitrineError,
+} from '@vitrine/protocol'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import {
   type Envelope,
@@ -382,7 +389,7 @@ export class Bridge {
 
   /** The agent's stdin is broken: waits for its exit, and ends it if it keeps running without an input. */
   async #onBrokenPipe(): Promise<never> {
-    await Promise.race([this.closed, sleep(brokenPipeMs, undefined, { ref: false })])
+    await settledWithin(this.closed, brokenPipeMs)
     if (this.#exit === undefined) {
       this.#fault ??= 'it closed its stdin and cannot receive messages.'
       await this.end(0)

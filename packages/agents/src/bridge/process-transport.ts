@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { ProcessExit } from '@vitrine/protocol'
+import { type ProcessExit, settledWithin } from '@vitrine/protocol'
 import { type PipedProcess, processMark } from '@vitrine/sandbox'
 import type { StderrLines } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
@@ -23,8 +22,7 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
   const lastBytes = async (): Promise<void> => {
     for (let left = maxLastWaits; left > 0; left -= paused ? 0 : 1) {
       const before = chunks
-      const late = sleep(lastBytesMs, 'late', { ref: false })
-      if ((await Promise.race([drained, late])) !== 'late' || (chunks === before && !paused)) return
+      if ((await settledWithin(drained, lastBytesMs)) || (chunks === before && !paused)) return
     }
   }
   const closed = process.observed.then(async (exit: ProcessExit): Promise<AgentExit> => {
@@ -59,7 +57,7 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
     closed,
     async end(graceMs) {
       stdin.end()
-      await Promise.race([closed, sleep(graceMs, undefined, { ref: false })])
+      await settledWithin(closed, graceMs)
       await process.stop(0).catch(() => undefined)
       await closed
     },

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventContext, JsonObject } from '@vitrine/protocol'
+import { type EventContext, type JsonObject, settledWithin } from '@vitrine/protocol'
 import { textIn } from './fields.ts'
 
 const maxText = 2_000
@@ -42,7 +41,7 @@ export class ActiveTurn {
 
   /** Settles with the response to the prompt, or after `ms`. */
   async waitForAnswer(ms: number): Promise<void> {
-    await Promise.race([this.#answered.promise, sleep(ms, undefined, { ref: false })])
+    await settledWithin(this.#answered.promise, ms)
   }
 
   /** The beginning of the agent's last message. */

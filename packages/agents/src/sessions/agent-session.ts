@@ -16,6 +16,7 @@ import {
   type QuestionAnswer,
   type Session,
   type SessionInfo,
+  settledWithin,
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
@@ -30,7 +31,7 @@ import type { AgentInstance } from './agent-instance.ts'
 import { ChosenOptions } from './chosen-options.ts'
 import { ClientTerminals } from './client-terminals.ts'
 import { MessageInterpreter, sessionUpdated } from './interpret-message.ts'
-import { closeMs, defaultQueue, settlesWithin } from './limits.ts'
+import { closeMs, defaultQueue } from './limits.ts'
 import { PendingRequests } from './pending-requests.ts'
 import { completeRules } from './permissions.ts'
 import type { OpenRequest } from './requests.ts'
@@ -284,10 +285,10 @@ export class AgentSession implements Session, TurnHost {
     this.#state = 'closed'
     this.#closed.abort()
     const cancelled = this.#turns.cancel(() => this.#closedError())
-    const turnEnded = await settlesWithin(cancelled, closeMs)
-    await settlesWithin(this.#restoring, closeMs)
+    const turnEnded = await settledWithin(cancelled, closeMs, { ref: true })
+    await settledWithin(this.#restoring, closeMs, { ref: true })
     // Cancel the permissions and questions that were requested outside of a turn.
-    await settlesWithin(this.answers.cancelAll('close'), closeMs)
+    await settledWithin(this.answers.cancelAll('close'), closeMs, { ref: true })
     const instance = this.#instance
     if (instance?.alive && instance.sessions.all.some((other) => other !== this))
       await this.#detach(instance, turnEnded)

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { settledWithin } from '@vitrine/protocol'
 import type { AgentInstance } from './agent-instance.ts'
 import { cancelled, cancelStartMs, withTimeLimit } from './limits.ts'
 
@@ -30,6 +30,6 @@ export class AgentStart {
       () => undefined,
     )
     // If the agent is still being installed, it is ended as soon as it has started.
-    await Promise.race([ended, sleep(cancelStartMs, undefined, { ref: false })])
+    await settledWithin(ended, cancelStartMs)
   }
 }

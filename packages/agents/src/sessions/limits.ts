@@ -1,4 +1,4 @@
-import { VitrineError } from '@vitrine/protocol'
+import { settledWithin, VitrineError } from '@vitrine/protocol'
 
 /** Time limits for the start of an agent and for requests other than a prompt. */
 export const startMs = 120_000
@@ -21,32 +21,9 @@ export async function withTimeLimit<T>(
   what: string,
   signal?: AbortSignal,
 ): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const cancel = () => late.reject(cancelled(what))
-  const timer = Number.isFinite(ms)
-    ? setTimeout(
-        () => late.reject(new VitrineError('agent_silent', `${what} took longer than ${ms} ms.`)),
-        ms,
-      )
-    : undefined
-  signal?.addEventListener('abort', cancel, { once: true })
-  if (signal?.aborted) cancel()
-  work.catch(() => undefined)
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', cancel)
-  }
-}
-
-/** Resolves to whether the work has settled within `ms`, fulfilled or rejected. */
-export async function settlesWithin(work: Promise<unknown> | undefined, ms: number): Promise<boolean> {
-  const ended = Promise.resolve(work).then(
-    () => true,
-    () => true,
-  )
-  return withTimeLimit(ended, ms, 'It').catch(() => false)
+  if (await settledWithin(work, ms, { signal, ref: true })) return work
+  if (signal?.aborted) throw cancelled(what)
+  throw new VitrineError('agent_silent', `${what} took longer than ${ms} ms.`)
 }
 
 export function cancelled(what: string): VitrineError {

@@ -7,6 +7,7 @@ import {
   type OpenSessionOptions,
   type SessionInfo,
   type Sessions,
+  settledWithin,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
@@ -16,7 +17,7 @@ import type { ToolsOption } from '../tools/host-tool.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import { AgentSession, type Restored, type SessionHost } from './agent-session.ts'
 import { assertOptionsExist, readOptions, shownOptions } from './config-options.ts'
-import { cancelled, endMs, settlesWithin, withTimeLimit } from './limits.ts'
+import { cancelled, endMs, withTimeLimit } from './limits.ts'
 import {
   forkedConversation,
   newConversation,
@@ -152,10 +153,10 @@ export class SandboxSessions implements Sessions, SessionHost {
       Promise.allSettled([...this.#open.values()].map((session) => session.close(reason)))
     const closing = closeOpen()
     // Do not wait for an agent that ignores the cancel.
-    await settlesWithin(Promise.all([opening, closing]), endMs)
+    await settledWithin(Promise.all([opening, closing]), endMs, { ref: true })
     await this.#running.endAll()
     await closing
-    await settlesWithin(opening, endMs)
+    await settledWithin(opening, endMs, { ref: true })
     await closeOpen()
     await this.#tools.closeAll()
   }

@@ -7,6 +7,7 @@ import {
   type Outcome,
   type PromptOptions,
   type PromptResult,
+  settledWithin,
   type TurnLimits,
   toVitrineError,
   VitrineError,
@@ -16,7 +17,7 @@ import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import type { ClientTerminals } from './client-terminals.ts'
 import { objectIn, textIn } from './fields.ts'
-import { cancelled, closeMs, defaultCancelMs, settlesWithin, withTimeLimit } from './limits.ts'
+import { cancelled, closeMs, defaultCancelMs } from './limits.ts'
 import { modelErrorSign } from './model-error.ts'
 import type { PendingRequests } from './pending-requests.ts'
 import { fitBlocks, promptBlocks, shownBlocks } from './prompt-content.ts'
@@ -208,7 +209,7 @@ export class SessionTurns {
    */
   async #endTools({ openSince }: ActiveTurn, instance: AgentInstance, createdCount: number): Promise<void> {
     if (openSince === undefined || !instance.alive) return
-    await settlesWithin(this.#session.terminals.killSince(createdCount), closeMs)
+    await settledWithin(this.#session.terminals.killSince(createdCount), closeMs, { ref: true })
     const others = instance.sessions.all.filter(({ id }) => id !== this.#session.id)
     if (!others.some(({ info }) => info.busy)) instance.bridge.transport.killStartedAfter(openSince)
   }
@@ -260,7 +261,7 @@ export class SessionTurns {
     // Cancel the permissions and questions that are still pending. If the turn was stopped, the cancel is the reason,
     // even when the agent ended the turn before it got the cancelled responses.
     const by = this.#stopped === undefined ? 'turn-end' : 'cancel'
-    if (instance.bridge.exit === undefined) await settlesWithin(answers.cancelAll(by), closeMs)
+    if (instance.bridge.exit === undefined) await settledWithin(answers.cancelAll(by), closeMs, { ref: true })
     const orphaned = instance.bridge.exit === undefined ? [] : answers.orphaned()
     const { openTools, startedAt } = turn
     const data = {
@@ -290,9 +291,8 @@ export class SessionTurns {
   async #cancelNow(turn: ActiveTurn, instance: AgentInstance): Promise<void> {
     const { answers, agentSession: sessionId, limits, journal } = this.#session
     // The agent gets the cancel before the cancelled responses; do not wait for an agent that does not read.
-    withTimeLimit(instance.notify('session/cancel', { sessionId }), closeMs, 'session/cancel')
-      .catch(() => undefined)
-      .then(() => answers.cancelAll('cancel'))
+    const notified = instance.notify('session/cancel', { sessionId })
+    settledWithin(notified, closeMs, { ref: true }).then(() => answers.cancelAll('cancel'))
     const max = limits.cancelMs ?? defaultCancelMs
     await Promise.race([turn.waitForAnswer(max), instance.bridge.closed])
     if (turn.answered || !instance.alive) return

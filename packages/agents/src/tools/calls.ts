@@ -1,4 +1,4 @@
-import { type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol'
+import { type JsonObject, settledWithin, toVitrineError, VitrineError } from '@vitrine/protocol'
 import type { HostTool, OfferedTool } from './host-tool.ts'
 import type { ToolLimits } from './limits.ts'
 import { failedResult, type ToolResult, toolResult } from './result.ts'
@@ -83,20 +83,10 @@ export class ToolCalls {
     const { callMs, resultBytes } = this.#limits
     const { signal } = controller
     signal.throwIfAborted()
-    const { promise: aborted, reject } = Promise.withResolvers<never>()
-    const onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    const tooLong = new VitrineError(
-      'timeout',
-      `${tool.name} took longer than ${callMs} ms and was cancelled.`,
-    )
-    const timer = setTimeout(() => controller.abort(tooLong), callMs)
-    try {
-      const work = (async () => tool.run(input, { session: this.#session, signal }))()
-      return toolResult(await Promise.race([work, aborted]), resultBytes)
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', onAbort)
-    }
+    const work = (async () => tool.run(input, { session: this.#session, signal }))()
+    if (await settledWithin(work, callMs, { signal, ref: true })) return toolResult(await work, resultBytes)
+    const tooLong = `${tool.name} took longer than ${callMs} ms and was cancelled.`
+    if (!signal.aborted) controller.abort(new VitrineError('timeout', tooLong))
+    throw signal.reason
   }
 }

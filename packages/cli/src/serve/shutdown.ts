@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { inspect } from 'node:util'
+import { settledWithin } from '@vitrine/protocol'
 import { signalCodes, takeSignals } from '../signals.ts'
 import type { RunningDaemon } from './start.ts'
 
@@ -35,14 +35,18 @@ export async function shutDown(daemon: RunningDaemon, cause: ShutdownCause): Pro
   const report = (text: string) => console.error(daemon.withoutTokens(text))
   if (cause.by === 'error') {
     report(`vitrine: uncaught error: ${inspect(cause.error)}`)
-    await withTimeLimit(recordMs, recordError(daemon, cause.error))
+    await settledWithin(recordError(daemon, cause.error), recordMs)
   }
   onUnexpected((error) => report(`vitrine: error while closing: ${inspect(error)}`))
   const closing = daemon.close().then(
-    () => 'closed' as const,
-    (error: unknown) => report(`vitrine: closing failed: ${inspect(error)}`),
+    () => true,
+    (error: unknown) => {
+      report(`vitrine: closing failed: ${inspect(error)}`)
+      return false
+    },
   )
-  if ((await withTimeLimit(closeMs, closing)) === 'closed') return cause.by === 'signal' ? 0 : 1
+  const isClosed = (await settledWithin(closing, closeMs)) && (await closing)
+  if (isClosed) return cause.by === 'signal' ? 0 : 1
   report('vitrine: the daemon did not close completely; the next start ends the remaining processes.')
   return 1
 }
@@ -55,8 +59,4 @@ async function recordError({ host, withoutTokens }: RunningDaemon, error: unknow
   } catch {
     // The store itself may have failed; the error is already on stderr.
   }
-}
-
-async function withTimeLimit<T>(milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
-  return Promise.race([promise, sleep(milliseconds, undefined, { ref: false })])
 }

@@ -2,7 +2,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { VitrineError } from '@vitrine/protocol'
+import { settledWithin, VitrineError } from '@vitrine/protocol'
 import { connectionFailed } from '../http/failures.ts'
 
 const startMs = 30_000
@@ -47,33 +47,17 @@ export class DaemonProcess {
 
   /** The URL and token, from the daemon's first line of output. */
   async endpoint(signal?: AbortSignal): Promise<DaemonEndpoint> {
-    const settled = new AbortController()
-    const timedOut = new Promise<string>((resolve) => {
-      const timer = setTimeout(resolve, startMs, `no output within ${startMs} ms`)
-      settled.signal.addEventListener('abort', () => clearTimeout(timer))
-    })
-    const cancelled = new Promise<'cancelled'>((resolve) => {
-      if (signal?.aborted) resolve('cancelled')
-      signal?.addEventListener('abort', () => resolve('cancelled'), { signal: settled.signal })
-    })
-    try {
-      const outcome = await Promise.race([
-        this.#firstLine.then(parseEndpoint),
-        this.#ended,
-        timedOut,
-        cancelled,
-      ])
-      if (typeof outcome === 'object') return outcome
-      if (outcome === 'cancelled')
-        throw new VitrineError('cancelled', 'The start was cancelled before the daemon was ready.', {
-          cause: signal?.reason,
-        })
-      throw connectionFailed(
-        [`The daemon did not start (${this.#command}): ${outcome}.`, ...this.#stderrTail].join('\n'),
-      )
-    } finally {
-      settled.abort()
-    }
+    const first = Promise.race([this.#firstLine.then(parseEndpoint), this.#ended])
+    const isThere = await settledWithin(first, startMs, { signal })
+    if (!isThere && signal?.aborted)
+      throw new VitrineError('cancelled', 'The start was cancelled before the daemon was ready.', {
+        cause: signal.reason,
+      })
+    const outcome = isThere ? await first : `no output within ${startMs} ms`
+    if (typeof outcome === 'object') return outcome
+    throw connectionFailed(
+      [`The daemon did not start (${this.#command}): ${outcome}.`, ...this.#stderrTail].join('\n'),
+    )
   }
 
   /** Sends SIGTERM, and SIGKILL after a grace period. */

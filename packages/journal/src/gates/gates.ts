@@ -1,4 +1,4 @@
-import { type JournalEvent, VitrineError } from '@vitrine/protocol'
+import { type JournalEvent, settledWithin, VitrineError } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 
 /** `deny` may give a reason. An invalid answer, an error and a timeout count as `deny`. */
@@ -72,15 +72,13 @@ async function callGate(
   const startedAt = performance.now()
   const timeout = AbortSignal.timeout(timeoutMs)
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout
-  const verdict = await Promise.race([
-    Promise.resolve()
-      .then(() => gate(start, { signal: either }))
-      .then(parseAnswer)
-      .catch((error: unknown) => deny(`it failed: ${textOf(error)}`)),
-    aborted(either).then(() =>
-      deny(timeout.aborted ? `it did not answer within ${timeoutMs} ms` : 'the call was cancelled'),
-    ),
-  ])
+  const answer = Promise.resolve()
+    .then(() => gate(start, { signal: either }))
+    .then(parseAnswer)
+    .catch((error: unknown) => deny(`it failed: ${textOf(error)}`))
+  const verdict = (await settledWithin(answer, Number.POSITIVE_INFINITY, { signal: either }))
+    ? await answer
+    : deny(timeout.aborted ? `it did not answer within ${timeoutMs} ms` : 'the call was cancelled')
   return { gate: name, ...verdict, durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000 }
 }
 
@@ -103,11 +101,4 @@ function textOf(error: unknown): string {
 
 function deny(reason: string): Omit<GateDecision, 'gate' | 'durationMs'> {
   return { answer: 'deny', reason }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }

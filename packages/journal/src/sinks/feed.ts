@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type EventFilter, type JournalItem, toVitrineError, type VitrineError } from '@vitrine/protocol'
+import {
+  type EventFilter,
+  type JournalItem,
+  settledWithin,
+  toVitrineError,
+  type VitrineError,
+} from '@vitrine/protocol'
 import type { Committer } from '../append/committer.ts'
 import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
@@ -14,6 +20,8 @@ import type { Sink } from './sink.ts'
 const gatherMs = 25
 const firstRetryMs = 100
 const lastRetryMs = 30_000
+/** How long closing waits for a sink to end an aborted write. */
+const abortMs = 100
 
 export interface SinkState {
   readonly name: string
@@ -103,10 +111,13 @@ export class SinkFeed {
   async #close(): Promise<void> {
     this.#closing.abort()
     this.#progress.notify()
-    const writeTimer = setTimeout(() => this.#writing.abort(), this.#source.closeMs)
-    await Promise.race([this.#loop, aborted(this.#writing.signal)])
-    clearTimeout(writeTimer)
-    await waitAtMost(this.#sink.close?.(), this.#source.closeMs)
+    const { closeMs } = this.#source
+    if (!(await settledWithin(this.#loop, closeMs, { ref: true }))) {
+      this.#writing.abort()
+      await settledWithin(this.#loop, abortMs, { ref: true })
+    }
+    const closed = this.#sink.close?.()
+    if (await settledWithin(closed, closeMs, { ref: true })) await closed
   }
 
   async #run(): Promise<void> {
@@ -211,18 +222,4 @@ export class SinkFeed {
     const data = applyPolicy(item.type, item.data, rules)
     return [data === item.data ? item : Object.freeze({ ...item, data })]
   }
-}
-
-/** Waits for a promise, at most this long. */
-async function waitAtMost(promise: Promise<void> | undefined, milliseconds: number): Promise<void> {
-  const stopTimer = new AbortController()
-  const timeLimit = sleep(milliseconds, undefined, { signal: stopTimer.signal }).catch(() => undefined)
-  await Promise.race([promise, timeLimit]).finally(() => stopTimer.abort())
-}
-
-/** Resolves 100 ms after the signal: a sink that ignores it is not waited for. */
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) =>
-    signal.addEventListener('abort', () => setTimeout(resolve, 100), { once: true }),
-  )
 }

@@ -1,5 +1,6 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { settledWithin } from '@vitrine/protocol'
 import { addressRefusal } from './address.ts'
 import type { AllowList } from './allow-list.ts'
 import { readResolved } from './ip.ts'
@@ -34,7 +35,10 @@ export async function resolveTarget(
   if (isIP(target.host) !== 0) return { kind: 'checked', addresses: [target.host] }
   let found: string[]
   try {
-    found = Array.from(await withTimeLimit(dialMs, signal, lookup(target.host)), ({ address }) => address)
+    const looking = lookup(target.host)
+    if (!(await settledWithin(looking, dialMs, { signal })))
+      throw new Error(signal.aborted ? 'the client went away' : `no response within ${dialMs} ms`)
+    found = Array.from(await looking, ({ address }) => address)
   } catch (error) {
     return { kind: 'unresolvable', reason: `the name could not be resolved: ${shortReason(error)}` }
   }
@@ -49,20 +53,6 @@ export async function resolveTarget(
   const addresses = found.flatMap((address) => readResolved(address)?.text ?? [])
   if (addresses.length === 0) return { kind: 'unresolvable', reason: 'the name has no address' }
   return { kind: 'checked', addresses: [...new Set(addresses)] }
-}
-
-/** Rejects when the promise takes too long or the signal aborts. The work behind the promise is not cancelled. */
-function withTimeLimit<T>(limitMs: number, signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  const { promise: limited, resolve, reject } = Promise.withResolvers<T>()
-  const onAbort = () => reject(new Error('the client went away'))
-  const timer = setTimeout(() => reject(new Error(`no response within ${limitMs} ms`)), limitMs)
-  signal.addEventListener('abort', onAbort)
-  if (signal.aborted) onAbort()
-  promise.then(resolve, reject)
-  return limited.finally(() => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', onAbort)
-  })
 }
 
 function allowHint(target: Target): string {

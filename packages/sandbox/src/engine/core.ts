@@ -1,7 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
-import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
+import {
+  type Capabilities,
+  isVitrineError,
+  settledWithin,
+  toVitrineError,
+  VitrineError,
+} from '@vitrine/protocol'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
 import { Forwards } from '../ports/forwards.ts'
@@ -249,7 +254,7 @@ export class EngineCore {
     await files.flushBeforeShutdown()
     const [closed] = await Promise.allSettled([machine.close(), gateway?.close(), forwards.close()])
     const ended = Promise.allSettled(entries.map(({ exit }) => exit))
-    await Promise.race([ended, sleep(exitEventsMs, undefined, { ref: false })])
+    await settledWithin(ended, exitEventsMs)
     await files.close()
     await this.streams.ended()
     if (closed.status === 'rejected') throw closed.reason

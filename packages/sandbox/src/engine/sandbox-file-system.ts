@@ -1,8 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal, Store } from '@vitrine/journal'
-import { VitrineError } from '@vitrine/protocol'
+import { settledWithin, VitrineError } from '@vitrine/protocol'
 import { AccessRoots, type RootMount } from '../files/access-roots.ts'
 import type { FileContext } from '../files/file-context.ts'
 import { Staging } from '../files/staging.ts'
@@ -121,7 +120,7 @@ export class SandboxFileSystem {
   async flushBeforeShutdown(): Promise<void> {
     if (!this.watchesViaExec) return
     await this.#endCalls()
-    await this.#withinLimit(this.flushWatcher())
+    await settledWithin(this.flushWatcher(), closingMs)
     this.#stopWatching.abort()
   }
 
@@ -129,7 +128,7 @@ export class SandboxFileSystem {
   async close(): Promise<void> {
     await this.#endCalls()
     const closed = this.#watcher?.close().catch(() => undefined)
-    await this.#withinLimit(closed)
+    await settledWithin(closed, closingMs)
     this.#stopWatching.abort()
     await closed
     await this.context.staging.clear().catch(() => undefined)
@@ -140,10 +139,6 @@ export class SandboxFileSystem {
   async #endCalls(): Promise<void> {
     this.#ending.abort()
     await Promise.all(this.#calls)
-  }
-
-  async #withinLimit(work: Promise<unknown> | undefined): Promise<void> {
-    await Promise.race([work?.catch(() => undefined), sleep(closingMs, undefined, { ref: false })])
   }
 }
 

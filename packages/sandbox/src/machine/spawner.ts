@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { constants } from 'node:os'
-import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises'
-import { VitrineError } from '@vitrine/protocol'
+import { setImmediate as immediately } from 'node:timers/promises'
+import { settledWithin, VitrineError } from '@vitrine/protocol'
 import { detachChild } from '../detach-child.ts'
 import { launchError, parseFailure } from './launch-errors.ts'
 import type { Launch, Launched, WaitStatus } from './machine.ts'
@@ -189,7 +189,7 @@ function launchedOf(
   // While the sandbox is paused, `serve` reports no end: after a successful kill, assume SIGKILL.
   const awaitReport = async (signalled: boolean) => {
     if (!signalled) return
-    await Promise.race([ended, sleep(reportMs, undefined, { ref: false })])
+    await settledWithin(ended, reportMs)
     // A late timer fires before input that has arrived meanwhile, so let the event loop read that first.
     await immediately()
     await immediately()

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { settledWithin } from '@vitrine/protocol'
 import { checkWorkingDirectory, findProgram } from './find-program.ts'
 import { killMembers, send } from './kill-tree.ts'
 import type { Launch, Launched } from './machine.ts'
@@ -36,7 +36,7 @@ export async function launchUnsupervised(
     killTree: () => killMembers(members),
     stopTree: async (graceMs) => {
       signalTree('SIGTERM')
-      await Promise.race([ended, sleep(graceMs, undefined, { ref: false })])
+      await settledWithin(ended, graceMs)
       await killMembers(members)
     },
   }

@@ -1,5 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { isVitrineError, type Outcome, type Process, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import {
+  isVitrineError,
+  type Outcome,
+  type Process,
+  type ProcessExit,
+  settledWithin,
+  VitrineError,
+} from '@vitrine/protocol'
 import { fitTokens } from './fit-tokens.ts'
 import type { PtyUpdate } from './pty-update.ts'
 import type { UnreadOutput } from './unread-output.ts'
@@ -59,10 +65,7 @@ export class PtySession {
 
   /** Settles when the process has ended, or after this time. */
   async wait(milliseconds: number): Promise<void> {
-    const timer = new AbortController()
-    const time = sleep(milliseconds, undefined, { signal: timer.signal }).catch(() => undefined)
-    await Promise.race([this.#ended, time])
-    timer.abort()
+    await settledWithin(this.#ended, milliseconds, { ref: true })
   }
 
   /** The new output and, once the process has ended, its exit. */

@@ -1,5 +1,6 @@
 import { type FSWatcher, mkdirSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { settledWithin } from '@vitrine/protocol'
 import type { TreeNode } from './node.ts'
 import { countNotice, onOverflow } from './overflow.ts'
 import type { ChangeRecorder } from './recorder.ts'
@@ -127,9 +128,8 @@ class QueueBarrier {
     if (this.#watcher === undefined) return false
     this.#count += 1
     const name = String(this.#count)
-    const { promise, resolve } = Promise.withResolvers<boolean>()
-    this.#waiting.set(name, () => resolve(true))
-    const timer = setTimeout(() => resolve(false), barrierMs)
+    const { promise: delivered, resolve } = Promise.withResolvers<void>()
+    this.#waiting.set(name, resolve)
     try {
       try {
         writeFileSync(join(this.#folder, name), '')
@@ -137,9 +137,8 @@ class QueueBarrier {
         // Probably a full disk: the caller checks the whole tree instead.
         return false
       }
-      return await promise
+      return await settledWithin(delivered, barrierMs, { ref: true })
     } finally {
-      clearTimeout(timer)
       this.#waiting.delete(name)
       rmSync(join(this.#folder, name), { force: true })
     }

@@ -4,12 +4,12 @@ import {
   type LogChunk,
   type ProcessInfo,
   type SpawnOptions,
+  settledWithin,
   VitrineError,
 } from '@vitrine/protocol'
 import { execRequest, type processRoutes } from '@vitrine/protocol/http'
 import { parseAs } from '@vitrine/protocol/options'
 import type { Daemon } from '../daemon/daemon.ts'
-import { withTimeLimit } from '../responses/time-limit.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { framesOf } from '../streams/sources.ts'
@@ -43,7 +43,9 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       const { process } = params
       const info = await processes.get(process)
       if (query.wait === undefined || info.state === 'exited') return processJson(info)
-      await withTimeLimit((await processes.attach(process)).exit, Math.min(query.wait, maxWaitMs), signal())
+      const { exit } = await processes.attach(process)
+      const waitMs = Math.min(query.wait, maxWaitMs)
+      if (await settledWithin(exit, waitMs, { signal: signal(), ref: true })) await exit
       return processJson(await processes.get(process))
     },
     async removeProcess({ params, ...call }) {

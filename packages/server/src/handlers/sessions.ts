@@ -5,13 +5,13 @@ import {
   type OpenSessionOptions,
   type PermissionAnswer,
   readPages,
+  settledWithin,
   VitrineError,
 } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
 import { transcriptView } from '@vitrine/views'
 import type { Daemon } from '../daemon/daemon.ts'
 import { jsonResponse } from '../responses/json.ts'
-import { withTimeLimit } from '../responses/time-limit.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { agentHandlers } from './agents.ts'
@@ -68,8 +68,9 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
         if (recorded) return recorded()
         throw new VitrineError('not_found', `There is no turn ${turn} in the session ${session}.`)
       }
-      const ended = await withTimeLimit(result, Math.min(query.wait ?? 0, maxWaitMs), signal())
-      return ended ?? { turn, running: true }
+      const waitMs = Math.min(query.wait ?? 0, maxWaitMs)
+      const hasEnded = await settledWithin(result, waitMs, { signal: signal(), ref: true })
+      return hasEnded ? await result : { turn, running: true }
     },
     async cancelTurn({ body, ...call }) {
       const session = await sessionOf(call)

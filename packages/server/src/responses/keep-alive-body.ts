@@ -1,7 +1,7 @@
+import { settledWithin } from '@vitrine/protocol'
 import { securityHeaders } from '../guard/headers.ts'
 import { closingParts, discard } from '../http/body.ts'
 import { HttpResponse } from '../http/http-response.ts'
-import { withTimeLimit } from './time-limit.ts'
 
 /**
  * Clients and proxies give up on a response whose headers do not arrive for minutes. A caller that sends
@@ -9,8 +9,7 @@ import { withTimeLimit } from './time-limit.ts'
  * the response: the result, or a problem, which the caller recognizes by its `type`.
  */
 export async function withKeepAlive(pending: Promise<HttpResponse>, everyMs: number): Promise<HttpResponse> {
-  const early = await withTimeLimit(pending, everyMs)
-  if (early !== undefined) return early
+  if (await settledWithin(pending, everyMs, { ref: true })) return pending
   const headers = { ...securityHeaders, 'content-type': 'application/json' }
   return new HttpResponse(
     200,
@@ -23,11 +22,10 @@ async function* spacesUntil(
   pending: Promise<HttpResponse>,
   everyMs: number,
 ): AsyncGenerator<Uint8Array, undefined> {
-  let response: HttpResponse | undefined
   do {
     yield Buffer.from(' ')
-    response = await withTimeLimit(pending, everyMs)
-  } while (response === undefined)
+  } while (!(await settledWithin(pending, everyMs, { ref: true })))
+  const response = await pending
   if (typeof response.body !== 'string') {
     discard(response.body)
     throw new Error('Keep-alive spaces were sent, but the response is not JSON.')

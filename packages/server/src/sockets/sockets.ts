@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { toProblem, VitrineError } from '@vitrine/protocol'
+import { settledWithin, toProblem, VitrineError } from '@vitrine/protocol'
 import type { WebSocket, WebSocketServer } from 'ws'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
@@ -94,7 +93,8 @@ export class Sockets {
 
   /** Reads the token from the first message of a client that sent none in the upgrade. */
   async #authenticate(inbox: SocketInbox): Promise<Caller> {
-    const first = await Promise.race([inbox.next(), sleep(this.#guards.tokenMs, undefined, { ref: false })])
+    const next = inbox.next()
+    const first = (await settledWithin(next, this.#guards.tokenMs)) ? await next : undefined
     const text = first === undefined ? '' : String(first.data)
     return this.#guards.tokens.caller(tokenFromMessage(text))
   }

@@ -1,4 +1,4 @@
-import { toProblem } from '@vitrine/protocol'
+import { settledWithin, toProblem } from '@vitrine/protocol'
 import { securityHeaders } from '../guard/headers.ts'
 import { closingParts } from '../http/body.ts'
 import { HttpResponse } from '../http/http-response.ts'
@@ -38,10 +38,14 @@ async function* streamFrames(
     next.catch(() => undefined)
     yield frame('heartbeat', source.heartbeat())
     for (;;) {
-      const chunk = await orIdle(next, heartbeatMs)
+      if (!(await settledWithin(next, heartbeatMs, { ref: true }))) {
+        yield frame('heartbeat', source.heartbeat())
+        continue
+      }
+      const chunk = await next
       if (chunk === undefined) break
-      yield chunk === 'idle' ? frame('heartbeat', source.heartbeat()) : chunk
-      if (chunk !== 'idle') next = source.next()
+      yield chunk
+      next = source.next()
     }
     yield frame('end', source.end())
   } catch (error) {
@@ -50,14 +54,4 @@ async function* streamFrames(
     source.close()
   }
   return undefined
-}
-
-async function orIdle<T>(promise: Promise<T>, milliseconds: number): Promise<T | 'idle'> {
-  const { promise: idle, resolve } = Promise.withResolvers<'idle'>()
-  const timer = setTimeout(resolve, milliseconds, 'idle')
-  try {
-    return await Promise.race([promise, idle])
-  } finally {
-    clearTimeout(timer)
-  }
 }
