@@ -4,7 +4,7 @@ export const longestTimer = 0x7fff_ffff
 export interface TimeLimitOptions {
   /** Ends the wait early. */
   readonly signal?: AbortSignal | undefined
-  /** Keeps Node running until the wait has ended, even if it has nothing else to do; default false. */
+  /** Keeps Node running for the wait; default false: with nothing else to do, Node exits before the wait ends. */
   readonly ref?: boolean
 }
 
@@ -26,12 +26,12 @@ export function settledWithin(
       signal?.removeEventListener('abort', giveUp)
       resolve(isSettled)
     }
-    const settle = () => end(true)
+    const onSettled = () => end(true)
     const giveUp = () => end(false)
     const isLimited = ms !== Number.POSITIVE_INFINITY
     const timer = isLimited ? setTimeout(giveUp, Math.min(ms, longestTimer)) : undefined
     if (!ref) unref(timer)
-    Promise.resolve(promise).then(settle, settle)
+    Promise.resolve(promise).then(onSettled, onSettled)
     // In a microtask: a promise that has settled already counts as such, even with an aborted signal.
     if (signal?.aborted) queueMicrotask(giveUp)
     else signal?.addEventListener('abort', giveUp)
