@@ -1,10 +1,9 @@
-import { VitrineError } from '@vitrine/protocol'
+import { encodePathText } from '@vitrine/protocol/primitives'
 
-const encoder = new TextEncoder()
-const plain = /^[A-Za-z0-9_.~-]$/
+const plain = /[A-Za-z0-9_.~-]/
 
 /**
- * Percent-encodes a text. A lone surrogate U+DC80 to U+DCFF stands for the byte 0x80 to 0xFF, as in every path;
+ * Percent-encodes the bytes of a text. A lone surrogate U+DC80 to U+DCFF stands for one byte, as in every path;
  * `encodeURIComponent` would reject it.
  *
  * @example
@@ -12,24 +11,9 @@ const plain = /^[A-Za-z0-9_.~-]$/
  */
 export function percentEncode(text: string): string {
   let encoded = ''
-  for (const character of text) {
-    if (plain.test(character)) encoded += character
-    else for (const byte of bytesOf(character)) encoded += `%${hex(byte)}`
+  for (const byte of encodePathText(text)) {
+    const letter = String.fromCharCode(byte)
+    encoded += plain.test(letter) ? letter : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
   }
   return encoded
-}
-
-function bytesOf(character: string): Iterable<number> {
-  const code = character.codePointAt(0)!
-  if (code >= 0xdc80 && code <= 0xdcff) return [code - 0xdc00]
-  if (character.isWellFormed()) return encoder.encode(character)
-  // Encoded as U+FFFD it could be the name of another file.
-  throw new VitrineError(
-    'argument_invalid',
-    `Expected well-formed text, got the lone surrogate U+${code.toString(16).toUpperCase()}.`,
-  )
-}
-
-function hex(byte: number): string {
-  return byte.toString(16).toUpperCase().padStart(2, '0')
 }

@@ -3,7 +3,7 @@ export type MemberKind = 'file' | 'directory' | 'symlink' | 'hardlink' | 'fifo' 
 
 /** A member as declared by the archive. */
 export interface Member {
-  /** Bytes that are not UTF-8 are escaped as in `exact-text.ts`. */
+  /** Bytes that are not UTF-8 are escaped as in every path. */
   readonly name: string
   readonly kind: MemberKind
   /** All twelve permission bits. */

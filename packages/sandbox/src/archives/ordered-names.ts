@@ -1,5 +1,6 @@
 import { fstatSync, opendirSync } from 'node:fs'
-import { fromBytes, toBytes } from '../files/exact-text.ts'
+import { decodePathText } from '@vitrine/protocol/primitives'
+import { toBytes } from '../files/exact-text.ts'
 import type { Handle } from '../files/handle.ts'
 
 /** A directory up to this size on disk has at most a few thousand names and is read and sorted at once. */
@@ -31,7 +32,7 @@ function* readRuns(directory: Handle): Generator<string[]> {
     for (let run: string[] = []; ; run = []) {
       let entry = reader.readSync()
       while (entry !== null) {
-        run.push(fromBytes(entry.name as unknown as Buffer))
+        run.push(decodePathText(entry.name as unknown as Buffer))
         entry = run.length < runLength ? reader.readSync() : null
       }
       if (run.length > 0) yield run

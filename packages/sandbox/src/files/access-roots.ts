@@ -1,8 +1,9 @@
 import { chownSync, mkdirSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { type Grant, VitrineError } from '@vitrine/protocol'
+import { decodePathText, encodePathText, isPathText } from '@vitrine/protocol/primitives'
 import { pathOutside } from './errors.ts'
-import { isExactText, toBytes, toExactText } from './exact-text.ts'
+import { toBytes } from './exact-text.ts'
 import { Handle } from './handle.ts'
 
 /** An open directory below which paths may be resolved: the workspace, a grant or a mount. */
@@ -64,7 +65,9 @@ export class AccessRoots {
 
   /** Finds the root that a path starts in, and the names below that root. A relative path starts in the workspace. */
   locate(path: string): { readonly root: AccessRoot; readonly names: string[] } {
-    const names = toExactText(path).split('/')
+    // Escaped bytes that together are valid UTF-8 become the characters that they encode.
+    const exact = path.isWellFormed() ? path : decodePathText(encodePathText(path))
+    const names = exact.split('/')
     if (names[0] !== '') return { root: this.root, names }
     let found: { readonly root: AccessRoot; readonly names: string[] } | undefined
     const above: string[] = []
@@ -219,7 +222,7 @@ export function checkPath(name: string, path: unknown): asserts path is string {
   if (path.includes('\0')) throw invalid('a path must not contain a NUL character.')
   if (/^[A-Za-z]:[\\/]/.test(path) || path.startsWith('\\\\'))
     throw invalid(`${JSON.stringify(path)} is a Windows path; use "/" as the separator.`)
-  if (!isExactText(path)) throw invalid('the path contains an unpaired surrogate.')
+  if (!isPathText(path)) throw invalid('the path contains an unpaired surrogate.')
   const bytes = Buffer.byteLength(toBytes(path))
   if (bytes > 4_095) throw new VitrineError('path_too_long', `${name}: a path of ${bytes} bytes is too long.`)
 }

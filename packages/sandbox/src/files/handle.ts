@@ -9,7 +9,8 @@ import {
   type Stats,
 } from 'node:fs'
 import { type FileKind, VitrineError } from '@vitrine/protocol'
-import { fromBytes, toBytes } from './exact-text.ts'
+import { decodePathText } from '@vitrine/protocol/primitives'
+import { toBytes } from './exact-text.ts'
 
 /** O_PATH, for which Node has no constant: opens a reference without opening the file, so no device or FIFO reacts. */
 const pathOnly = 0o10000000
@@ -94,7 +95,7 @@ export class Handle {
   }
 
   readLink(name: string): string {
-    return fromBytes(readlinkSync(this.at(name), 'buffer'))
+    return decodePathText(readlinkSync(this.at(name), 'buffer'))
   }
 
   /** The names of the entries, in no particular order. */
@@ -102,7 +103,7 @@ export class Handle {
     const names = readdirSync(this.self)
     // Names that are not UTF-8 are rare, and reading bytes is slow.
     if (!names.some((name) => name.includes('\ufffd'))) return names
-    return readdirSync(this.self, 'buffer').map(fromBytes)
+    return readdirSync(this.self, 'buffer').map(decodePathText)
   }
 
   /** Opens the file itself for reading or writing. */

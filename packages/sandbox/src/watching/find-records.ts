@@ -1,5 +1,5 @@
 import type { FileKind } from '@vitrine/protocol'
-import { fromBytes } from '../files/exact-text.ts'
+import { decodePathText } from '@vitrine/protocol/primitives'
 import type { EntryStat } from './node.ts'
 
 /** A listed entry and its children. */
@@ -65,7 +65,7 @@ export class FindRecords {
       fields.push(record.toString('latin1', at, space))
       at = space + 1
     }
-    this.#addEntry(fields, fromBytes(record.subarray(at)).split('/').slice(1))
+    this.#addEntry(fields, decodePathText(record.subarray(at)).split('/').slice(1))
   }
 
   #addEntry(fields: readonly string[], names: readonly string[]): void {

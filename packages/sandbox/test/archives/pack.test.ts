@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { decodePathText } from '@vitrine/protocol/primitives'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type PackOptions, pack } from '../../src/archives/pack.ts'
@@ -7,7 +8,7 @@ import { packSource } from '../../src/archives/pack-source.ts'
 import type { TarScheme } from '../../src/archives/scheme.ts'
 import { unpack } from '../../src/archives/unpack.ts'
 import { closingStream } from '../../src/files/closing-stream.ts'
-import { fromBytes, toBytes } from '../../src/files/exact-text.ts'
+import { toBytes } from '../../src/files/exact-text.ts'
 import type { Handle } from '../../src/files/handle.ts'
 import { openDescriptors, testDirectories } from './fixtures/test-directory.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
@@ -128,7 +129,7 @@ describe('a packed directory', () => {
     expect(await packed(tree)).toEqual(tar)
     writeFileSync(at('t.tar'), tar)
     const listed = sh('tar tf t.tar --quoting-style=literal | od -An -tx1 -v').replace(/\s/g, '')
-    expect(fromBytes(Buffer.from(listed, 'hex')).trim().split('\n')).toEqual([
+    expect(decodePathText(Buffer.from(listed, 'hex')).trim().split('\n')).toEqual([
       './',
       'a',
       'a-b/',

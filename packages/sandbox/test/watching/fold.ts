@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { JournalEvent } from '@vitrine/protocol'
-import { fromBytes, toBytes } from '../../src/files/exact-text.ts'
+import { decodePathText } from '@vitrine/protocol/primitives'
+import { toBytes } from '../../src/files/exact-text.ts'
 
 /** The state of one path, according to events or to the disk. */
 export interface Known {
@@ -117,7 +118,7 @@ export function pathIn({ data }: JournalEvent): string {
 }
 
 function exact(path: string, base64: string | undefined): string {
-  return base64 === undefined ? path : fromBytes(Buffer.from(base64, 'base64'))
+  return base64 === undefined ? path : decodePathText(Buffer.from(base64, 'base64'))
 }
 
 /** The current state of the disk. */
@@ -125,7 +126,7 @@ export function rescan(root: string, ignored: ReadonlySet<string> = new Set()): 
   const found = new Map<string, Known>()
   const visit = (directory: string) => {
     for (const bytes of readdirSync(toBytes(`${root}/${directory}`), 'buffer')) {
-      const name = fromBytes(bytes)
+      const name = decodePathText(bytes)
       if (ignored.has(name)) continue
       const path = directory === '' ? name : `${directory}/${name}`
       const full = toBytes(`${root}/${path}`)

@@ -14,8 +14,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { decodePathText } from '@vitrine/protocol/primitives'
 import * as fc from 'fast-check'
-import { fromBytes, toBytes } from '../../src/files/exact-text.ts'
+import { toBytes } from '../../src/files/exact-text.ts'
 
 /** Picks one of the existing entries by a number. */
 interface Pick {
@@ -106,7 +107,7 @@ function pathsOf(root: string, directory: string): string[] {
   return readdirSync(bytes(root, directory), 'buffer')
     .toSorted(Buffer.compare)
     .flatMap((name) => {
-      const path = join(directory, fromBytes(name))
+      const path = join(directory, decodePathText(name))
       if (path === still) return []
       return lstatSync(bytes(root, path)).isDirectory() ? [path, ...pathsOf(root, path)] : [path]
     })

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { decodePathText } from '@vitrine/protocol/primitives'
 
 /**
  * The values of a query by name; the first one of a repeated name. A byte that is not valid UTF-8 becomes a lone
@@ -23,21 +23,5 @@ function decode(text: string): string {
       .replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     'latin1',
   )
-  return isUtf8(bytes) ? bytes.toString('utf8') : withSurrogates(bytes)
-}
-
-/** Decodes valid UTF-8 as it is, and each invalid byte as U+DC00 plus the byte. */
-function withSurrogates(bytes: Buffer): string {
-  let text = ''
-  for (let at = 0; at < bytes.length; ) {
-    const length = [1, 2, 3, 4].find(
-      (count) => at + count <= bytes.length && isUtf8(bytes.subarray(at, at + count)),
-    )
-    text +=
-      length === undefined
-        ? String.fromCharCode(0xdc00 + bytes[at]!)
-        : bytes.toString('utf8', at, at + length)
-    at += length ?? 1
-  }
-  return text
+  return decodePathText(bytes)
 }

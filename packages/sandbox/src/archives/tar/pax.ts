@@ -1,5 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
-import { fromBytes } from '../../files/exact-text.ts'
+import { decodePathText } from '@vitrine/protocol/primitives'
 import { invalid } from '../refusal.ts'
 
 /** Larger than any legitimate header. */
@@ -24,14 +24,14 @@ export function readPax(body: Buffer): PaxRecords {
     const split = body.indexOf(equals, from)
     if (end > body.length || split < 0 || split >= end - 1 || split === from || body[end - 1] !== newline)
       throw invalid('has an extended header that cannot be read')
-    const key = fromBytes(body.subarray(from, split))
+    const key = decodePathText(body.subarray(from, split))
     const value = body.subarray(split + 1, end - 1)
     if (key.includes('\0') || (value.includes(0) && !bytesAllowed.test(key)))
       throw new VitrineError(
         'archive_refused',
         `The archive has an extended header with a NUL in ${JSON.stringify(key.slice(0, 100).toWellFormed())}.`,
       )
-    records.set(key, fromBytes(value))
+    records.set(key, decodePathText(value))
     at = end
   }
   return records

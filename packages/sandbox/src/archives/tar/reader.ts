@@ -1,4 +1,4 @@
-import { fromBytes } from '../../files/exact-text.ts'
+import { decodePathText } from '@vitrine/protocol/primitives'
 import type { Extent, Member, MemberKind } from '../member.ts'
 import { invalid, refusal } from '../refusal.ts'
 import { blockBytes, paddingOf } from './blocks.ts'
@@ -120,8 +120,9 @@ export class TarReader {
       return undefined
     }
     const pax = this.#pax
-    const name = pax?.get('GNU.sparse.name') ?? pax?.get('path') ?? this.#longName ?? fromBytes(header.name)
-    const target = pax?.get('linkpath') ?? this.#longTarget ?? fromBytes(header.target)
+    const name =
+      pax?.get('GNU.sparse.name') ?? pax?.get('path') ?? this.#longName ?? decodePathText(header.name)
+    const target = pax?.get('linkpath') ?? this.#longTarget ?? decodePathText(header.target)
     const kind = kindOf(header, name)
     const stored = (pax && paxNumber(pax, 'size')) ?? header.size
     if (kind !== 'file' && stored !== 0) throw refusal(name, `is a ${kind} but has content`)
@@ -149,7 +150,7 @@ export class TarReader {
       return
     }
     const end = content.indexOf(0)
-    const text = () => fromBytes(Buffer.from(end < 0 ? content : content.subarray(0, end)))
+    const text = () => decodePathText(Buffer.from(end < 0 ? content : content.subarray(0, end)))
     const known = { x: this.#pax, L: this.#longName, K: this.#longTarget }[type]
     if (known !== undefined) throw invalid('has two headers of one kind for a member')
     if (type === 'x') this.#pax = readPax(content)

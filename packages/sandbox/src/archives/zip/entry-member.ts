@@ -1,4 +1,4 @@
-import { fromBytes } from '../../files/exact-text.ts'
+import { decodePathText } from '@vitrine/protocol/primitives'
 import type { Member, MemberKind } from '../member.ts'
 import { invalid, refusal } from '../refusal.ts'
 import type { ZipEntry } from './directory.ts'
@@ -44,7 +44,7 @@ export function memberOf(entry: ZipEntry): Member {
 function nameOf({ rawName, flags, madeByUnix }: ZipEntry): string {
   const bytes = Buffer.from(rawName, 'latin1')
   const isUtf8 = (flags & 0x800) !== 0
-  return isUtf8 || madeByUnix ? fromBytes(bytes) : fromCp437(bytes)
+  return isUtf8 || madeByUnix ? decodePathText(bytes) : fromCp437(bytes)
 }
 
 function checkMethod({ flags, method, size, compressed }: ZipEntry, name: string): void {

@@ -1,4 +1,4 @@
-import { fromBytes } from '../../files/exact-text.ts'
+import { decodePathText } from '@vitrine/protocol/primitives'
 import type { ArchiveTally } from '../limits.ts'
 import type { Member } from '../member.ts'
 import { invalid, refusal } from '../refusal.ts'
@@ -81,7 +81,7 @@ function contentAt(window: FileWindow, entry: ZipEntry): number {
 function withTarget(window: FileWindow, at: number, entry: ZipEntry, member: Member): Member {
   if (entry.size > maxTargetBytes || !isSmall(entry))
     throw refusal(member.name, 'is a symbolic link with an invalid target')
-  return { ...member, size: 0, target: fromBytes(smallContent(window, at, entry)) }
+  return { ...member, size: 0, target: decodePathText(smallContent(window, at, entry)) }
 }
 
 async function writeLarge(fd: number, at: number, entry: ZipEntry, unpacking: Unpacking): Promise<void> {

@@ -1,3 +1,4 @@
+import { decodePathText } from '@vitrine/protocol/primitives'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TarReader } from '../../../src/archives/tar/reader.ts'
@@ -7,7 +8,6 @@ import {
   type WrittenMember,
   writeHeaders,
 } from '../../../src/archives/tar/writer.ts'
-import { fromBytes } from '../../../src/files/exact-text.ts'
 
 function written(member: WrittenMember): Buffer {
   const out = Buffer.alloc(maxHeaderBytes(member), 0xaa)
@@ -16,7 +16,7 @@ function written(member: WrittenMember): Buffer {
 
 const name = fc
   .uint8Array({ minLength: 1, maxLength: 200 })
-  .map((bytes) => fromBytes(bytes.map((byte) => byte || 1)))
+  .map((bytes) => decodePathText(bytes.map((byte) => byte || 1)))
   .map((text) => text.replace(/\/+$/, '') || 'x')
 
 const member = fc.record({

@@ -1,0 +1,2 @@
+/** Building blocks that several packages share and that are no part of the contract. Browser-safe, without schemas. */
+export { decodePathText, encodePathText, isPathText } from './path-text.ts'
