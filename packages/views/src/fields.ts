@@ -1,4 +1,5 @@
 import { type Outcome, outcomes } from '@vitrine/protocol'
+import { isWholeNumber } from '@vitrine/protocol/primitives'
 
 // The writer checks events, but a view also gets events of newer versions and of other writers, so the type of every
 // field is checked before use.
@@ -38,7 +39,7 @@ export function numberIn(data: Fields, key: string): number | undefined {
 
 export function countIn(data: Fields, key: string): number | undefined {
   const value = numberIn(data, key)
-  return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+  return isWholeNumber(value) ? value : undefined
 }
 
 export function outcomeIn(data: Fields): Outcome | undefined {

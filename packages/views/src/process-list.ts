@@ -1,8 +1,8 @@
 import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { byteLength } from './byte-length.ts'
 import { type CopyOnce, copyOnce } from './copy-once.ts'
 import { asFields, countIn, idIn, numberIn, omitUndefined, outcomeIn, textIn, textsIn } from './fields.ts'
-import { wholeNumber } from './limit.ts'
 import { mayHide } from './missing.ts'
 import { type Moment, momentOf } from './moment.ts'
 import type { View } from './view.ts'
@@ -56,7 +56,7 @@ const types = ['process.started', 'process.exited']
  * listProcesses(list).filter(({ state }) => state === 'running')
  */
 export function processListView(options: ProcessListOptions = {}): View<ProcessList> {
-  const maxExited = wholeNumber('maxExited', options.maxExited ?? 10_000, 0)
+  const maxExited = requireWholeNumber('maxExited', options.maxExited ?? 10_000, 0)
   return {
     empty: { processes: {}, exited: [], dropped: 0, complete: true },
     add(state, events) {

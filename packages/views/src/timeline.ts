@@ -1,6 +1,6 @@
 import { isGap, type JournalEvent } from '@vitrine/protocol'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { type CopyOnce, copyOnce } from './copy-once.ts'
-import { wholeNumber } from './limit.ts'
 import { millisecondsOf } from './moment.ts'
 import { entryOf, type Table, withEntry } from './table.ts'
 import type { View } from './view.ts'
@@ -42,9 +42,9 @@ export interface TimelineOptions {
  * buckets[0]?.counts // { operation: 2, process: 5 }
  */
 export function timelineView(options: TimelineOptions = {}): View<Timeline> {
-  const bucketMs = wholeNumber('bucketMs', options.bucketMs ?? 1000, 1)
+  const bucketMs = requireWholeNumber('bucketMs', options.bucketMs ?? 1000, 1)
   // At least two: no bucket length spans both sides of 1970, so one would never be enough.
-  const maxBuckets = wholeNumber('maxBuckets', options.maxBuckets ?? 240, 2)
+  const maxBuckets = requireWholeNumber('maxBuckets', options.maxBuckets ?? 240, 2)
   return {
     empty: { bucketMs, buckets: [], total: 0, untimed: 0, complete: true },
     add(state, events) {

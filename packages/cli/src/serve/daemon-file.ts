@@ -2,6 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
+import { isWholeNumber } from '@vitrine/protocol/primitives'
 import { writePrivateFile } from './private-file.ts'
 
 /** The content of `daemon.json`, with which other commands find a running daemon. Only its owner can read the file. */
@@ -39,7 +40,7 @@ export function readDaemonFile(data: string): DaemonRecord | undefined {
 }
 
 function isAlive(pid: unknown): boolean {
-  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return false
+  if (!isWholeNumber(pid, 1)) return false
   try {
     return process.kill(pid, 0)
   } catch (error) {

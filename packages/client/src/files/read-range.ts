@@ -1,5 +1,5 @@
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import { wholeNumber } from '../http/address.ts'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { connectionFailed } from '../http/failures.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { checkKeys } from '../http/options.ts'
@@ -47,8 +47,8 @@ export async function readRange(
 }
 
 function checked({ from = 0, to }: ByteRange): { from: number; to: number | undefined } {
-  wholeNumber('from', from)
-  if (to !== undefined && wholeNumber('to', to) < from)
+  requireWholeNumber('from', from)
+  if (to !== undefined && requireWholeNumber('to', to) < from)
     throw new VitrineError('argument_invalid', `to: expected ${from} or more, got ${to}.`)
   return { from, to }
 }

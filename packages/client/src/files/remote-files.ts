@@ -12,7 +12,7 @@ import type {
   Unpacked,
   WriteOptions,
 } from '@vitrine/protocol'
-import { wholeNumber } from '../http/address.ts'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
 import { type RequestOptions, requestJson, requestVoid } from '../http/request.ts'
@@ -135,5 +135,5 @@ function fileRequest(
 
 /** Checks numbers here, because JSON has no `NaN`; the server refuses other types. */
 function modeOf(mode: number | undefined): number | undefined {
-  return typeof mode === 'number' ? wholeNumber('mode', mode) : mode
+  return typeof mode === 'number' ? requireWholeNumber('mode', mode) : mode
 }

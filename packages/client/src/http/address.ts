@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { percentEncode } from './percent-encode.ts'
 
 export type QueryValue = string | number | boolean | readonly string[] | undefined
@@ -26,15 +27,6 @@ export function queryOf(query: Query): string {
 
 function textOf(name: string, value: NonNullable<QueryValue>): string {
   if (typeof value === 'object') return Array.isArray(value) ? value.join(',') : JSON.stringify(value)
-  if (typeof value === 'number') return String(wholeNumber(name, value))
+  if (typeof value === 'number') return String(requireWholeNumber(name, value))
   return String(value)
-}
-
-/** Checks that a number is a safe integer of at least `least`. */
-export function wholeNumber(name: string, value: number, least = 0): number {
-  if (Number.isSafeInteger(value) && value >= least) return value
-  throw new VitrineError(
-    'argument_invalid',
-    `${name}: expected a whole number of at least ${least}, got ${value}.`,
-  )
 }

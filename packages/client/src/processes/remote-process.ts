@@ -1,5 +1,6 @@
 import type { OutputChunk, Process, ProcessExit, ProcessInfo } from '@vitrine/protocol'
-import { type Query, wholeNumber } from '../http/address.ts'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
+import type { Query } from '../http/address.ts'
 import { toBase64 } from '../http/base64.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
@@ -48,7 +49,10 @@ export class RemoteProcess implements Process {
   }
 
   async resize(cols: number, rows: number): Promise<void> {
-    const json = { cols: wholeNumber('tty.cols', cols, 1), rows: wholeNumber('tty.rows', rows, 1) }
+    const json = {
+      cols: requireWholeNumber('tty.cols', cols, 1),
+      rows: requireWholeNumber('tty.rows', rows, 1),
+    }
     await requestVoid(this.#http, { method: 'POST', path: ['terminal', 'resize'], json })
   }
 

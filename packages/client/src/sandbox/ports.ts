@@ -1,4 +1,5 @@
-import { type PortAddress, type PortInfo, type Ports, VitrineError } from '@vitrine/protocol'
+import type { PortAddress, PortInfo, Ports } from '@vitrine/protocol'
+import { requirePort } from '@vitrine/protocol/primitives'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
 import { requestJson } from '../http/request.ts'
@@ -18,7 +19,7 @@ export class RemotePorts implements Ports {
   }
 
   async resolve(port: number): Promise<PortAddress> {
-    return requestJson(this.#http, { path: ['ports', portText(port)] })
+    return requestJson(this.#http, { path: ['ports', String(requirePort(port))] })
   }
 
   async waitFor(
@@ -30,15 +31,10 @@ export class RemotePorts implements Ports {
     }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
   ): Promise<PortAddress> {
     return requestJson(this.#http, {
-      path: ['ports', portText(port)],
+      path: ['ports', String(requirePort(port))],
       query: withFields('waitFor', rest, { wait: timeoutMs }),
       limitMs: timeoutMs + this.#http.timeoutMs,
       signal,
     })
   }
-}
-
-function portText(port: number): string {
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return String(port)
-  throw new VitrineError('argument_invalid', `port: expected a whole number from 1 to 65535, got ${port}.`)
 }

@@ -1,13 +1,11 @@
 import * as z from 'zod/mini'
 import type { JsonObject } from '../json.ts'
+import { wholeNumberWithin } from '../primitives/whole-number.ts'
 import { longestTimer } from '../time-limit.ts'
 
 /** A whole number within bounds. */
 export function whole(least = 0, most = Number.MAX_SAFE_INTEGER) {
-  const message =
-    most === Number.MAX_SAFE_INTEGER
-      ? `expected a whole number of at least ${least}`
-      : `expected a whole number from ${least} to ${most}`
+  const message = `expected ${wholeNumberWithin(least, most)}`
   return z.int(message).check(z.minimum(least, message), z.maximum(most, message))
 }
 

@@ -1,2 +1,3 @@
 /** Building blocks that several packages share and that are no part of the contract. Browser-safe, without schemas. */
 export { decodePathText, encodePathText, isPathText } from './path-text.ts'
+export { isWholeNumber, requirePort, requireWholeNumber } from './whole-number.ts'

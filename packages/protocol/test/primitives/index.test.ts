@@ -2,5 +2,12 @@ import { expect, it } from 'vitest'
 import * as primitives from '../../src/primitives/index.ts'
 
 it('exports these values and no others', () => {
-  expect(Object.keys(primitives).sort()).toEqual(['decodePathText', 'encodePathText', 'isPathText'])
+  expect(Object.keys(primitives).sort()).toEqual([
+    'decodePathText',
+    'encodePathText',
+    'isPathText',
+    'isWholeNumber',
+    'requirePort',
+    'requireWholeNumber',
+  ])
 })

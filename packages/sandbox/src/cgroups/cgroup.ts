@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toVitrineError, VitrineError } from '@vitrine/protocol'
+import { isWholeNumber } from '@vitrine/protocol/primitives'
 import { errorCode, errorText } from './file-errors.ts'
 import { removeFolder, unmakeFolder } from './folders.ts'
 import { freezeGroup, thawGroup } from './freeze.ts'
@@ -42,7 +43,7 @@ export class Cgroup {
   /** Adds a process to the group; a process that has ended already is not an error. */
   join(pid: number): void {
     // The kernel takes 0 for the writing process, which is the host.
-    if (!Number.isSafeInteger(pid) || pid < 1)
+    if (!isWholeNumber(pid, 1))
       throw new VitrineError('argument_invalid', `pid: expected the id of a process, got ${pid}.`)
     try {
       for (const path of this.paths) writeFileSync(path, String(pid))

@@ -1,4 +1,4 @@
-import { VitrineError } from '@vitrine/protocol'
+import { requirePort } from '@vitrine/protocol/primitives'
 
 /** Connections to servers inside the sandbox bypass the proxy. */
 const ownLoopback = 'localhost,127.0.0.1,::1'
@@ -10,9 +10,7 @@ const ownLoopback = 'localhost,127.0.0.1,::1'
  * proxyEnvironment(3128).HTTPS_PROXY // 'http://127.0.0.1:3128'
  */
 export function proxyEnvironment(port: number): Readonly<Record<string, string>> {
-  if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new VitrineError('argument_invalid', `port: expected a whole number from 1 to 65535, got ${port}.`)
-  const proxy = `http://127.0.0.1:${port}`
+  const proxy = `http://127.0.0.1:${requirePort(port)}`
   return {
     HTTP_PROXY: proxy,
     HTTPS_PROXY: proxy,

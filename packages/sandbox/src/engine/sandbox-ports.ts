@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal } from '@vitrine/journal'
 import { type PortAddress, type PortInfo, type Ports, VitrineError } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
+import { requirePort } from '@vitrine/protocol/primitives'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
 import type { EngineCore } from './core.ts'
 
@@ -27,7 +28,7 @@ export class SandboxPorts implements Ports {
   resolve(port: number): Promise<PortAddress> {
     return this.#journal.operate(
       'resolve_exposed_port',
-      { port: checkPort(port) },
+      { port: requirePort(port) },
       () => this.#resolve(port),
       {
         finish: ({ host }) => ({ port, address: host }),
@@ -53,7 +54,7 @@ export class SandboxPorts implements Ports {
         await sleep(pollMs, undefined, { ...(signal && { signal }) })
       }
     }
-    return this.#journal.operate('port_wait', { port: checkPort(port), timeoutMs }, wait, {
+    return this.#journal.operate('port_wait', { port: requirePort(port), timeoutMs }, wait, {
       finish: ({ host }) => ({ port, address: host }),
       ...(signal && { signal }),
     })
@@ -88,9 +89,4 @@ export class SandboxPorts implements Ports {
     const outer = await forwards.hostPort(port)
     return { host: '127.0.0.1', port: outer, url: `http://127.0.0.1:${outer}` }
   }
-}
-
-function checkPort(port: number): number {
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port
-  throw new VitrineError('argument_invalid', `port: expected a whole number from 1 to 65535, got ${port}.`)
 }

@@ -1,6 +1,7 @@
 import { close, closeSync, constants, read as readFd, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { type ReadFileOptions, VitrineError } from '@vitrine/protocol'
+import { isWholeNumber } from '@vitrine/protocol/primitives'
 import type { StreamSource } from './closing-stream.ts'
 import { fileError } from './errors.ts'
 import type { FileContext } from './file-context.ts'
@@ -48,8 +49,7 @@ export function openFile(
 }
 
 function checkRange(from: number, to: number | undefined): void {
-  const whole = (value: number) => Number.isSafeInteger(value) && value >= 0
-  if (whole(from) && (to === undefined || (whole(to) && to >= from))) return
+  if (isWholeNumber(from) && (to === undefined || isWholeNumber(to, from))) return
   throw new VitrineError(
     'argument_invalid',
     `from, to: expected whole numbers with from <= to, got ${from} and ${to}.`,

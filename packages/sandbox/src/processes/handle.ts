@@ -8,9 +8,11 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, processOptions } from '@vitrine/protocol/options'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import type { ProcessEntry } from './entry.ts'
 
 const defaultGraceMs = 2_000
+const mostCells = 1_000
 
 /** A caller's handle to a process. Every call is an operation. */
 export class ProcessHandle implements Process {
@@ -79,7 +81,8 @@ export class ProcessHandle implements Process {
 
   resize(cols: number, rows: number): Promise<void> {
     return this.#operate('process_resize', { cols, rows }, async () => {
-      checkSize(cols, rows)
+      requireWholeNumber('tty.cols', cols, 1, mostCells)
+      requireWholeNumber('tty.rows', rows, 1, mostCells)
       const { terminal, ended } = this.#entry.current
       if (ended) throw exited(this.id)
       if (terminal === undefined)
@@ -106,16 +109,6 @@ export class ProcessHandle implements Process {
 
   #operate<T>(op: string, data: Readonly<Record<string, unknown>>, run: () => T | Promise<T>): Promise<T> {
     return this.#journal.operate(op, { process: this.id, ...data }, run)
-  }
-}
-
-export function checkSize(cols: number, rows: number): void {
-  for (const [name, value] of Object.entries({ cols, rows })) {
-    if (!Number.isInteger(value) || value < 1 || value > 1_000)
-      throw new VitrineError(
-        'argument_invalid',
-        `tty.${name}: expected a whole number from 1 to 1000, got ${value}.`,
-      )
   }
 }
 

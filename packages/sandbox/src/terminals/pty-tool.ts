@@ -1,5 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import { type Command, type SpawnOptions, VitrineError } from '@vitrine/protocol'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { argvOf } from '../processes/command.ts'
 import type { OutputListener } from '../processes/running.ts'
 import { type PtyProcess, PtySession, type SessionUpdate } from './pty-session.ts'
@@ -85,7 +86,7 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
       } = request
       const began = performance.now()
       const waitMs = yieldTime(yieldTimeMs, 'command')
-      const tokens = checkTokens(maxOutputTokens)
+      const tokens = requireWholeNumber('maxOutputTokens', maxOutputTokens, 1)
       const facts = {
         ...(typeof cmd === 'string' && { command: cmd }),
         argv: argvOf(cmd, shell),
@@ -99,7 +100,7 @@ export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyT
     async ptyWriteStdin({ sessionId, chars = '', yieldTimeMs = 250, maxOutputTokens = defaultTokens }) {
       const began = performance.now()
       const waitMs = yieldTime(yieldTimeMs, chars === '' ? 'poll' : 'command')
-      const tokens = checkTokens(maxOutputTokens)
+      const tokens = requireWholeNumber('maxOutputTokens', maxOutputTokens, 1)
       if (typeof chars !== 'string')
         throw new VitrineError('argument_invalid', `chars: expected a string, got ${typeof chars}.`)
       const facts = { sessionId, bytes: Buffer.byteLength(chars) }
@@ -131,12 +132,4 @@ function updateOf({ process: _process, outcome: _outcome, ...update }: ToolUpdat
 /** The facts for the operation's end. The output is left out: the journal has it as `process.output`. */
 function finish({ output, ...facts }: ToolUpdate) {
   return { ...facts, bytes: Buffer.byteLength(output) }
-}
-
-function checkTokens(tokens: number): number {
-  if (Number.isSafeInteger(tokens) && tokens >= 1) return tokens
-  throw new VitrineError(
-    'argument_invalid',
-    `maxOutputTokens: expected a whole number above 0, got ${tokens}.`,
-  )
 }

@@ -1,7 +1,7 @@
 import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { type CopyOnce, copyOnce } from '../copy-once.ts'
 import { asFields, type Fields, idIn, numberIn, omitUndefined, outcomeIn, textIn } from '../fields.ts'
-import { wholeNumber } from '../limit.ts'
 import { mayHide } from '../missing.ts'
 import { type Moment, momentOf } from '../moment.ts'
 import { subjectOf } from '../subject.ts'
@@ -60,7 +60,7 @@ const maxSubject = 256
  * for (const { operation, depth } of operationRows(tree)) show(depth, operation.op, operation.outcome)
  */
 export function operationTreeView(options: OperationTreeOptions = {}): View<OperationTree> {
-  const maxFinished = wholeNumber('maxFinished', options.maxFinished ?? 10_000, 0)
+  const maxFinished = requireWholeNumber('maxFinished', options.maxFinished ?? 10_000, 0)
   return {
     empty: { operations: {}, children: {}, ended: [], finished: 0, dropped: 0, complete: true },
     add(state, events) {

@@ -1,4 +1,4 @@
-import { wholeNumber } from '../limit.ts'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 
 /** Size limits of a transcript. The oldest entries are dropped first. */
 export interface TranscriptLimits {
@@ -14,9 +14,9 @@ export interface TranscriptLimits {
 
 export function checkedLimits(limits: TranscriptLimits): Required<TranscriptLimits> {
   return {
-    maxEntries: wholeNumber('limits.maxEntries', limits.maxEntries ?? 10_000, 1),
-    maxChars: wholeNumber('limits.maxChars', limits.maxChars ?? 4_000_000, 1),
-    maxEntryChars: wholeNumber('limits.maxEntryChars', limits.maxEntryChars ?? 100_000, 1),
-    maxTurns: wholeNumber('limits.maxTurns', limits.maxTurns ?? 1000, 1),
+    maxEntries: requireWholeNumber('limits.maxEntries', limits.maxEntries ?? 10_000, 1),
+    maxChars: requireWholeNumber('limits.maxChars', limits.maxChars ?? 4_000_000, 1),
+    maxEntryChars: requireWholeNumber('limits.maxEntryChars', limits.maxEntryChars ?? 100_000, 1),
+    maxTurns: requireWholeNumber('limits.maxTurns', limits.maxTurns ?? 1000, 1),
   }
 }

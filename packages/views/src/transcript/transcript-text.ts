@@ -1,5 +1,5 @@
 import type { Outcome } from '@vitrine/protocol'
-import { wholeNumber } from '../limit.ts'
+import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { escapeForTerminal } from '../text/escape-for-terminal.ts'
 import { head, tail } from './bounded.ts'
 import { attachmentText } from './content.ts'
@@ -38,7 +38,7 @@ const maxLine = 200
  * transcriptText(transcript, { maxChars: 4000 }) // 'User: Fix it.\n\nTool: npm test (failed)\n\nAssistant: …'
  */
 export function transcriptText(transcript: Transcript, options: TranscriptTextOptions = {}): string {
-  const maxChars = wholeNumber('maxChars', options.maxChars ?? 12_000, 0)
+  const maxChars = requireWholeNumber('maxChars', options.maxChars ?? 12_000, 0)
   const gaps = transcript.complete ? [] : [missing]
   const whole = transcript.dropped > 0 ? undefined : wholeText(transcript, gaps, maxChars)
   if (whole !== undefined) return whole
