@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ProgramAgent } from '@vitrine/agents'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { hostOptions, parseAs } from '@vitrine/protocol/options'
+import { namePattern } from '@vitrine/protocol/primitives'
 
 /** Reads custom agents from a file: `{ "mine": { "command": ["node", "agent.mjs"], "env": { … } } }`. */
 export function readAgentsFile(path: string): ProgramAgent[] {
@@ -51,7 +52,7 @@ function checked(path: string, value: unknown): Readonly<Record<string, Omit<Pro
 }
 
 function assertName(name: string, source: string): void {
-  if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)) return
+  if (namePattern.test(name)) return
   throw invalid(source, `expected a name of letters, digits, "_", "." and "-", got ${JSON.stringify(name)}`)
 }
 

@@ -8,6 +8,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
+import { checkSandboxId } from '@vitrine/protocol/primitives'
 import type { HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
 import { listConfigured } from './list-agents.ts'
@@ -186,11 +187,7 @@ function newRecord(options: HostCreateOptions): SandboxRecord {
   if (provider !== 'local')
     throw new VitrineError('argument_invalid', `provider: expected local, got ${JSON.stringify(provider)}.`)
   // The id becomes a file name before any other code validates it.
-  if (!/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/.test(id))
-    throw new VitrineError(
-      'argument_invalid',
-      `id: expected letters, digits, "_", "." and "-", 128 at most, and not only dots, got ${JSON.stringify(id)}.`,
-    )
+  checkSandboxId(id)
   const createdAt = new Date().toISOString()
   return { id, provider, state: 'stopped', createdAt, labels, local, ...(workspace && { workspace }) }
 }

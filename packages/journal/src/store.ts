@@ -9,6 +9,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { blobOptions, checkOptions, journalOptions, sinkOptions } from '@vitrine/protocol/options'
+import { idPattern } from '@vitrine/protocol/primitives'
 import { Committer, type Health, type JournalState } from './append/committer.ts'
 import { type AppendStages, prepareRedacted } from './append/prepare.ts'
 import { type BlobContent, Blobs, type PreparedBlob, type StoredBlob } from './blobs/blobs.ts'
@@ -279,7 +280,7 @@ export class Store {
   }
 
   async #openCore(id: string): Promise<JournalCore> {
-    if (typeof id !== 'string' || !/^[A-Za-z0-9_.-]{1,128}$/.test(id)) {
+    if (typeof id !== 'string' || !idPattern.test(id)) {
       throw new VitrineError(
         'argument_invalid',
         `journal: expected an id of 1 to 128 letters, digits, "_", "." and "-", got ${typeof id === 'string' ? JSON.stringify(id.slice(0, 200)) : typeof id}.`,

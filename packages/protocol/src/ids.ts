@@ -1,3 +1,5 @@
+import { VitrineError } from './errors/vitrine-error.ts'
+
 /** The prefix shows the kind of an id. */
 export const idPrefixes = {
   sandbox: 'sbx',
@@ -60,5 +62,23 @@ export function isId(kind: IdKind, text: string): boolean {
     text.length === prefix.length + randomLength &&
     text.startsWith(prefix) &&
     [...text.slice(prefix.length)].every((letter) => alphabet.includes(letter))
+  )
+}
+
+/** The form of an id that a caller may choose, such as that of a journal or a turn. */
+export const idPattern = /^[A-Za-z0-9_.-]{1,128}$/
+
+/** The id of a session may contain ":" too. */
+export const sessionIdPattern = /^[A-Za-z0-9_.:-]{1,128}$/
+
+/** The form of a name that a person types, such as that of an agent or a token. */
+export const namePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+
+/** Rejects an id that cannot be the id of a sandbox. Files and folders are named after it, so it must not lead elsewhere. */
+export function checkSandboxId(id: string): void {
+  if (idPattern.test(id) && id !== '.' && id !== '..') return
+  throw new VitrineError(
+    'argument_invalid',
+    `id: expected letters, digits, "_", "." and "-", 128 at most, and not only dots, got ${JSON.stringify(id)}.`,
   )
 }

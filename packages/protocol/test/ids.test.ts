@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type IdKind, idPrefixes, isId, newId } from '../src/index.ts'
+import { checkSandboxId, idPattern, namePattern, sessionIdPattern } from '../src/primitives/index.ts'
 
 const kinds = Object.keys(idPrefixes) as IdKind[]
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -64,5 +65,39 @@ describe('isId', () => {
     ['a path', 'sbx_../../../../../etc/passwd'],
   ])('refuses %s', (_what, text) => {
     expect(isId('sandbox', text)).toBe(false)
+  })
+})
+
+describe('ids and names that a caller chooses', () => {
+  it.each(kinds)('include the generated ids of the kind %s', (kind) => {
+    expect(newId(kind)).toMatch(idPattern)
+    expect(newId(kind)).toMatch(sessionIdPattern)
+  })
+
+  it.each(['', 'a/b', 'a b', 'é', 'a\n', 'x'.repeat(129)])('exclude %j', (text) => {
+    expect(text).not.toMatch(idPattern)
+    expect(text).not.toMatch(sessionIdPattern)
+    expect(text).not.toMatch(namePattern)
+  })
+
+  it('allow ":" only in the id of a session', () => {
+    expect('chat:1').toMatch(sessionIdPattern)
+    expect('chat:1').not.toMatch(idPattern)
+    expect('chat:1').not.toMatch(namePattern)
+  })
+
+  it('are names if they start with a letter or digit and have at most 64 characters', () => {
+    expect('a'.repeat(64)).toMatch(namePattern)
+    for (const text of ['a'.repeat(65), '.a', '-a', '_a']) expect(text).not.toMatch(namePattern)
+  })
+
+  it.each(['.', '..', 'a/b', ''])('are not sandbox ids if they lead elsewhere as a file name: %j', (id) => {
+    expect(() => checkSandboxId(id)).toThrow(
+      expect.objectContaining({ code: 'argument_invalid', message: expect.stringMatching(/^id: expected/) }),
+    )
+  })
+
+  it.each(['...', '.a', 'A-1_b.c'])('are sandbox ids otherwise: %j', (id) => {
+    expect(() => checkSandboxId(id)).not.toThrow()
   })
 })

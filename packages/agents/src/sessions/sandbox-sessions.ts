@@ -11,6 +11,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
+import { sessionIdPattern } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../tools/host-tool.ts'
@@ -163,7 +164,7 @@ export class SandboxSessions implements Sessions, SessionHost {
 
   #idFor(given: string | undefined): string {
     const id = given ?? newId('session')
-    if (!/^[A-Za-z0-9_.:-]{1,128}$/.test(id))
+    if (!sessionIdPattern.test(id))
       throw new VitrineError(
         'argument_invalid',
         `id: expected letters, digits and "_.:-", got ${JSON.stringify(id)}.`,

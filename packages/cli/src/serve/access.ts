@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { namePattern } from '@vitrine/protocol/primitives'
 import type { NamedToken } from '@vitrine/server'
 
 export interface AccessFlags {
@@ -35,7 +36,7 @@ export function parseToken(text: string, defaultName: string, access: 'full' | '
   const token = text.slice(separator + 1)
   if (separator === -1 || /^=?$/.test(token)) return { name: defaultName, token: text, access }
   const name = text.slice(0, separator)
-  if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(name)) return { name, token, access }
+  if (namePattern.test(name)) return { name, token, access }
   // The message repeats nothing of the text, which may be the token.
   throw new VitrineError(
     'argument_invalid',

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { idPattern } from '../ids.ts'
 import { permissionKind, sessionFields } from '../options/session.ts'
 import { strict } from '../options/strict.ts'
 import { jsonObject } from '../options/values.ts'
@@ -59,7 +60,7 @@ export const sessionRoutes = table({
     body: () =>
       strict({
         prompt: z.union([z.string(), z.array(jsonObject)]),
-        turn: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,128}$/))),
+        turn: z.optional(z.string().check(z.regex(idPattern))),
         /** A retry that an earlier daemon may have received: the journal is searched for the turn first. */
         retry: z.optional(z.boolean()),
       }),

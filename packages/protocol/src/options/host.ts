@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { namePattern } from '../ids.ts'
 import { lazily } from '../lazy.ts'
 import type { LocalOptions } from '../sandbox/local.ts'
 import type { WorkspaceManifest } from '../sandbox/manifest.ts'
@@ -7,14 +8,7 @@ import { strict } from './strict.ts'
 import { callable, duration, flag, having, signal, texts, textsByName } from './values.ts'
 
 const agentName = () =>
-  z
-    .string()
-    .check(
-      z.regex(
-        /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
-        'expected a name of letters, digits, "_", "." and "-", 64 at most',
-      ),
-    )
+  z.string().check(z.regex(namePattern, 'expected a name of letters, digits, "_", "." and "-", 64 at most'))
 
 const command = () =>
   z

@@ -3,11 +3,15 @@ import * as primitives from '../../src/primitives/index.ts'
 
 it('exports these values and no others', () => {
   expect(Object.keys(primitives).sort()).toEqual([
+    'checkSandboxId',
     'decodePathText',
     'encodePathText',
+    'idPattern',
     'isPathText',
     'isWholeNumber',
+    'namePattern',
     'requirePort',
     'requireWholeNumber',
+    'sessionIdPattern',
   ])
 })

@@ -10,6 +10,7 @@ import {
   type ProcessLimits,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkSandboxId } from '@vitrine/protocol/primitives'
 import { defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
 import { dataDirectory, realOrNew } from '../data-directory.ts'
 import { readAllowList } from '../egress/allow-list.ts'
@@ -76,12 +77,7 @@ export function settingsOf(id: string, options: LocalOptions): SandboxSettings {
     env = {},
     limits = {},
   } = options
-  // The id names a folder that is removed with the sandbox, so it must not lead elsewhere.
-  if (!/^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,128}$/.test(id))
-    throw new VitrineError(
-      'argument_invalid',
-      `id: expected letters, digits, "_", "." and "-", 128 at most, and not only dots, got ${JSON.stringify(id)}.`,
-    )
+  checkSandboxId(id)
   if (network === 'host' && egress.length > 0) {
     const message =
       "egress: has no effect with `network: 'host'`, which allows every address; leave `network` out to enforce the list."
