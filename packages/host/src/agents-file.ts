@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ProgramAgent } from '@vitrine/agents'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { hostOptions, parseAs } from '@vitrine/protocol/options'
-import { namePattern } from '@vitrine/protocol/primitives'
+import { namePattern, systemErrorCode } from '@vitrine/protocol/primitives'
 
 /** Reads custom agents from a file: `{ "mine": { "command": ["node", "agent.mjs"], "env": { … } } }`. */
 export function readAgentsFile(path: string): ProgramAgent[] {
@@ -10,7 +10,7 @@ export function readAgentsFile(path: string): ProgramAgent[] {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (systemErrorCode(error) === 'ENOENT') return []
     throw error
   }
   let value: unknown

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 
 /** The temporary folder of one installation, on the cache's file system so that the result can be renamed. */
 export interface InstallStaging extends AsyncDisposable {
@@ -49,6 +50,6 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return systemErrorCode(error) === 'EPERM'
   }
 }

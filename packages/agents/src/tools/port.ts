@@ -1,6 +1,7 @@
 import type { Server } from 'node:net'
 import { constants } from 'node:os'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 
 // Above the default ephemeral port range of Linux.
 const lowestPort = 61_000
@@ -35,5 +36,5 @@ function candidates(): Set<number> {
 
 function isTaken(error: unknown): boolean {
   if (isVitrineError(error)) return error.details.errno === constants.errno.EADDRINUSE
-  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+  return systemErrorCode(error) === 'EADDRINUSE'
 }

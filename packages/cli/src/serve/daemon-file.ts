@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
-import { isWholeNumber } from '@vitrine/protocol/primitives'
+import { isWholeNumber, systemErrorCode } from '@vitrine/protocol/primitives'
 import { writePrivateFile } from './private-file.ts'
 
 /** The content of `daemon.json`, with which other commands find a running daemon. Only its owner can read the file. */
@@ -29,7 +29,7 @@ export function readDaemonFile(data: string): DaemonRecord | undefined {
     const daemon = JSON.parse(readFileSync(pathOf(data), 'utf8'))
     return typeof daemon?.url === 'string' && isAlive(daemon.pid) ? daemon : undefined
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = systemErrorCode(error)
     if (code === 'ENOENT' || code === 'ENOTDIR' || error instanceof SyntaxError) return undefined
     throw new VitrineError(
       'file_denied',
@@ -44,7 +44,7 @@ function isAlive(pid: unknown): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    return systemErrorCode(error) === 'EPERM'
   }
 }
 

@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Host, local, openHost, parseAgent } from '@vitrine/host'
 import { isVitrineError, VitrineError, version } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { createServer, type Listening, listen, type Server } from '@vitrine/server'
 import { type Access, type AccessFlags, accessOf } from './access.ts'
 import { removeDaemonFile, writeDaemonFile } from './daemon-file.ts'
@@ -112,7 +113,7 @@ function folderOf(root: string): string {
 }
 
 function isPortInUse(error: unknown): boolean {
-  return isVitrineError(error) && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
+  return isVitrineError(error) && systemErrorCode(error.cause) === 'EADDRINUSE'
 }
 
 function runningDaemon(host: Host, access: Access, server: Server, listening: Listening): RunningDaemon {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { writePrivateFile } from './private-file.ts'
 
 /** The token of a data directory, generated on first use and stored in its token file. */
@@ -19,8 +20,8 @@ function readToken(path: string): string | undefined {
   try {
     file = openSync(path, 'r')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return undefined
+    if (systemErrorCode(error) === 'ENOENT') return undefined
+    const message = error instanceof Error ? error.message : String(error)
     throw new VitrineError('file_denied', `The token file ${path} cannot be read: ${message}.`, {
       cause: error,
     })

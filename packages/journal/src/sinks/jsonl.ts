@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { getSystemErrorMessage } from 'node:util'
 import { type JournalItem, VitrineError } from '@vitrine/protocol'
 import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { encodeLine } from './line.ts'
 import {
   append,
@@ -135,7 +136,7 @@ function* chunks(events: readonly JournalItem[], length: number, maxBytes: numbe
 /** Converts a system error to one with the path and the system's code; returns other errors unchanged. */
 function unwritableError(path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('errno' in error) || typeof error.errno !== 'number') return error
-  const systemCode = 'code' in error ? String(error.code) : 'unknown'
+  const systemCode = systemErrorCode(error) ?? 'unknown'
   return new VitrineError(
     'sink_unwritable',
     `Expected to append to ${path}, got ${systemCode} (${getSystemErrorMessage(error.errno)}).`,

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 
 /** An open file: `length` is the size up to the last complete line, `torn` whether a partial line may follow it. */
 export interface LogFile {
@@ -70,8 +71,8 @@ async function startsLikeOurLine(handle: FileHandle, offset: number): Promise<bo
 
 /** False once the file was removed or replaced, for example by logrotate. */
 export async function isSameFile(file: LogFile, path: string): Promise<boolean> {
-  const found = await stat(path, { bigint: true }).catch((error) => {
-    if (error.code === 'ENOENT') return undefined
+  const found = await stat(path, { bigint: true }).catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return undefined
     throw error
   })
   return found !== undefined && found.ino === file.ino && found.dev === file.dev

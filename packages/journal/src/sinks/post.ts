@@ -1,4 +1,5 @@
 import { isVitrineError, type JournalItem, VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { Sink } from './sink.ts'
 
 /** The receiver of requests. Errors name only its origin, because the rest may contain secrets. */
@@ -198,8 +199,7 @@ function connectionError(origin: string, error: unknown): VitrineError {
 
 /** The first system code in the chain of causes. Messages are omitted, because they may repeat the URL. */
 function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined
-  return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)
+  return systemErrorCode(error) ?? (error instanceof Error ? codeOf(error.cause) : undefined)
 }
 
 /** Parses seconds or a date into milliseconds from now, at most a day. */

@@ -13,5 +13,6 @@ it('exports these values and no others', () => {
     'requirePort',
     'requireWholeNumber',
     'sessionIdPattern',
+    'systemErrorCode',
   ])
 })

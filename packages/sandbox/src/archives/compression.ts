@@ -1,5 +1,5 @@
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib'
-import { errnoOf } from '../files/handle.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { ByteSource } from './byte-source.ts'
 import type { ArchiveTally } from './limits.ts'
 import { pipeThroughZlib } from './pipe-through-zlib.ts'
@@ -89,5 +89,5 @@ function startingWith(start: Uint8Array, source: ByteSource): ByteSource {
 }
 
 function isDamage(error: unknown): boolean {
-  return /^(Z|ZSTD|ERR_ZSTD|ERR_ZLIB)_/.test(errnoOf(error) ?? '')
+  return /^(Z|ZSTD|ERR_ZSTD|ERR_ZLIB)_/.test(systemErrorCode(error) ?? '')
 }

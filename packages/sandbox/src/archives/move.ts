@@ -1,6 +1,7 @@
 import { chmodSync, renameSync } from 'node:fs'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { fileError } from '../files/errors.ts'
-import { errnoOf, type Handle } from '../files/handle.ts'
+import type { Handle } from '../files/handle.ts'
 
 export interface EntryName {
   readonly parent: Handle
@@ -13,7 +14,7 @@ export function move(from: EntryName, to: EntryName, shownPath: string): void {
   try {
     rename()
   } catch (error) {
-    if (errnoOf(error) !== 'EACCES') throw fileError(error, shownPath)
+    if (systemErrorCode(error) !== 'EACCES') throw fileError(error, shownPath)
     moveWithWriteAccess(from, rename, shownPath, error)
   }
 }

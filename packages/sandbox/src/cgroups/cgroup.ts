@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toVitrineError, VitrineError } from '@vitrine/protocol'
-import { isWholeNumber } from '@vitrine/protocol/primitives'
-import { errorCode, errorText } from './file-errors.ts'
+import { isWholeNumber, systemErrorCode } from '@vitrine/protocol/primitives'
+import { errorText } from './file-errors.ts'
 import { removeFolder, unmakeFolder } from './folders.ts'
 import { freezeGroup, thawGroup } from './freeze.ts'
 import { type Group, groupPids } from './group.ts'
@@ -48,7 +48,7 @@ export class Cgroup {
     try {
       for (const path of this.paths) writeFileSync(path, String(pid))
     } catch (error) {
-      if (errorCode(error) !== 'ESRCH') throw failed(`Process ${pid} cannot join ${this.name}`, error)
+      if (systemErrorCode(error) !== 'ESRCH') throw failed(`Process ${pid} cannot join ${this.name}`, error)
     }
   }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode, errorText } from './file-errors.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { errorText } from './file-errors.ts'
 import { enable } from './folders.ts'
 import type { Limit } from './limits.ts'
 
@@ -39,7 +40,7 @@ async function enableOrExplain(folder: string, name: Limit): Promise<string | un
  * accept only threads. The root group, which has no `cgroup.type`, may have processes and controllers.
  */
 async function holdsProcesses(folder: string): Promise<boolean> {
-  const type = await readFile(join(folder, 'cgroup.type'), 'utf8').catch(errorCode)
+  const type = await readFile(join(folder, 'cgroup.type'), 'utf8').catch(systemErrorCode)
   return type !== 'ENOENT' && (await words(folder, 'cgroup.procs')).length > 0
 }
 

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type MachineLimits, VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { type CgroupAccess, provider, tracker } from './access.ts'
 import { Cgroup } from './cgroup.ts'
-import { errorCode, errorText } from './file-errors.ts'
+import { errorText } from './file-errors.ts'
 import { makeFolder, unmakeFolder } from './folders.ts'
 import type { Group } from './group.ts'
 import { type Limit, limitsOf, limitWrites } from './limits.ts'
@@ -59,7 +60,7 @@ async function makeGroup({ root }: UsableGroups, name: string): Promise<string> 
   try {
     return await makeFolder(root, name)
   } catch (error) {
-    if (errorCode(error) === 'EEXIST')
+    if (systemErrorCode(error) === 'EEXIST')
       throw new VitrineError(
         'argument_invalid',
         `name: the group ${name} exists already; remove the groups of a dead host first.`,

@@ -1,11 +1,7 @@
-/** The `errno` name of an error from `node:fs`. */
-export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}
-
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 /** Whether the group or its file does not exist; the kernel returns `ENODEV` if it was removed while open. */
 export function isGone(error: unknown): boolean {
-  const code = errorCode(error)
+  const code = systemErrorCode(error)
   return code === 'ENOENT' || code === 'ENODEV'
 }
 

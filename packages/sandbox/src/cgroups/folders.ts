@@ -1,6 +1,7 @@
 import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { errorCode, isGone } from './file-errors.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { isGone } from './file-errors.ts'
 import type { Limit } from './limits.ts'
 import type { CgroupVersion } from './mounts.ts'
 import { waitUntil } from './wait-until.ts'
@@ -75,13 +76,13 @@ async function removed(folder: string): Promise<boolean> {
     return true
   } catch (error) {
     if (isGone(error)) return true
-    if (errorCode(error) === 'EBUSY' || errorCode(error) === 'ENOTEMPTY') return false
+    if (systemErrorCode(error) === 'EBUSY' || systemErrorCode(error) === 'ENOTEMPTY') return false
     throw error
   }
 }
 
 function ignoring(...codes: string[]): (error: unknown) => void {
   return (error) => {
-    if (!codes.includes(errorCode(error) ?? '')) throw error
+    if (!codes.includes(systemErrorCode(error) ?? '')) throw error
   }
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode, isGone } from './file-errors.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { isGone } from './file-errors.ts'
 import { subfolders } from './folders.ts'
 import type { CgroupVersion } from './mounts.ts'
 import type { Ability } from './probe.ts'
@@ -32,7 +33,8 @@ async function readProcs(folder: string): Promise<string> {
     return await readFile(join(folder, 'cgroup.procs'), 'utf8')
   } catch (error) {
     // A threaded group that a process inside created has no readable `cgroup.procs`; the group above lists its processes.
-    if (isGone(error) || errorCode(error) === 'EOPNOTSUPP' || errorCode(error) === 'ENOTSUP') return ''
+    if (isGone(error) || systemErrorCode(error) === 'EOPNOTSUPP' || systemErrorCode(error) === 'ENOTSUP')
+      return ''
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCode, isGone } from './file-errors.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { isGone } from './file-errors.ts'
 import { freezeGroup, thawGroup } from './freeze.ts'
 import { type Group, groupPids } from './group.ts'
 import { waitUntil } from './wait-until.ts'
@@ -46,7 +47,7 @@ function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
-    if (errorCode(error) !== 'ESRCH' && errorCode(error) !== 'EPERM') throw error
+    if (systemErrorCode(error) !== 'ESRCH' && systemErrorCode(error) !== 'EPERM') throw error
   }
 }
 

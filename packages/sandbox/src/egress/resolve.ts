@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { settledWithin } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { addressRefusal } from './address.ts'
 import type { AllowList } from './allow-list.ts'
 import { readResolved } from './ip.ts'
@@ -61,6 +62,5 @@ function allowHint(target: Target): string {
 
 /** Prefers an error's code: `ENOTFOUND` is clearer than the message and reveals less. */
 export function shortReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
+  return systemErrorCode(error) ?? (error instanceof Error ? error.message : String(error))
 }

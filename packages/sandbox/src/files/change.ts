@@ -1,7 +1,8 @@
 import { chmodSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { checkMode, type FileContext, makeDirectory, mustBeWritable, withParents } from './file-context.ts'
-import { errnoOf, type Handle } from './handle.ts'
+import type { Handle } from './handle.ts'
 import { type FileIdentity, may, mustChange } from './identity.ts'
 import { removeTree } from './remove-tree.ts'
 import { TimeSlice } from './time-slice.ts'
@@ -100,7 +101,7 @@ function moveOutOfTree(context: FileContext, parent: Handle, name: string): { pa
   try {
     return context.staging.take(parent, name)
   } catch (error) {
-    if (errnoOf(error) !== 'EXDEV') throw error
+    if (systemErrorCode(error) !== 'EXDEV') throw error
     return { parent: parent.duplicate(), name }
   }
 }

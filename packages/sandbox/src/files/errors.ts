@@ -1,5 +1,5 @@
 import { type ErrorCode, isVitrineError, VitrineError } from '@vitrine/protocol'
-import { errnoOf } from './handle.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 
 const codes: Readonly<Record<string, readonly [code: ErrorCode, message: (path: string) => string]>> = {
   ENOENT: ['file_not_found', (path) => `There is no ${path}.`],
@@ -25,7 +25,7 @@ const codes: Readonly<Record<string, readonly [code: ErrorCode, message: (path: 
 /** Turns an error of the operating system into a VitrineError about the path that the caller gave. */
 export function fileError(error: unknown, path: string): VitrineError {
   if (isVitrineError(error)) return error
-  const errno = errnoOf(error)
+  const errno = systemErrorCode(error)
   const known = errno === undefined ? undefined : codes[errno]
   if (known !== undefined) return new VitrineError(known[0], known[1](shown(path)), { cause: error })
   if (errno === undefined || !(error instanceof Error))

@@ -1,7 +1,8 @@
 import { chmodSync, chownSync, fchmodSync, fchownSync, mkdirSync, type Stats } from 'node:fs'
 import { type FileStat, VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { AccessRoots } from './access-roots.ts'
-import { errnoOf, type Handle, kindOf } from './handle.ts'
+import { type Handle, kindOf } from './handle.ts'
 import { type FileIdentity, mustChange } from './identity.ts'
 import type { Staging } from './staging.ts'
 import type { ResolvedPath } from './walk.ts'
@@ -117,7 +118,7 @@ export function makeDirectory(
   try {
     mkdirSync(parent.at(name), 0o700)
   } catch (error) {
-    if (taken === 'refused' || errnoOf(error) !== 'EEXIST') throw error
+    if (taken === 'refused' || systemErrorCode(error) !== 'EEXIST') throw error
     fresh = false
   }
   const made = parent.entry(name)
@@ -158,7 +159,7 @@ function targetOf(parent: Handle | undefined, name: string, shown: string): stri
   try {
     return parent?.readLink(name)
   } catch (error) {
-    if (errnoOf(error) !== 'EINVAL') throw error
+    if (systemErrorCode(error) !== 'EINVAL') throw error
     throw new VitrineError('file_busy', `${shown} was changed while it was being read.`)
   }
 }

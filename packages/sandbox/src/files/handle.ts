@@ -9,7 +9,7 @@ import {
   type Stats,
 } from 'node:fs'
 import { type FileKind, VitrineError } from '@vitrine/protocol'
-import { decodePathText } from '@vitrine/protocol/primitives'
+import { decodePathText, systemErrorCode } from '@vitrine/protocol/primitives'
 import { toBytes } from './exact-text.ts'
 
 /** O_PATH, for which Node has no constant: opens a reference without opening the file, so no device or FIFO reacts. */
@@ -145,10 +145,6 @@ export function kindOf(stats: Stats): FileKind {
   return stats.isSymbolicLink() ? 'symlink' : 'other'
 }
 
-export function errnoOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-}
-
 export function isMissing(error: unknown): boolean {
-  return errnoOf(error) === 'ENOENT'
+  return systemErrorCode(error) === 'ENOENT'
 }

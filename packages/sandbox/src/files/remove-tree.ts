@@ -1,6 +1,7 @@
 import { chmodSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { randomHex, VitrineError } from '@vitrine/protocol'
-import { errnoOf, type Handle, isMissing } from './handle.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { type Handle, isMissing } from './handle.ts'
 import { TimeSlice } from './time-slice.ts'
 
 /** Limits the directories open at once: a deeper one is moved to the top and removed from there. */
@@ -53,7 +54,7 @@ function tryChange(directory: Handle, change: () => void): boolean {
     withWriteAccess(directory, change)
     return true
   } catch (error) {
-    if (retryErrnos.includes(errnoOf(error))) return false
+    if (retryErrnos.includes(systemErrorCode(error))) return false
     throw error
   }
 }
@@ -72,7 +73,7 @@ function withWriteAccess<T>(directory: Handle, change: () => T): T {
   try {
     return change()
   } catch (error) {
-    if (errnoOf(error) !== 'EACCES') throw error
+    if (systemErrorCode(error) !== 'EACCES') throw error
     chmodSync(directory.self, 0o700)
     return change()
   }

@@ -12,7 +12,8 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { randomHex, VitrineError } from '@vitrine/protocol'
-import { errnoOf, Handle } from './handle.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { Handle } from './handle.ts'
 import { removeTree } from './remove-tree.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants
@@ -170,7 +171,7 @@ function openInside(workspace: Handle): Handle {
     try {
       mkdirSync(workspace.at(stagingInside), 0o700)
     } catch (error) {
-      if (errnoOf(error) !== 'EEXIST') throw error
+      if (systemErrorCode(error) !== 'EEXIST') throw error
     }
     const found = workspace.entry(stagingInside)
     if (found?.kind === 'directory') return makePrivate(found)

@@ -1,8 +1,9 @@
 import { posix } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { AccessRoot, AccessRoots } from './access-roots.ts'
 import { fileError, pathOutside } from './errors.ts'
-import { errnoOf, type Handle } from './handle.ts'
+import type { Handle } from './handle.ts'
 import { type FileIdentity, mustSearch } from './identity.ts'
 
 const maxLinks = 40
@@ -156,7 +157,7 @@ class PathWalk {
     try {
       target = directory.readLink(name)
     } catch (error) {
-      if (errnoOf(error) !== 'EINVAL') throw error
+      if (systemErrorCode(error) !== 'EINVAL') throw error
       // No longer a link: resolve the name again.
       this.#ahead.push(name)
       return

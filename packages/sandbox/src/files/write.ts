@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { promisify } from 'node:util'
 import { type FileStat, randomHex, VitrineError, type WriteOptions } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { bufferedReader } from './buffered-reader.ts'
 import { fileError, sourceFailed } from './errors.ts'
 import {
@@ -27,7 +28,7 @@ import {
   plainMode,
   withParents,
 } from './file-context.ts'
-import { errnoOf, type Handle } from './handle.ts'
+import type { Handle } from './handle.ts'
 import { type FileIdentity, must, mustChange } from './identity.ts'
 import type { StagedFile } from './staging.ts'
 import { cancelled } from './time-slice.ts'
@@ -122,7 +123,7 @@ function publishAt(draft: StagedFile, parent: Handle, name: string): void {
   try {
     draft.publish(parent, name)
   } catch (error) {
-    if (errnoOf(error) !== 'EXDEV') throw error
+    if (systemErrorCode(error) !== 'EXDEV') throw error
     const beside = `.vitrine-${randomHex(6)}`
     // Another process may replace the copy, so owner and mode are set through the descriptor created here.
     const fd = openSync(parent.at(beside), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600)

@@ -50,7 +50,7 @@ export function spawnOrThrow(
   try {
     return spawn(file, args, options)
   } catch (error) {
-    throw error instanceof Error ? launchError('exec', errnoOf(error), error.message, launch) : error
+    throw error instanceof Error ? launchError('exec', errorNumber(error), error.message, launch) : error
   }
 }
 
@@ -64,14 +64,14 @@ export function started(
   })
   return new Promise((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
-      reject(launchError('exec', errnoOf(error), error.message, launch))
+      reject(launchError('exec', errorNumber(error), error.message, launch))
     })
     if (child.pid !== undefined) resolve({ pid: child.pid, ended })
   })
 }
 
 /** Converts Node's error name to the kernel's error number, which launch errors are made from. */
-function errnoOf({ code, errno }: NodeJS.ErrnoException): number {
+function errorNumber({ code, errno }: NodeJS.ErrnoException): number {
   const known = new Map<string, number>(Object.entries(constants.errno))
   return known.get(code ?? '') ?? Math.abs(errno ?? 0)
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 
 /** One row of the kernel's process table. */
 export interface ProcessRow {
@@ -21,14 +22,14 @@ export function readProcessTable(): ReadonlyMap<number, ProcessRow> {
   return table
 }
 
-const goneCodes: ReadonlySet<unknown> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM'])
+const goneCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM'])
 
 export function readRow(pid: number): ProcessRow | undefined {
   try {
     return parseRow(readFileSync(`/proc/${pid}/stat`, 'latin1'))
   } catch (error) {
     // Any other error, such as EMFILE, does not mean that the process is gone.
-    if (goneCodes.has(error instanceof Error && 'code' in error ? error.code : undefined)) return undefined
+    if (goneCodes.has(systemErrorCode(error))) return undefined
     throw error
   }
 }

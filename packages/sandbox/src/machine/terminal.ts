@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
 import { VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { Launch, LaunchedTerminal, WaitStatus } from './machine.ts'
 import { type Program, spawnOrThrow, started } from './pipes.ts'
 
@@ -111,7 +112,7 @@ function writeSome(master: number, data: Uint8Array): number {
   try {
     return writeSync(master, data)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return 0
+    if (systemErrorCode(error) === 'EAGAIN') return 0
     throw new VitrineError('input_closed', 'The process has closed its input.', { cause: error })
   }
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, readSync, type Stats, watch as watchPath } from 'node:fs'
-import { errnoOf, type Handle, kindOf } from '../files/handle.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { type Handle, kindOf } from '../files/handle.ts'
 import type { Disk, FileContent, OpenDirectory } from './disk.ts'
 import { differs, type EntryStat, type TreeNode } from './node.ts'
 
@@ -77,7 +78,7 @@ class HandleDirectory implements OpenDirectory {
       watcher.on('error', () => undefined)
       return () => watcher.close()
     } catch (error) {
-      return { reason: reasonOf(errnoOf(error)) }
+      return { reason: reasonOf(systemErrorCode(error)) }
     }
   }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { isVitrineError } from '@vitrine/protocol'
-import { errnoOf } from '../files/handle.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { TimeSlice } from '../files/time-slice.ts'
 import type { Change, Image } from './change.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
@@ -413,7 +413,7 @@ export class Tree {
   /** Reports an unreadable directory. It is scanned again at its next notice. */
   #cannotRead(directory: TreeNode, error: unknown): void {
     directory.entered = false
-    const errno = errnoOf(error)
+    const errno = systemErrorCode(error)
     // Removed meanwhile: a notice of the parent follows.
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return
     const may = errno === 'EACCES' || errno === 'EPERM' ? 'may not' : 'cannot'

@@ -1,4 +1,5 @@
 import { type ErrorCode, isVitrineError, VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 
 /** The SQLite primary result codes that get their own message. */
 export const resultCode = {
@@ -59,7 +60,7 @@ function explain(error: unknown, path: string): [ErrorCode, string] {
 
 /** Errors without a SQLite code: damaged values, and a closed database. */
 function explainNonSqlite(error: unknown, path: string): [ErrorCode, string] {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = systemErrorCode(error)
   if (code === 'ERR_INVALID_STATE') return ['store_closed', `The database file ${path} was closed.`]
   if (error instanceof DamagedRow || error instanceof SyntaxError || code === 'ERR_OUT_OF_RANGE') {
     return ['store_corrupt', `The database file ${path} is damaged.`]

@@ -1,4 +1,5 @@
 import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 
 const reserveBytes = 1024 * 1024
 
@@ -15,7 +16,7 @@ export function takeReserve(storePath: string): { readonly noRoom: boolean } {
   } catch (error) {
     // Leave the remaining space to the journal.
     freeReserve(storePath)
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = systemErrorCode(error)
     return { noRoom: code === 'ENOSPC' || code === 'EDQUOT' }
   } finally {
     if (file !== undefined) closeSync(file)

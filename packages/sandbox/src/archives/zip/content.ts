@@ -1,7 +1,7 @@
 import { read } from 'node:fs'
 import { promisify } from 'node:util'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
-import { errnoOf } from '../../files/handle.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { ByteSource } from '../byte-source.ts'
 import { pipeThroughZlib, type ZlibStream } from '../pipe-through-zlib.ts'
 import { invalid } from '../refusal.ts'
@@ -96,7 +96,7 @@ function check(entry: ZipEntry, size: number, crc: number): void {
 }
 
 function toDamageError(error: unknown): unknown {
-  const code = errnoOf(error) ?? ''
+  const code = systemErrorCode(error) ?? ''
   if (code === 'ERR_BUFFER_TOO_LARGE')
     return invalid('has an entry that is larger than its declared size', error)
   return code.startsWith('Z_') ? invalid('has an entry that is damaged', error) : error
