@@ -1,8 +1,8 @@
 import { type JsonObject, settledWithin, toVitrineError, VitrineError } from '@vitrine/protocol'
+import { Semaphore } from '@vitrine/protocol/primitives'
 import type { HostTool, OfferedTool } from './host-tool.ts'
 import type { ToolLimits } from './limits.ts'
 import { failedResult, type ToolResult, toolResult } from './result.ts'
-import { CallSemaphore } from './semaphore.ts'
 
 /** Wraps each call with valid input; it may run code before and after, or skip the call. Must settle soon after `run`. */
 export type AroundCall = <T>(tool: string, input: JsonObject, run: () => Promise<T>) => Promise<T>
@@ -25,7 +25,7 @@ export class ToolCalls {
   readonly #session: string
   readonly #around: AroundCall
   readonly #limits: Required<ToolLimits>
-  readonly #semaphore: CallSemaphore
+  readonly #semaphore: Semaphore
   readonly #calls = new Set<RunningCall>()
   #ended: VitrineError | undefined
 
@@ -33,7 +33,7 @@ export class ToolCalls {
     this.#session = session
     this.#around = around
     this.#limits = limits
-    this.#semaphore = new CallSemaphore(limits.calls, limits.waiting)
+    this.#semaphore = new Semaphore(limits.calls, limits.waiting)
   }
 
   /** Never rejects: the model sees an error only if it is a result. */
@@ -51,6 +51,7 @@ export class ToolCalls {
       if (!checked.ok) return failedResult(`Invalid input of ${tool.name}: ${checked.why}.`, resultBytes)
       const { input } = checked
       const release = await this.#semaphore.acquire(controller.signal)
+      if (release === undefined) return failedResult(this.#overloaded(), resultBytes)
       try {
         return await this.#around(tool.name, input, () => this.#run(tool, input, controller))
       } finally {
@@ -76,6 +77,11 @@ export class ToolCalls {
   end(reason: VitrineError): void {
     this.#ended = reason
     for (const { controller } of this.#calls) controller.abort(reason)
+  }
+
+  #overloaded(): string {
+    const { limit, waiting } = this.#semaphore
+    return `Too many calls at once: ${limit} run and ${waiting} wait. Try again later.`
   }
 
   /** Settles with the tool or with the signal; does not wait for a tool that ignores the signal. */

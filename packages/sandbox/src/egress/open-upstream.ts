@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { Semaphore } from '@vitrine/protocol/primitives'
 import type { AllowList } from './allow-list.ts'
 import { type Dialed, dial } from './dial.ts'
 import type { RecordEgress } from './event.ts'
@@ -7,31 +8,12 @@ import { type ConnectTarget, recordOpened, recordRefused } from './record.ts'
 import { type Lookup, resolveTarget, shortReason } from './resolve.ts'
 import { showTarget, type Target } from './target.ts'
 
-/** Limits the number of concurrent connections. */
-export class ConnectionSemaphore {
-  readonly limit: number
-  #taken = 0
-
-  constructor(limit: number) {
-    this.limit = limit
-  }
-
-  /** Returns a function that releases the slot, or undefined if no slot is free. */
-  tryAcquire(): (() => void) | undefined {
-    if (this.#taken >= this.limit) return undefined
-    this.#taken += 1
-    return () => {
-      this.#taken -= 1
-    }
-  }
-}
-
 /** The state that all connections of one proxy share. */
 export interface EgressContext {
   readonly allow: AllowList
   readonly lookup: Lookup
   readonly record: RecordEgress
-  readonly semaphore: ConnectionSemaphore
+  readonly semaphore: Semaphore
   /** The open upstream sockets, which `close()` of the proxy destroys. */
   readonly upstreams: Set<Socket>
   readonly dialMs: number

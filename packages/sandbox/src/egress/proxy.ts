@@ -2,10 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { localOptions, parseAs } from '@vitrine/protocol/options'
+import { Semaphore } from '@vitrine/protocol/primitives'
 import { readAllowList } from './allow-list.ts'
 import type { RecordEgress } from './event.ts'
 import { exchangePlain, exchangeTunnel, type MalformedError, refuseMalformed, reject } from './exchange.ts'
-import { ConnectionSemaphore, type EgressContext } from './open-upstream.ts'
+import type { EgressContext } from './open-upstream.ts'
 import { ProxyClient } from './proxy-client.ts'
 import { type Lookup, lookupAll } from './resolve.ts'
 
@@ -54,7 +55,7 @@ export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
     allow: { has: (target) => list.has(target) },
     lookup: options.lookup ?? lookupAll,
     record: options.record,
-    semaphore: new ConnectionSemaphore(connections),
+    semaphore: new Semaphore(connections),
     upstreams: new Set(),
     dialMs,
     idleMs,
