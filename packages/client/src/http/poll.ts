@@ -1,4 +1,4 @@
-import { Backoff } from './backoff.ts'
+import { connectionBackoff } from './backoff.ts'
 import { isTransportFailure } from './failures.ts'
 import type { HttpClient } from './http-client.ts'
 
@@ -11,7 +11,7 @@ export async function poll<Result>(
   request: () => Promise<Result>,
   isFinal: (result: Result) => boolean,
 ): Promise<Result> {
-  const backoff = new Backoff()
+  const backoff = connectionBackoff()
   for (;;) {
     const began = performance.now()
     try {
@@ -32,7 +32,7 @@ export async function retryIdempotent<Result>(
   times: number,
   request: () => Promise<Result>,
 ): Promise<Result> {
-  const backoff = new Backoff()
+  const backoff = connectionBackoff()
   for (let attempt = 0; ; attempt += 1) {
     try {
       return await request()

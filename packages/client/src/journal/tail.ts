@@ -1,6 +1,6 @@
 import { isGap, type JournalItem, type TailOptions } from '@vitrine/protocol'
 import type { Query } from '../http/address.ts'
-import { Backoff } from '../http/backoff.ts'
+import { connectionBackoff } from '../http/backoff.ts'
 import { isTransient } from '../http/failures.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
@@ -63,7 +63,7 @@ class TailSource implements PullSource<JournalItem> {
   readonly #http: HttpClient
   readonly #plan: TailPlan
   readonly #closed = new AbortController()
-  readonly #backoff = new Backoff()
+  readonly #backoff = connectionBackoff()
   #after: string | undefined
   #seq = 0
   #opening: Promise<FrameReader> | undefined

@@ -5,6 +5,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
+import { Backoff } from '@vitrine/protocol/primitives'
 import type { Entry } from '../entry.ts'
 import type { JournalHead, StoreConnection } from '../stores/contract.ts'
 import { CommitPlan, type CommitRequest, workKey } from './plan.ts'
@@ -61,7 +62,7 @@ export class Committer {
   #running = false
   #lock: Promise<unknown> = Promise.resolve()
   #failing:
-    | { since: number; retryMs: number; error: VitrineError; timer: NodeJS.Timeout | undefined }
+    | { since: number; backoff: Backoff; error: VitrineError; timer: NodeJS.Timeout | undefined }
     | undefined
   #ended: VitrineError | undefined
 
@@ -244,10 +245,10 @@ export class Committer {
       pending.reject(error)
     }
     const first = this.#failing === undefined
-    const retryMs = this.#failing ? Math.min(this.#failing.retryMs * 2, lastRetryMs) : firstRetryMs
+    const backoff = this.#failing?.backoff ?? new Backoff(firstRetryMs, lastRetryMs)
     const since = this.#failing?.since ?? performance.now()
-    const timer = setTimeout(() => void this.#retry(), retryMs)
-    this.#failing = { since, retryMs, error, timer }
+    const timer = setTimeout(() => void this.#retry(), backoff.next())
+    this.#failing = { since, backoff, error, timer }
     if (first) this.#options.onHealth({ status: 'failing', error })
   }
 

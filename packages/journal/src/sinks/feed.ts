@@ -6,6 +6,7 @@ import {
   toVitrineError,
   type VitrineError,
 } from '@vitrine/protocol'
+import { Backoff } from '@vitrine/protocol/primitives'
 import type { Committer } from '../append/committer.ts'
 import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
@@ -163,7 +164,8 @@ export class SinkFeed {
       events,
       key: `${this.#source.connection.storeId}.${this.name}.${this.#read}-${scanned}`,
     }
-    for (let retryMs = firstRetryMs; ; retryMs = Math.min(retryMs * 2, lastRetryMs)) {
+    const backoff = new Backoff(firstRetryMs, lastRetryMs)
+    for (;;) {
       try {
         await this.#sink.write(batch, { signal: this.#writing.signal })
         this.#recovered()
@@ -172,6 +174,7 @@ export class SinkFeed {
         const error = toVitrineError(thrown, 'sink_rejected')
         this.#failed(error)
         if (signal.aborted) return
+        const retryMs = backoff.next()
         const requestedMs = error.details.retryAfterMs
         await this.#pause(
           typeof requestedMs === 'number' ? Math.min(Math.max(requestedMs, retryMs), lastRetryMs) : retryMs,

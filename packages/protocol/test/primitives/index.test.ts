@@ -3,6 +3,7 @@ import * as primitives from '../../src/primitives/index.ts'
 
 it('exports these values and no others', () => {
   expect(Object.keys(primitives).sort()).toEqual([
+    'Backoff',
     'Semaphore',
     'checkSandboxId',
     'decodePathText',

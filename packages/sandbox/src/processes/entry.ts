@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ProcessExit, type ProcessInfo, type SpawnOptions, toVitrineError } from '@vitrine/protocol'
+import { Backoff } from '@vitrine/protocol/primitives'
 import type { Launch } from '../machine/machine.ts'
 import { Viewers } from '../output/viewers.ts'
 import type { ProcessHost } from './process-host.ts'
@@ -121,17 +122,17 @@ export class ProcessEntry {
   }
 
   async #runUntilFinished(): Promise<ProcessExit> {
-    let backoff = firstBackoffMs
+    const backoff = new Backoff(firstBackoffMs, lastBackoffMs)
     for (;;) {
       const began = performance.now()
       const exit = await this.#current.exit
       this.#lastExit = exit
       if (!this.#willRestart(exit)) return this.#finish(exit)
-      if (performance.now() - began > healthyMs) backoff = firstBackoffMs
+      if (performance.now() - began > healthyMs) backoff.reset()
       this.#state = 'waiting'
       do {
-        await sleep(backoff, undefined, { signal: this.#cancelled.signal, ref: false }).catch(() => undefined)
-        backoff = Math.min(backoff * 2, lastBackoffMs)
+        const options = { signal: this.#cancelled.signal, ref: false }
+        await sleep(backoff.next(), undefined, options).catch(() => undefined)
         if (!this.#willRestart(exit)) return this.#finish(exit)
       } while (!(await this.#restart()))
     }
