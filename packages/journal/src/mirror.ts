@@ -1,4 +1,5 @@
 import { type JournalEvent, parseEvent, VitrineError } from '@vitrine/protocol'
+import { isWholeNumber } from '@vitrine/protocol/primitives'
 import { blobReferences } from './append/large-fields.ts'
 import type { BlobReference, CommitRequest, Placement } from './append/plan.ts'
 import { Entry } from './entry.ts'
@@ -43,10 +44,8 @@ function isHole({
   types,
 }: Extract<ExportedItem, { hole: unknown }>['hole']): boolean {
   return (
-    Number.isSafeInteger(from) &&
-    Number.isSafeInteger(to) &&
-    from >= 1 &&
-    to >= from &&
+    isWholeNumber(from, 1) &&
+    isWholeNumber(to, from) &&
     /^[0-9a-f]{64}$/.test(hash) &&
     typeof reason === 'string' &&
     Array.isArray(types) &&

@@ -1,4 +1,5 @@
 import { type BlobRef, VitrineError } from '@vitrine/protocol'
+import { isWholeNumber } from '@vitrine/protocol/primitives'
 import type { Committer } from '../append/committer.ts'
 import { refTo, toBlob } from '../append/large-fields.ts'
 import type { Redactor } from '../redact/redactor.ts'
@@ -102,13 +103,7 @@ export class Blobs {
     if (info === undefined)
       throw new VitrineError('blob_not_found', `There is no blob ${hash} in this store.`)
     const stop = end ?? info.bytes
-    if (
-      !Number.isInteger(start) ||
-      !Number.isInteger(stop) ||
-      start < 0 ||
-      stop < start ||
-      stop > info.bytes
-    ) {
+    if (!isWholeNumber(start) || !isWholeNumber(stop, start, info.bytes)) {
       throw new VitrineError(
         'range_invalid',
         `Expected a range within 0 and ${info.bytes}, got ${start} to ${stop}.`,
