@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { settledWithin } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { measurement } from '../measurement.ts'
 import { missingRow, openPeer, peerNames } from '../peers/peers.ts'
 import type { Row } from '../report.ts'

@@ -1,4 +1,4 @@
-import { settledWithin } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { killOrphans } from '@vitrine/sandbox'
 import type { HostSandbox } from './host-sandbox.ts'
 

@@ -1,5 +1,6 @@
 import type { SandboxSessions } from '@vitrine/agents'
-import { settledWithin, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 
 /** Time for sessions to end; then the machine ends together with their agents. */

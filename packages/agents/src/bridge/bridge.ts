@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Journal, JournalStream } from '@vitrine/journal'
-import {
-  type EventContext,
-  type EventInput,
-  isVitrineError,
-  newId,
-  settledWithin,
-  VitrineError,
-} from '@vitrine/protocol'
+import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import {
   type Envelope,

@@ -1,4 +1,5 @@
-import { type ProcessExit, settledWithin } from '@vitrine/protocol'
+import type { ProcessExit } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { type PipedProcess, processMark } from '@vitrine/sandbox'
 import type { StderrLines } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'

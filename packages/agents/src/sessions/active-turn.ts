@@ -1,4 +1,5 @@
-import { type EventContext, type JsonObject, settledWithin } from '@vitrine/protocol'
+import type { EventContext, JsonObject } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { textIn } from './fields.ts'
 
 const maxText = 2_000

@@ -16,11 +16,11 @@ import {
   type QuestionAnswer,
   type Session,
   type SessionInfo,
-  settledWithin,
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { Direction, Interpretation } from '../bridge/bridge.ts'

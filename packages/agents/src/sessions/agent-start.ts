@@ -1,4 +1,4 @@
-import { settledWithin } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import type { AgentInstance } from './agent-instance.ts'
 import { cancelled, cancelStartMs, withTimeLimit } from './limits.ts'
 

@@ -1,4 +1,5 @@
-import { settledWithin, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 
 /** Time limits for the start of an agent and for requests other than a prompt. */
 export const startMs = 120_000

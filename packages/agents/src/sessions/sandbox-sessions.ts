@@ -7,11 +7,10 @@ import {
   type OpenSessionOptions,
   type SessionInfo,
   type Sessions,
-  settledWithin,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
-import { sessionIdPattern } from '@vitrine/protocol/primitives'
+import { sessionIdPattern, settledWithin } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../tools/host-tool.ts'

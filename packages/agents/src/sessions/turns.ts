@@ -7,11 +7,11 @@ import {
   type Outcome,
   type PromptOptions,
   type PromptResult,
-  settledWithin,
   type TurnLimits,
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'

@@ -1,5 +1,5 @@
-import { type JsonObject, settledWithin, toVitrineError, VitrineError } from '@vitrine/protocol'
-import { Semaphore } from '@vitrine/protocol/primitives'
+import { type JsonObject, toVitrineError, VitrineError } from '@vitrine/protocol'
+import { Semaphore, settledWithin } from '@vitrine/protocol/primitives'
 import type { HostTool, OfferedTool } from './host-tool.ts'
 import type { ToolLimits } from './limits.ts'
 import { failedResult, type ToolResult, toolResult } from './result.ts'

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { settledWithin } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { signalCodes, takeSignals } from '../signals.ts'
 import type { RunningDaemon } from './start.ts'
 

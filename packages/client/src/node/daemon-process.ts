@@ -2,7 +2,8 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { settledWithin, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { connectionFailed } from '../http/failures.ts'
 
 const startMs = 30_000

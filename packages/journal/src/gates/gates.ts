@@ -1,5 +1,6 @@
-import { type JournalEvent, settledWithin, VitrineError } from '@vitrine/protocol'
+import { type JournalEvent, VitrineError } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
+import { settledWithin } from '@vitrine/protocol/primitives'
 
 /** `deny` may give a reason. An invalid answer, an error and a timeout count as `deny`. */
 export type GateAnswer = 'allow' | 'deny' | { readonly answer: 'allow' | 'deny'; readonly reason?: string }

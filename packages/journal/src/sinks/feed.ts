@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type EventFilter,
-  type JournalItem,
-  settledWithin,
-  toVitrineError,
-  type VitrineError,
-} from '@vitrine/protocol'
-import { Backoff } from '@vitrine/protocol/primitives'
+import { type EventFilter, type JournalItem, toVitrineError, type VitrineError } from '@vitrine/protocol'
+import { Backoff, settledWithin } from '@vitrine/protocol/primitives'
 import type { Committer } from '../append/committer.ts'
 import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'

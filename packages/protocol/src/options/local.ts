@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
-import { longestTimer } from '../time-limit.ts'
+import { longestTimer } from '../primitives/time-limit.ts'
 import { strict } from './strict.ts'
 import { flag, milliseconds, text, texts, textsByName, variables, whole } from './values.ts'
 

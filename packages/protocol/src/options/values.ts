@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { JsonObject } from '../json.ts'
+import { longestTimer } from '../primitives/time-limit.ts'
 import { wholeNumberWithin } from '../primitives/whole-number.ts'
-import { longestTimer } from '../time-limit.ts'
 
 /** A whole number within bounds. */
 export function whole(least = 0, most = Number.MAX_SAFE_INTEGER) {

@@ -15,6 +15,7 @@ it('exports these values and no others', () => {
     'requirePort',
     'requireWholeNumber',
     'sessionIdPattern',
+    'settledWithin',
     'systemErrorCode',
   ])
 })

@@ -1,7 +1,6 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { settledWithin } from '@vitrine/protocol'
-import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { settledWithin, systemErrorCode } from '@vitrine/protocol/primitives'
 import { addressRefusal } from './address.ts'
 import type { AllowList } from './allow-list.ts'
 import { readResolved } from './ip.ts'

@@ -1,12 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
-import {
-  type Capabilities,
-  isVitrineError,
-  settledWithin,
-  toVitrineError,
-  VitrineError,
-} from '@vitrine/protocol'
+import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
 import { Forwards } from '../ports/forwards.ts'

@@ -1,4 +1,4 @@
-import { settledWithin } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { checkWorkingDirectory, findProgram } from './find-program.ts'
 import { killMembers, send } from './kill-tree.ts'
 import type { Launch, Launched } from './machine.ts'

@@ -1,11 +1,5 @@
-import {
-  isVitrineError,
-  type Outcome,
-  type Process,
-  type ProcessExit,
-  settledWithin,
-  VitrineError,
-} from '@vitrine/protocol'
+import { isVitrineError, type Outcome, type Process, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { fitTokens } from './fit-tokens.ts'
 import type { PtyUpdate } from './pty-update.ts'
 import type { UnreadOutput } from './unread-output.ts'

@@ -1,6 +1,6 @@
 import { type FSWatcher, mkdirSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { settledWithin } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import type { TreeNode } from './node.ts'
 import { countNotice, onOverflow } from './overflow.ts'
 import type { ChangeRecorder } from './recorder.ts'

@@ -4,11 +4,11 @@ import {
   type LogChunk,
   type ProcessInfo,
   type SpawnOptions,
-  settledWithin,
   VitrineError,
 } from '@vitrine/protocol'
 import { execRequest, type processRoutes } from '@vitrine/protocol/http'
 import { parseAs } from '@vitrine/protocol/options'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'

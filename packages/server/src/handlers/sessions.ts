@@ -5,10 +5,10 @@ import {
   type OpenSessionOptions,
   type PermissionAnswer,
   readPages,
-  settledWithin,
   VitrineError,
 } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { transcriptView } from '@vitrine/views'
 import type { Daemon } from '../daemon/daemon.ts'
 import { jsonResponse } from '../responses/json.ts'

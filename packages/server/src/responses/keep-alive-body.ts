@@ -1,4 +1,4 @@
-import { settledWithin } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { securityHeaders } from '../guard/headers.ts'
 import { closingParts, discard } from '../http/body.ts'
 import { HttpResponse } from '../http/http-response.ts'

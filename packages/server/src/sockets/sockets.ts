@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { settledWithin, toProblem, VitrineError } from '@vitrine/protocol'
+import { toProblem, VitrineError } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import type { WebSocket, WebSocketServer } from 'ws'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'

@@ -1,4 +1,5 @@
-import { settledWithin, toProblem } from '@vitrine/protocol'
+import { toProblem } from '@vitrine/protocol'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { securityHeaders } from '../guard/headers.ts'
 import { closingParts } from '../http/body.ts'
 import { HttpResponse } from '../http/http-response.ts'

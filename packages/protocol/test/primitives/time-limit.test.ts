@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { settledWithin } from '../src/index.ts'
-import { longestTimer } from '../src/time-limit.ts'
+import { longestTimer, settledWithin } from '../../src/primitives/time-limit.ts'
 
 const never = new Promise<never>(() => undefined)
 
