@@ -1,13 +1,13 @@
 import type { Verdict } from '@vitrine/protocol'
 import type { CommandPolicy } from './command-policy.ts'
+import { argvOf, escapeInvisible, formatCommand } from './format.ts'
 import type { NestedCommands } from './nested/nested-commands.ts'
 import { matchBroadly } from './rules/match-broadly.ts'
 import { isProgram, matchStrictly } from './rules/match-strictly.ts'
 import type { SimpleCommand } from './shell/script.ts'
-import { knownText, mayBecomeFlag, shownText } from './shell/word.ts'
-import { argvOf, escapeInvisible, showCommand } from './show.ts'
-import { changesWhatRuns } from './variables.ts'
-import { readsElsewhere, writtenFiles } from './writes.ts'
+import { displayText, literalValue, mayBecomeFlag } from './shell/word.ts'
+import { isLoaderVariable } from './variables.ts'
+import { readsUnknownInput, writtenFiles } from './writes.ts'
 
 /** The judgement of one command of the text, or of one that such a command runs. */
 export interface JudgedPart {
@@ -25,13 +25,13 @@ export function judgeCommand(
   command: SimpleCommand,
   nested: NestedCommands,
 ): JudgedPart | undefined {
-  const { words, sure } = command
-  const shown = `"${showCommand(command)}"`
+  const { words, certain } = command
+  const quoted = `"${formatCommand(command)}"`
   const part = (verdict: Verdict, reason: string, rule?: string): JudgedPart => ({
     argv: argvOf(command),
     verdict,
     ...(rule !== undefined && { rule }),
-    reason: `${shown} ${reason}.`,
+    reason: `${quoted} ${reason}.`,
   })
   for (const certainty of ['yes', 'maybe'] as const) {
     for (const verdict of ['deny', 'ask'] as const) {
@@ -43,39 +43,55 @@ export function judgeCommand(
     }
   }
   const allowed = policy.allow.find((rule) => matchStrictly(rule, command))
-  const doubts = [...doubtsOf(command), ...(allowed ? [] : writeDoubts(command)), ...nested.doubts]
+  const uncertainties = [
+    ...findUncertainties(command),
+    ...(allowed ? [] : writeUncertainties(command)),
+    ...nested.uncertainties,
+  ]
   const [program] = words
-  if (!program && doubts.length === 0) return undefined
-  const about = policy.allow.some((rule) => program && isProgram(rule, program))
-  const refused = policy.otherwise === 'deny' && sure && !about && program && knownText(program) !== undefined
-  if (doubts.length > 0 && !(refused && !nested.transparent))
-    return part('ask', `is not certain: ${doubts.join('; ')}`)
+  if (!program && uncertainties.length === 0) return undefined
+  const hasAllowRule = policy.allow.some((rule) => program && isProgram(rule, program))
+  // Such a command is denied whatever is uncertain about it: no allow rule could match, so asking would be pointless.
+  const deniedByDefault =
+    policy.otherwise === 'deny' &&
+    certain &&
+    !hasAllowRule &&
+    program &&
+    literalValue(program) !== undefined &&
+    !nested.onlyRunsNested
+  if (uncertainties.length > 0 && !deniedByDefault)
+    return part('ask', `cannot be judged with certainty: ${uncertainties.join('; ')}`)
   if (allowed) return part('allow', `matches the allow rule ${JSON.stringify(allowed.text)}`, allowed.text)
-  if (nested.transparent) return part('allow', 'only runs another command, which is judged separately')
-  const otherwise = policy.otherwise === 'deny' && !sure ? 'ask' : policy.otherwise
-  return part(otherwise, `matches no rule, and the policy is to ${otherwise} then`)
+  if (nested.onlyRunsNested) return part('allow', 'only runs another command, which is judged separately')
+  if (policy.otherwise === 'deny' && !certain)
+    return part(
+      'ask',
+      'matches no rule, and it follows text that cannot be parsed, so it may not be a command',
+    )
+  return part(policy.otherwise, `matches no rule, and the policy's default is ${policy.otherwise}`)
 }
 
-function doubtsOf({ words, assignments, redirections }: SimpleCommand): string[] {
+function findUncertainties({ words, assignments, redirections }: SimpleCommand): string[] {
   const [program, ...args] = words
-  const doubts: string[] = []
-  if (program && !knownText(program)) {
-    doubts.push(
-      `which program ${escapeInvisible(shownText(program)) || 'an empty name'} is will only be known when it runs`,
-    )
+  const uncertainties: string[] = []
+  if (program) {
+    const name = literalValue(program)
+    if (name === undefined)
+      uncertainties.push(`the program ${escapeInvisible(displayText(program))} is known only at run time`)
+    else if (name === '') uncertainties.push('the name of its program is empty')
   }
   for (const word of args.filter(mayBecomeFlag)) {
-    doubts.push(`${escapeInvisible(shownText(word))} may become a flag or other arguments`)
+    uncertainties.push(`${escapeInvisible(displayText(word))} may become a flag or other arguments`)
   }
-  for (const { name } of assignments.filter((assignment) => changesWhatRuns(assignment.name))) {
-    doubts.push(`${escapeInvisible(name)} changes what programs run or load`)
+  for (const { name } of assignments.filter((assignment) => isLoaderVariable(assignment.name))) {
+    uncertainties.push(`${escapeInvisible(name)} changes which program runs or what it loads`)
   }
-  for (const { target } of redirections.filter(readsElsewhere)) {
-    doubts.push(`what it reads from ${escapeInvisible(shownText(target))} is not known`)
+  for (const { target } of redirections.filter(readsUnknownInput)) {
+    uncertainties.push(`the content that it reads from ${escapeInvisible(displayText(target))} is not known`)
   }
-  return doubts
+  return uncertainties
 }
 
-function writeDoubts({ redirections }: SimpleCommand): string[] {
-  return writtenFiles(redirections).map((file) => `it writes to ${escapeInvisible(shownText(file))}`)
+function writeUncertainties({ redirections }: SimpleCommand): string[] {
+  return writtenFiles(redirections).map((file) => `it writes to ${escapeInvisible(displayText(file))}`)
 }

@@ -1,5 +1,6 @@
 import type { Command, Verdict } from '@vitrine/protocol'
 import { assertCompiled, type CommandPolicy } from './command-policy.ts'
+import { argvOf, formatCommand, formatWords } from './format.ts'
 import { type JudgedPart, judgeCommand } from './judge-command.ts'
 import { findNestedCommands } from './nested/find-nested-commands.ts'
 import { type NestedCommands, nestedCommand } from './nested/nested-commands.ts'
@@ -9,7 +10,6 @@ import { maxDepth } from './shell/parser-state.ts'
 import type { Script, SimpleCommand } from './shell/script.ts'
 import { literal } from './shell/word.ts'
 import { textReader } from './shell-prefix.ts'
-import { argvOf, formatWords, showCommand } from './show.ts'
 
 export interface Judgement {
   readonly verdict: Verdict
@@ -23,7 +23,7 @@ const scriptDepth = 5
 
 interface Findings {
   readonly parts: JudgedPart[]
-  readonly doubts: string[]
+  readonly uncertainties: string[]
 }
 
 /**
@@ -38,7 +38,7 @@ export function judge(
   shell?: string | readonly string[],
 ): Judgement {
   assertCompiled(policy)
-  const found: Findings = { parts: [], doubts: [] }
+  const found: Findings = { parts: [], uncertainties: [] }
   if (typeof command === 'string') judgeText(policy, command, found, shell)
   else judgeArgv(policy, command, found)
   return summary(found)
@@ -51,7 +51,7 @@ function judgeText(
   shell?: string | readonly string[],
 ): void {
   const reader = textReader(shell)
-  if (reader.kind !== 'certain') found.doubts.push(reader.reason)
+  if (reader.kind !== 'certain') found.uncertainties.push(reader.reason)
   if (reader.kind !== 'unreadable') judgeScript(policy, parseShell(text, reader.dialect), found, 0)
 }
 
@@ -59,11 +59,16 @@ function judgeText(
 function judgeArgv(policy: CommandPolicy, argv: readonly string[], found: Findings): void {
   const [program = ''] = argv
   const last = argv.at(-1)
-  if (program === '') found.doubts.push('it names no program')
-  else if (argv.some((word) => word.includes('\0'))) found.doubts.push('it contains a NUL character')
-  else if (isTooLong(argv.join(' '))) found.doubts.push(`it is longer than ${maxCommandBytes} bytes`)
+  if (program === '') found.uncertainties.push('it names no program')
+  else if (argv.some((word) => word.includes('\0'))) found.uncertainties.push('it contains a NUL character')
+  else if (isTooLong(argv.join(' '))) found.uncertainties.push(`it is longer than ${maxCommandBytes} bytes`)
   else {
-    const command: SimpleCommand = { words: argv.map(literal), assignments: [], redirections: [], sure: true }
+    const command: SimpleCommand = {
+      words: argv.map(literal),
+      assignments: [],
+      redirections: [],
+      certain: true,
+    }
     const reader = textReader(argv.slice(0, -1))
     if (reader.kind !== 'certain' || last === undefined) {
       judgeWithNested(policy, command, found, 0)
@@ -71,8 +76,8 @@ function judgeArgv(policy: CommandPolicy, argv: readonly string[], found: Findin
     }
     const shell = judgeCommand(policy, command, {
       ...findNestedCommands(command),
-      doubts: [],
-      transparent: true,
+      uncertainties: [],
+      onlyRunsNested: true,
     })
     if (shell) found.parts.push(shell)
     judgeScript(policy, parseShell(last, reader.dialect), found, 0)
@@ -80,7 +85,7 @@ function judgeArgv(policy: CommandPolicy, argv: readonly string[], found: Findin
 }
 
 function judgeScript(policy: CommandPolicy, script: Script, found: Findings, depth: number): void {
-  found.doubts.push(...script.doubts)
+  found.uncertainties.push(...script.uncertainties)
   for (const command of script.commands) judgeWithNested(policy, command, found, depth)
 }
 
@@ -92,7 +97,7 @@ function judgeWithNested(
   depth: number,
 ): void {
   if (depth > maxDepth) {
-    found.doubts.push(`it is nested more than ${maxDepth} deep`)
+    found.uncertainties.push(`it is nested more than ${maxDepth} deep`)
     return
   }
   const nested = findNestedCommands(command)
@@ -116,24 +121,24 @@ function judgeGuesses(
     const guess = nestedCommand(command, words)
     const rule = policy.deny.find((candidate) => matchBroadly(candidate, guess) === 'yes')
     if (!rule) continue
-    const reason = `"${showCommand(command)}" may run "${formatWords(words)}", which matches the deny rule ${JSON.stringify(rule.text)}.`
+    const reason = `"${formatCommand(command)}" may run "${formatWords(words)}", which matches the deny rule ${JSON.stringify(rule.text)}.`
     found.parts.push({ argv: argvOf(guess), verdict: 'deny', rule: rule.text, reason })
   }
 }
 
-function summary({ parts, doubts }: Findings): Judgement {
+function summary({ parts, uncertainties }: Findings): Judgement {
   const verdict = parts.reduce<Verdict>(
     (worst, part) => stricter(worst, part.verdict),
-    doubts.length > 0 ? 'ask' : 'allow',
+    uncertainties.length > 0 ? 'ask' : 'allow',
   )
   const deciding =
     verdict === 'allow' && parts.length > 1 ? undefined : parts.find((part) => part.verdict === verdict)
   if (deciding) return { verdict, parts, reason: deciding.reason }
-  if (doubts.length > 0)
+  if (uncertainties.length > 0)
     return {
       verdict,
       parts,
-      reason: `The command cannot be judged with certainty: ${[...new Set(doubts)].join('; ')}.`,
+      reason: `The command cannot be judged with certainty: ${[...new Set(uncertainties)].join('; ')}.`,
     }
   return { verdict, parts, reason: parts.length > 0 ? 'Every part of it is allowed.' : 'It runs nothing.' }
 }

@@ -5,7 +5,7 @@ import type { Dialect } from './shell/parser-state.ts'
 /** Whether and how the text of a command can be parsed. */
 export type TextReader =
   | { readonly kind: 'certain'; readonly dialect: Dialect }
-  | { readonly kind: 'doubted'; readonly dialect: Dialect; readonly reason: string }
+  | { readonly kind: 'uncertain'; readonly dialect: Dialect; readonly reason: string }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 /** Determines the dialect of a command string by its shell. A shell's name alone means the shell with `-c`. */
@@ -21,11 +21,11 @@ export function textReader(shell: string | readonly string[] = 'sh'): TextReader
   }
   const dialect = dialectOf(name)
   if (dialect === undefined)
-    return { kind: 'doubted', dialect: 'posix', reason: `${name} has its own syntax` }
+    return { kind: 'uncertain', dialect: 'posix', reason: `${name} has its own syntax` }
   if (!isInstalled(program))
-    return { kind: 'doubted', dialect, reason: `${program} may not be the shell it is named after` }
+    return { kind: 'uncertain', dialect, reason: `${program} may not be the shell it is named after` }
   if (flags.at(-1)?.match(/^-[a-z]*c$/) && flags.every(isHarmless)) return { kind: 'certain', dialect }
-  return { kind: 'doubted', dialect, reason: `the flags of ${name} may change how a command string is read` }
+  return { kind: 'uncertain', dialect, reason: `the flags of ${name} may change how a command string is read` }
 }
 
 function isHarmless(flag: string, index: number, flags: readonly string[]): boolean {

@@ -21,6 +21,7 @@ const harmless = new Set([
   'PYTHONUTF8',
 ])
 
-export function changesWhatRuns(name: string): boolean {
+/** Whether a variable changes which program runs or what it loads. */
+export function isLoaderVariable(name: string): boolean {
   return !harmless.has(name) && loaders.some((loader) => loader.test(name))
 }

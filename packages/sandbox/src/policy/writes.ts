@@ -1,5 +1,5 @@
 import type { Redirection } from './shell/script.ts'
-import { knownText, type Word } from './shell/word.ts'
+import { literalValue, type Word } from './shell/word.ts'
 
 const streams = new Set(['/dev/null', '/dev/stdout', '/dev/stderr'])
 
@@ -11,7 +11,7 @@ export function writtenFiles(redirections: readonly Redirection[]): readonly Wor
 function writes({ operator, target }: Redirection): boolean {
   if (operator === '<>') return true
   if (!operator.includes('>')) return false
-  const text = knownText(target)
+  const text = literalValue(target)
   if (text === undefined) return true
   if (operator === '>&' && /^([0-9]+-?|-)$/.test(text)) return false
   return !streams.has(text)
@@ -21,8 +21,8 @@ function writes({ operator, target }: Redirection): boolean {
  * Whether a redirection reads from an unknown file or a network connection (`/dev/tcp`). Reading a known file is
  * harmless, since the program could read it itself.
  */
-export function readsElsewhere({ operator, target }: Redirection): boolean {
+export function readsUnknownInput({ operator, target }: Redirection): boolean {
   if (operator !== '<' && operator !== '<&') return false
-  const text = knownText(target)
+  const text = literalValue(target)
   return text === undefined || /\/dev\/(tcp|udp)\//.test(text)
 }

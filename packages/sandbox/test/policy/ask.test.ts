@@ -3,7 +3,7 @@ import { commandPolicy } from '../../src/policy/command-policy.ts'
 import { judge } from '../../src/policy/judge.ts'
 import { verdict } from './verdicts.ts'
 
-describe('an uncertain command', () => {
+describe('a command that cannot be judged with certainty', () => {
   it.each([
     'echo $(date)',
     'echo `date`',
@@ -143,7 +143,7 @@ describe('a judgement', () => {
         {
           argv: ['rm', '-rf', '/'],
           verdict: 'ask',
-          reason: '"rm -rf /" matches no rule, and the policy is to ask then.',
+          reason: '"rm -rf /" matches no rule, and the policy\'s default is ask.',
         },
       ],
       reason: '"sudo rm -rf /" matches the deny rule "sudo *".',
@@ -158,6 +158,23 @@ describe('a judgement', () => {
     expect(judge(policy, ['sudo', 'a b', '\x1b[2J\u202e']).reason).toBe(
       `"sudo 'a b' '\\u{1b}[2J\\u{202e}'" matches the deny rule "sudo *".`,
     )
+  })
+
+  it.each([
+    ['characters of two units', '😀'.repeat(300), '😀'.repeat(194)],
+    ['escaped characters', '\u202e'.repeat(300), '\\u{202e}'.repeat(25).slice(0, 194)],
+  ])('a reason is cut to 200 characters after escaping, with %s', (_, text, kept) => {
+    const policy = commandPolicy({ deny: ['sudo *'] })
+    const { reason } = judge(policy, `sudo ${text}`)
+    expect(reason).toBe(`"sudo '${kept}…" matches the deny rule "sudo *".`)
+    expect(reason.isWellFormed()).toBe(true)
+  })
+
+  it.each([
+    ["'' x", `"'' x" cannot be judged with certainty: the name of its program is empty.`],
+    ['"$X" y', '"$X y" cannot be judged with certainty: the program $X is known only at run time.'],
+  ])('the reason for %s says what is uncertain about the program', (text, reason) => {
+    expect(judge(commandPolicy(), text).reason).toBe(reason)
   })
 
   it('reports the part that could not be parsed', () => {

@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { commandPolicy } from '../../src/policy/command-policy.ts'
 import { judge } from '../../src/policy/judge.ts'
 import { parseShell } from '../../src/policy/shell/parse.ts'
-import { knownText } from '../../src/policy/shell/word.ts'
+import { literalValue } from '../../src/policy/shell/word.ts'
 import { quotedWord, repeatable, soup } from './scripts.ts'
 
 describe('reading a shell text', () => {
   it('parses an argv back from any way of quoting it', () => {
     fc.assert(
       fc.property(fc.array(quotedWord, { minLength: 1, maxLength: 5 }), (words) => {
-        const { commands, doubts } = parseShell(words.map(({ written }) => written).join(' '))
-        expect(doubts).toEqual([])
-        expect(commands.map((command) => command.words.map(knownText))).toEqual([
+        const { commands, uncertainties } = parseShell(words.map(({ written }) => written).join(' '))
+        expect(uncertainties).toEqual([])
+        expect(commands.map((command) => command.words.map(literalValue))).toEqual([
           words.map(({ value }) => value),
         ])
       }),

@@ -1,15 +1,15 @@
 import type { SimpleCommand } from '../shell/script.ts'
-import { knownText, shownText, type Word } from '../shell/word.ts'
-import { changesWhatRuns } from '../variables.ts'
+import { displayText, literalValue, type Word } from '../shell/word.ts'
+import { isLoaderVariable } from '../variables.ts'
 import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
-const alwaysDoubted = new Map([
+const alwaysUncertain = new Map([
   ['.', 'it runs a script whose content is not known'],
   ['source', 'it runs a script whose content is not known'],
-  ['[[', 'it may calculate, which may run commands'],
-  ['let', 'it calculates, which may run commands'],
-  ['declare', 'it may calculate, which may run commands'],
-  ['typeset', 'it may calculate, which may run commands'],
+  ['[[', 'it may evaluate arithmetic, which may run commands'],
+  ['let', 'it evaluates arithmetic, which may run commands'],
+  ['declare', 'it may evaluate arithmetic, which may run commands'],
+  ['typeset', 'it may evaluate arithmetic, which may run commands'],
   ['alias', 'it changes what a name runs'],
   ['hash', 'it changes what a name runs'],
   ['enable', 'it changes what a name runs'],
@@ -36,39 +36,39 @@ const setsVariables = new Set([
 /** Finds the commands that a shell builtin runs or affects; undefined if the program is not such a builtin. */
 export function nestedInBuiltin(program: string, { words }: SimpleCommand): NestedCommands | undefined {
   const args = words.slice(1)
-  const reason = alwaysDoubted.get(program)
-  if (reason !== undefined) return { ...noNestedCommands, doubts: [reason] }
+  const reason = alwaysUncertain.get(program)
+  if (reason !== undefined) return { ...noNestedCommands, uncertainties: [reason] }
   if (program === 'eval') return script('it runs a string as a command', args)
   if (program === 'trap') return script('it sets a command to run later', args.slice(0, 1))
   if (program === 'set')
-    return doubtIf(!args.every(isHarmlessSetting), 'it changes how the shell reads what follows')
+    return uncertainIf(!args.every(isHarmlessSetting), 'it changes how the shell reads what follows')
   if (program === 'printf' || program === 'test' || program === '[') {
-    return doubtIf(
-      args.some((word) => shownText(word).startsWith('-v')),
-      'it may calculate, which may run commands',
+    return uncertainIf(
+      args.some((word) => displayText(word).startsWith('-v')),
+      'it may evaluate arithmetic, which may run commands',
     )
   }
   if (!setsVariables.has(program)) return undefined
-  return doubtIf(!args.every(isHarmlessName), 'it may set a variable that changes what runs')
+  return uncertainIf(!args.every(isHarmlessName), 'it may set a variable that changes what runs')
 }
 
-function doubtIf(doubted: boolean, reason: string): NestedCommands {
-  return doubted ? { ...noNestedCommands, doubts: [reason] } : noNestedCommands
+function uncertainIf(uncertain: boolean, reason: string): NestedCommands {
+  return uncertain ? { ...noNestedCommands, uncertainties: [reason] } : noNestedCommands
 }
 
-function script(doubt: string, words: readonly Word[]): NestedCommands {
-  const text = words.map((word) => knownText(word) ?? shownText(word)).join(' ')
-  return { ...noNestedCommands, doubts: [doubt], scripts: [{ text, dialect: 'posix' }] }
+function script(reason: string, words: readonly Word[]): NestedCommands {
+  const text = words.map((word) => literalValue(word) ?? displayText(word)).join(' ')
+  return { ...noNestedCommands, uncertainties: [reason], scripts: [{ text, dialect: 'posix' }] }
 }
 
 function isHarmlessSetting(word: Word): boolean {
-  return /^([-+][efux]*o?|pipefail|errexit|nounset|xtrace|noglob)$/.test(knownText(word) ?? '?')
+  return /^([-+][efux]*o?|pipefail|errexit|nounset|xtrace|noglob)$/.test(literalValue(word) ?? '?')
 }
 
 function isHarmlessName(word: Word): boolean {
-  const text = shownText(word)
-  if (knownText(word) !== undefined && /^(-[A-Za-z]+|[0-9.]+|%.*|:?[A-Za-z]*:?)$/.test(text))
-    return !changesWhatRuns(text)
+  const text = displayText(word)
+  if (literalValue(word) !== undefined && /^(-[A-Za-z]+|[0-9.]+|%.*|:?[A-Za-z]*:?)$/.test(text))
+    return !isLoaderVariable(text)
   const [, name] = /^([A-Za-z_]\w*)(=|$)/s.exec(text) ?? []
-  return name !== undefined && !changesWhatRuns(name)
+  return name !== undefined && !isLoaderVariable(name)
 }

@@ -1,5 +1,5 @@
 import type { SimpleCommand } from '../shell/script.ts'
-import { knownText, type Word } from '../shell/word.ts'
+import { literalValue, type Word } from '../shell/word.ts'
 import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
 /** Checks awk and sed, whose programs can run commands and write files; undefined for other programs. */
@@ -8,25 +8,25 @@ export function nestedInEditingProgram(
   { words }: SimpleCommand,
 ): NestedCommands | undefined {
   const args = words.slice(1)
-  if (/^[gmn]?awk$/.test(program)) return doubtUnless(args.every(isHarmlessAwk))
-  if (/^g?sed$/.test(program)) return doubtUnless(isHarmlessSed(args))
+  if (/^[gmn]?awk$/.test(program)) return uncertainUnless(args.every(isHarmlessAwk))
+  if (/^g?sed$/.test(program)) return uncertainUnless(isHarmlessSed(args))
   return undefined
 }
 
-function doubtUnless(harmless: boolean): NestedCommands {
+function uncertainUnless(harmless: boolean): NestedCommands {
   return harmless
     ? noNestedCommands
-    : { ...noNestedCommands, doubts: ['its program may run commands or write files'] }
+    : { ...noNestedCommands, uncertainties: ['its program may run commands or write files'] }
 }
 
 function isHarmlessAwk(word: Word): boolean {
-  const text = knownText(word)
+  const text = literalValue(word)
   return text !== undefined && !/system|getline|[|>@]|^-[fiElD]|^--/.test(text)
 }
 
 /** Recognises only the common forms: `1,20p` and `s/a/b/g`, alone or each after its own `-e`. */
 function isHarmlessSed(args: readonly Word[]): boolean {
-  const texts = args.map((word) => knownText(word))
+  const texts = args.map((word) => literalValue(word))
   const flags = texts.filter((text) => text?.startsWith('-'))
   if (!flags.every((flag) => /^-([nErsuz]+|[nEr]*e|i[.\w]*|-quiet|-silent|-in-place)$/.test(flag ?? '')))
     return false

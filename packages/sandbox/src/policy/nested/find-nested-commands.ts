@@ -1,6 +1,6 @@
 import { baseName, isInstalled } from '../rules/pattern.ts'
 import type { SimpleCommand } from '../shell/script.ts'
-import { knownText } from '../shell/word.ts'
+import { literalValue } from '../shell/word.ts'
 import { nestedInBuiltin } from './builtins.ts'
 import { nestedInEditingProgram } from './editing-programs.ts'
 import { nestedInFind } from './find.ts'
@@ -12,13 +12,13 @@ import { nestedInWrapper } from './wrappers.ts'
 
 export function findNestedCommands(command: SimpleCommand): NestedCommands {
   const [first] = command.words
-  const text = first && knownText(first)
+  const text = first && literalValue(first)
   if (text === undefined) return noNestedCommands
   const program = baseName(text).toLowerCase()
   const wrapper = wrappers.get(program)
   if (wrapper) {
     const nested = nestedInWrapper(wrapper, command)
-    return { ...nested, transparent: nested.transparent && isInstalled(text) }
+    return { ...nested, onlyRunsNested: nested.onlyRunsNested && isInstalled(text) }
   }
   if (isShell(program)) return nestedInShell(program, command)
   if (program === 'find') return nestedInFind(command)
@@ -33,12 +33,12 @@ export function findNestedCommands(command: SimpleCommand): NestedCommands {
 
 function nestedInLauncher({ words }: SimpleCommand): NestedCommands {
   const scripts = words.flatMap((word) => {
-    const text = knownText(word)
+    const text = literalValue(word)
     return text?.includes(' ') ? [{ text, dialect: 'posix' as const }] : []
   })
   return {
     ...noNestedCommands,
-    doubts: ['it runs another command in its own way'],
+    uncertainties: ['it runs another command in its own way'],
     guesses: guessesOf(words),
     scripts,
   }

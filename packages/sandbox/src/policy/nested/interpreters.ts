@@ -1,6 +1,6 @@
 import { isFlag, longName } from '../rules/flags.ts'
 import type { SimpleCommand } from '../shell/script.ts'
-import { knownText, type Word } from '../shell/word.ts'
+import { literalValue, type Word } from '../shell/word.ts'
 import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
 interface Interpreter {
@@ -60,19 +60,19 @@ export function nestedInInterpreter(program: string, { words }: SimpleCommand): 
   if (!known) return undefined
   let afterFlag = false
   for (const word of words.slice(1)) {
-    const text = knownText(word)
+    const text = literalValue(word)
     if (text === undefined) continue
     if (isCode(known, text))
-      return { ...noNestedCommands, doubts: [`it runs code or commands given by ${text}`] }
+      return { ...noNestedCommands, uncertainties: [`it runs code or commands given by ${text}`] }
     // A script or subcommand ends the search, but a word after a flag may be the flag's value.
     if (!isFlag(text) && !afterFlag && text !== '-') return noNestedCommands
     afterFlag = isFlag(text)
   }
   if (words.length === 2 && words.every((word, index) => index === 0 || onlyPrintsInfo(program, word)))
     return noNestedCommands
-  if (!known.readsInput || words.slice(1).some((word) => !isFlag(knownText(word) ?? '-?')))
+  if (!known.readsInput || words.slice(1).some((word) => !isFlag(literalValue(word) ?? '-?')))
     return noNestedCommands
-  return { ...noNestedCommands, doubts: ['it runs what it reads from its input'] }
+  return { ...noNestedCommands, uncertainties: ['it runs what it reads from its input'] }
 }
 
 function isCode({ letters, longs, words }: Interpreter, text: string): boolean {
@@ -83,7 +83,7 @@ function isCode({ letters, longs, words }: Interpreter, text: string): boolean {
 }
 
 function onlyPrintsInfo(program: string, word: Word): boolean {
-  const text = knownText(word) ?? ''
+  const text = literalValue(word) ?? ''
   // With -v, Python is verbose and then runs its stdin.
   return (
     text === '--version' || text === '--help' || text === '-V' || (text === '-v' && !program.startsWith('py'))

@@ -5,21 +5,21 @@ import type { Word } from '../shell/word.ts'
 /** The commands that a command runs itself, as far as its words show. */
 export interface NestedCommands {
   /** Reasons why the command may run something that is not listed here. */
-  readonly doubts: readonly string[]
+  readonly uncertainties: readonly string[]
   readonly commands: readonly SimpleCommand[]
   readonly scripts: readonly { readonly text: string; readonly dialect: Dialect }[]
   /** Candidates for the words of the nested command, if its start is not certain. */
   readonly guesses: readonly (readonly Word[])[]
   /** The command only runs the nested command and does nothing else. */
-  readonly transparent: boolean
+  readonly onlyRunsNested: boolean
 }
 
 export const noNestedCommands: NestedCommands = {
-  doubts: [],
+  uncertainties: [],
   commands: [],
   scripts: [],
   guesses: [],
-  transparent: false,
+  onlyRunsNested: false,
 }
 
 const maxGuesses = 64
@@ -34,9 +34,9 @@ export function guessesOf(words: readonly Word[]): readonly (readonly Word[])[] 
 
 /** Builds a nested command. It inherits the here-documents of its wrapper, since it reads the same stdin. */
 export function nestedCommand(
-  { redirections, sure }: SimpleCommand,
+  { redirections, certain }: SimpleCommand,
   words: readonly Word[],
   assignments: readonly Assignment[] = [],
 ): SimpleCommand {
-  return { words, assignments, redirections: redirections.filter(({ body }) => body !== undefined), sure }
+  return { words, assignments, redirections: redirections.filter(({ body }) => body !== undefined), certain }
 }

@@ -1,6 +1,6 @@
 import type { Dialect } from '../shell/parser-state.ts'
 import type { SimpleCommand } from '../shell/script.ts'
-import { knownText, shownText, type Word } from '../shell/word.ts'
+import { displayText, literalValue, type Word } from '../shell/word.ts'
 import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
 /** Shells whose language the parser handles with certainty. */
@@ -22,20 +22,24 @@ export function isShell(program: string): boolean {
   return dialects.has(program) || similarShells.has(program)
 }
 
-/** A nested shell is always doubted, but its script is judged as well. */
+/** A nested shell is always uncertain, but its script is judged as well. */
 export function nestedInShell(program: string, { words, redirections }: SimpleCommand): NestedCommands {
   const dialect = dialects.get(program) ?? 'posix'
   const { code, file } = passShellFlags(words)
   if (code) {
-    const doubts = ['it runs a string in another shell']
-    return { ...noNestedCommands, doubts, scripts: [{ text: knownText(code) ?? shownText(code), dialect }] }
+    const uncertainties = ['it runs a string in another shell']
+    return {
+      ...noNestedCommands,
+      uncertainties,
+      scripts: [{ text: literalValue(code) ?? displayText(code), dialect }],
+    }
   }
-  if (file) return { ...noNestedCommands, doubts: ['it runs a script whose content is not known'] }
+  if (file) return { ...noNestedCommands, uncertainties: ['it runs a script whose content is not known'] }
   const scripts = redirections.flatMap(({ operator, target, body }) => {
-    const text = operator === '<<<' ? shownText(target) : body
+    const text = operator === '<<<' ? displayText(target) : body
     return text === undefined ? [] : [{ text, dialect }]
   })
-  return { ...noNestedCommands, doubts: ['it runs what it reads from its input'], scripts }
+  return { ...noNestedCommands, uncertainties: ['it runs what it reads from its input'], scripts }
 }
 
 function passShellFlags(words: readonly Word[]): { readonly code?: Word; readonly file?: Word } {
@@ -43,7 +47,7 @@ function passShellFlags(words: readonly Word[]): { readonly code?: Word; readonl
   for (let at = 1; at < words.length; at += 1) {
     const word = words[at]
     if (!word) break
-    const text = knownText(word) ?? shownText(word)
+    const text = literalValue(word) ?? displayText(word)
     if (text === '--' || text === '-') {
       const next = words[at + 1]
       return next ? (takesCode ? { code: next } : { file: next }) : {}

@@ -1,9 +1,9 @@
 import type { Assignment, SimpleCommand } from '../shell/script.ts'
-import { type HolePiece, knownText, mayBecomeFlag, type Word } from '../shell/word.ts'
+import { type HolePiece, literalValue, mayBecomeFlag, type Word } from '../shell/word.ts'
 import { guessesOf, type NestedCommands, nestedCommand, noNestedCommands } from './nested-commands.ts'
 import type { Wrapper } from './wrapper-table.ts'
 
-const addedArguments: HolePiece = { kind: 'hole', cause: 'substitution', shown: '…', yields: 'fields' }
+const addedArguments: HolePiece = { kind: 'hole', cause: 'substitution', written: '…', yields: 'fields' }
 
 /** Finds the command that a wrapper runs by parsing the wrapper's flags. An unknown flag leaves guesses. */
 export function nestedInWrapper(wrapper: Wrapper, command: SimpleCommand): NestedCommands {
@@ -14,8 +14,8 @@ export function nestedInWrapper(wrapper: Wrapper, command: SimpleCommand): Neste
   let at = start === undefined ? words.length : start + wrapper.operands
   const skipped = start === undefined ? [] : words.slice(start, at)
   if (start === undefined || skipped.some(mayBecomeFlag)) {
-    const doubts = [...feeds, 'its flags leave open which command it runs']
-    return { ...noNestedCommands, doubts, guesses: guessesOf(words) }
+    const uncertainties = [...feeds, 'its flags do not show which command it runs']
+    return { ...noNestedCommands, uncertainties, guesses: guessesOf(words) }
   }
   const assignments: Assignment[] = []
   for (let word = words[at]; wrapper.assigns && word; word = words[at]) {
@@ -25,13 +25,13 @@ export function nestedInWrapper(wrapper: Wrapper, command: SimpleCommand): Neste
     at += 1
   }
   const rest = words.slice(at)
-  if (rest.length === 0) return { ...noNestedCommands, doubts: feeds }
+  if (rest.length === 0) return { ...noNestedCommands, uncertainties: feeds }
   const all = wrapper.effect === 'feeds' ? [...rest, { pieces: [addedArguments] }] : rest
   return {
     ...noNestedCommands,
-    doubts: feeds,
+    uncertainties: feeds,
     commands: [nestedCommand(command, all, assignments)],
-    transparent: wrapper.effect === 'only-runs',
+    onlyRunsNested: wrapper.effect === 'only-runs',
   }
 }
 
@@ -39,7 +39,7 @@ export function nestedInWrapper(wrapper: Wrapper, command: SimpleCommand): Neste
 function passFlags(wrapper: Wrapper, words: readonly Word[]): number | 'idle' | undefined {
   let at = 1
   for (let word = words[at]; word; word = words[at]) {
-    const text = knownText(word)
+    const text = literalValue(word)
     if (text === undefined) return mayBecomeFlag(word) ? undefined : at
     if (text === '--') return at + 1
     if (text === '-' || !text.startsWith('-')) return text === '-' && wrapper.assigns ? at + 1 : at

@@ -1,4 +1,4 @@
-import { knownText, literal, mayBecomeFlag, shownText, type Word } from '../shell/word.ts'
+import { displayText, literal, literalValue, mayBecomeFlag, type Word } from '../shell/word.ts'
 import { isFlag, lettersOf, longName } from './flags.ts'
 
 export interface Operand {
@@ -28,14 +28,14 @@ export function sortArguments(program: string, words: readonly Word[]): Argument
   let afterFlag = false
   let ended = false
   for (const word of words) {
-    const text = knownText(word)
+    const text = literalValue(word)
     if (mayBecomeFlag(word)) openFlags = true
     if (text === '--' && !ended) {
       ended = true
       afterFlag = false
       continue
     }
-    const written = text ?? shownText(word)
+    const written = text ?? displayText(word)
     if (!isFlag(written)) {
       operands.push({ word, skippable: afterFlag })
       afterFlag = false

@@ -1,5 +1,5 @@
 import type { SimpleCommand } from '../shell/script.ts'
-import { knownText, type Word } from '../shell/word.ts'
+import { literalValue, type Word } from '../shell/word.ts'
 import { writtenFiles } from '../writes.ts'
 import { type Arguments, sortArguments } from './arguments.ts'
 import { isUnordered } from './flags.ts'
@@ -25,7 +25,7 @@ export type Match = 'yes' | 'maybe' | 'no'
 export function matchBroadly(rule: CompiledRule, { words, redirections }: SimpleCommand): Match {
   const program = matchProgram(rule, words[0])
   if (program === 'no') return 'no'
-  const name = baseName((words[0] && knownText(words[0])) ?? '').toLowerCase()
+  const name = baseName((words[0] && literalValue(words[0])) ?? '').toLowerCase()
   const sorted = sortArguments(name, words.slice(1))
   const files = writtenFiles(redirections)
   const satisfies = (test: (pattern: Pattern, word: Word) => boolean, open: boolean) =>
@@ -38,7 +38,7 @@ export function matchBroadly(rule: CompiledRule, { words, redirections }: Simple
 
 function matchProgram({ program, byPath }: CompiledRule, word: Word | undefined): Match {
   if (isWildcard(program)) return 'yes'
-  const text = word && knownText(word)
+  const text = word && literalValue(word)
   if (text === undefined) return 'no'
   // On a case-insensitive file system, program names ignore case too.
   const lower = program.map((part) => part.toLowerCase())

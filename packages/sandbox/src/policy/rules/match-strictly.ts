@@ -1,5 +1,5 @@
 import type { SimpleCommand } from '../shell/script.ts'
-import { knownText, type Word } from '../shell/word.ts'
+import { literalValue, type Word } from '../shell/word.ts'
 import { writtenFiles } from '../writes.ts'
 import { isFlag } from './flags.ts'
 import { baseName, isInstalled, isWildcard, matches, normalPath, type Pattern } from './pattern.ts'
@@ -18,14 +18,14 @@ export function matchStrictly(rule: CompiledRule, { words, redirections }: Simpl
   const further = args.slice(fixed.length)
   return (
     fixed.every((pattern, index) => isArgument(pattern, args[index])) &&
-    (rule.flags.length === 0 || further.every((word) => !isFlag(knownText(word) ?? ''))) &&
+    (rule.flags.length === 0 || further.every((word) => !isFlag(literalValue(word) ?? ''))) &&
     writtenFiles(redirections).every((file) => rule.writes.some((write) => isArgument(write, file)))
   )
 }
 
 /** Whether the rule is about this program, regardless of its arguments. */
 export function isProgram({ program, byPath }: CompiledRule, word: Word): boolean {
-  const text = knownText(word)
+  const text = literalValue(word)
   if (text === undefined || text === '') return false
   if (isWildcard(program)) return true
   if (byPath) return staysWithin(program, text)
@@ -35,7 +35,7 @@ export function isProgram({ program, byPath }: CompiledRule, word: Word): boolea
 /** A word with an unknown value matches a lone wildcard only: a value with `..` would leave a folder named before it. */
 function isArgument(pattern: Pattern, word: Word | undefined): boolean {
   if (!word) return false
-  const text = knownText(word)
+  const text = literalValue(word)
   if (text === undefined) {
     return (
       isWildcard(pattern) && word.pieces.every((piece) => piece.kind === 'text' || piece.yields === 'one')

@@ -1,4 +1,4 @@
-import { knownEnds, knownText, shownText, type Word } from '../shell/word.ts'
+import { displayText, knownEnds, literalValue, type Word } from '../shell/word.ts'
 
 /** The literal texts between the wildcards of a word; a single text means no wildcard. */
 export type Pattern = readonly string[]
@@ -24,9 +24,9 @@ export function matches(pattern: Pattern, text: string): boolean {
 
 /** Whether every possible value of the word matches, or the word as written. */
 export function surelyMatches(pattern: Pattern, word: Word): boolean {
-  const known = knownText(word)
+  const known = literalValue(word)
   if (known !== undefined) return matches(pattern, known) || matches(pattern, normalPath(known))
-  if (isWildcard(pattern) || matches(pattern, shownText(word))) return true
+  if (isWildcard(pattern) || matches(pattern, displayText(word))) return true
   const [first, last, ...more] = pattern
   if (first === undefined || last === undefined || more.length > 0) return false
   const { before, after } = knownEnds(word)
@@ -35,7 +35,7 @@ export function surelyMatches(pattern: Pattern, word: Word): boolean {
 
 /** Whether some possible value of the word may match; errs on the side of a match. */
 export function possiblyMatches(pattern: Pattern, word: Word): boolean {
-  if (knownText(word) !== undefined) return surelyMatches(pattern, word)
+  if (literalValue(word) !== undefined) return surelyMatches(pattern, word)
   if (word.pieces.some((piece) => piece.kind === 'hole' && piece.yields === 'fields')) return true
   const { before, after } = knownEnds(word)
   const [first = ''] = pattern

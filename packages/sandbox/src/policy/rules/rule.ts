@@ -54,11 +54,11 @@ function flagRequirement(program: string, pattern: Pattern): FlagRequirement {
 }
 
 function readRule(rule: string, field: string): { words: Pattern[]; writes: Pattern[] } {
-  const { commands, doubts } = parseShell(rule, 'bash')
+  const { commands, uncertainties } = parseShell(rule, 'bash')
   const [command, ...more] = commands
   if (!command || command.words.length === 0) throw invalid(field, 'a command such as "git push *"', rule)
-  if (doubts.length > 0)
-    throw invalid(field, 'a command that can be read with certainty', rule, doubts.join('; '))
+  if (uncertainties.length > 0)
+    throw invalid(field, 'a command that can be read with certainty', rule, uncertainties.join('; '))
   if (more.length > 0) {
     throw invalid(
       field,
@@ -84,10 +84,10 @@ function readRule(rule: string, field: string): { words: Pattern[]; writes: Patt
 function wordPattern(word: Word): Pattern | undefined {
   let texts = ['']
   for (const piece of word.pieces) {
-    if (piece.kind === 'hole' && piece.cause === 'glob' && piece.shown === '*') texts = [...texts, '']
+    if (piece.kind === 'hole' && piece.cause === 'glob' && piece.written === '*') texts = [...texts, '']
     else if (piece.kind === 'text') texts = [...texts.slice(0, -1), `${texts.at(-1)}${piece.text}`]
     else if (piece.cause === 'tilde' || piece.cause === 'glob')
-      texts = [...texts.slice(0, -1), `${texts.at(-1)}${piece.shown}`]
+      texts = [...texts.slice(0, -1), `${texts.at(-1)}${piece.written}`]
     else return undefined
   }
   return Object.freeze(texts)

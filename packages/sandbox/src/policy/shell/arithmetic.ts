@@ -1,12 +1,12 @@
 import { hole, type Quoting, readBackticks, readDollar, readSubstitution } from './expansions.ts'
-import { addDoubt, doubtRest, type ParserState, readNested } from './parser-state.ts'
+import { addUncertainty, markRestUncertain, type ParserState, readNested } from './parser-state.ts'
 import type { HolePiece } from './word.ts'
 
 /** Reads from the `((` of `$((`. It is a command substitution if its parentheses do not close as `))`. */
 export function readArithmetic(state: ParserState, start: number, quoting: Quoting): HolePiece {
   const { cursor } = state
   // An array index in a variable's value may contain a command that bash runs.
-  addDoubt(state, 'it calculates, which may run commands')
+  addUncertainty(state, 'it evaluates arithmetic, which may run commands')
   if (!closesTwice(cursor.text, cursor.text.indexOf('((', cursor.at) + 2)) {
     cursor.eat('(')
     return readSubstitution(state, start, quoting)
@@ -43,5 +43,5 @@ function passArithmetic(state: ParserState): void {
       else if (character === ')' && cursor.eat(')')) return
     }
   }
-  doubtRest(state, 'a $(( is not closed')
+  markRestUncertain(state, 'a $(( is not closed')
 }

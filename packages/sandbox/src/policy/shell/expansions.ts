@@ -1,7 +1,7 @@
 import { readArithmetic } from './arithmetic.ts'
 import { Cursor } from './cursor.ts'
 import { readParameter } from './parameters.ts'
-import { addDoubt, doubtRest, type ParserState, readNested } from './parser-state.ts'
+import { addUncertainty, markRestUncertain, type ParserState, readNested } from './parser-state.ts'
 import { readAnsiQuotes, readDoubleQuotes } from './quotes.ts'
 import { readCommands } from './read-commands.ts'
 import type { HolePiece, Piece } from './word.ts'
@@ -9,8 +9,8 @@ import type { HolePiece, Piece } from './word.ts'
 export type Quoting = 'quoted' | 'unquoted'
 
 /** Builds a piece with an unknown value. Without quotes, the value is split into words. */
-export function hole(cause: HolePiece['cause'], shown: string, quoting: Quoting): HolePiece {
-  return { kind: 'hole', cause, shown, yields: quoting === 'quoted' ? 'one' : 'fields' }
+export function hole(cause: HolePiece['cause'], written: string, quoting: Quoting): HolePiece {
+  return { kind: 'hole', cause, written, yields: quoting === 'quoted' ? 'one' : 'fields' }
 }
 
 /** Reads an expansion from its `$`. */
@@ -22,17 +22,17 @@ export function readDollar(state: ParserState, quoting: Quoting): Piece[] {
   if (cursor.eat('(')) return [readSubstitution(state, start, quoting)]
   if (quoting === 'unquoted' && cursor.eat("'")) return [readAnsiQuotes(state)]
   if (quoting === 'unquoted' && cursor.eat('"')) {
-    addDoubt(state, 'shells differ in what $"…" means')
+    addUncertainty(state, 'shells differ in what $"…" means')
     return readDoubleQuotes(state)
   }
-  if (cursor.peek() === '[') addDoubt(state, 'shells differ in what $[…] means')
+  if (cursor.peek() === '[') addUncertainty(state, 'shells differ in what $[…] means')
   const parameter = readParameter(state, start, quoting)
   return [parameter ?? { kind: 'text', text: '$', quoted: quoting === 'quoted' }]
 }
 
 /** Reads a command substitution after its `$(`. */
 export function readSubstitution(state: ParserState, start: number, quoting: Quoting): HolePiece {
-  addDoubt(state, 'it uses the output of a command as part of another')
+  addUncertainty(state, 'it uses the output of a command as part of another')
   readNested(state, (inner) => readCommands(inner, { until: ')' }))
   return hole('substitution', state.cursor.since(start), quoting)
 }
@@ -41,7 +41,7 @@ export function readSubstitution(state: ParserState, start: number, quoting: Quo
 export function readBackticks(state: ParserState, quoting: Quoting): HolePiece {
   const { cursor } = state
   const start = cursor.at
-  addDoubt(state, 'it uses the output of a command as part of another')
+  addUncertainty(state, 'it uses the output of a command as part of another')
   cursor.take()
   let text = ''
   while (!cursor.ended && cursor.raw() !== '`') {
@@ -50,7 +50,7 @@ export function readBackticks(state: ParserState, quoting: Quoting): HolePiece {
     else if (character === '\\' && cursor.raw() === '"' && quoting === 'quoted') text += cursor.takeRaw()
     else text += character
   }
-  if (cursor.ended) doubtRest(state, 'a backtick is not closed')
+  if (cursor.ended) markRestUncertain(state, 'a backtick is not closed')
   cursor.takeRaw()
   readNested(state, (inner) => readCommands(inner, { until: 'end' }), new Cursor(text))
   return hole('substitution', cursor.since(start), quoting)

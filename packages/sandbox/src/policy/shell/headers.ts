@@ -1,4 +1,4 @@
-import { addDoubt, doubtRest, type ParserState } from './parser-state.ts'
+import { addUncertainty, markRestUncertain, type ParserState } from './parser-state.ts'
 import { readWord } from './read-word.ts'
 import { readHereDocuments } from './redirections.ts'
 import { literal, plainText } from './word.ts'
@@ -8,16 +8,16 @@ export function readForHeader(state: ParserState): void {
   const { cursor, found } = state
   cursor.skipBlanks()
   if (cursor.peek() === '(') {
-    doubtRest(state, 'shells differ in what for (( means')
+    markRestUncertain(state, 'shells differ in what for (( means')
     return
   }
   const name = plainText(readWord(state))
   if (name === undefined || !/^[A-Za-z_]\w*$/.test(name)) {
-    doubtRest(state, 'a for has no name')
+    markRestUncertain(state, 'a for has no name')
     return
   }
   const assignments = [{ name, value: literal('') }]
-  found.commands.push({ assignments, words: [], redirections: [], sure: !found.lost })
+  found.commands.push({ assignments, words: [], redirections: [], certain: !found.lost })
   skipLines(state)
   if (!eatKeyword(state, 'in')) return
   do cursor.skipBlanks()
@@ -30,7 +30,7 @@ export function readCaseHeader(state: ParserState): void {
   readWord(state)
   skipLines(state)
   if (eatKeyword(state, 'in')) readPatterns(state)
-  else doubtRest(state, 'a case has no in')
+  else markRestUncertain(state, 'a case has no in')
 }
 
 /** Reads the patterns of a case branch, up to the branch's commands. */
@@ -45,13 +45,13 @@ export function readPatterns(state: ParserState): void {
     if (cursor.eat(')')) return
     if (!cursor.eat('|')) break
   }
-  doubtRest(state, 'the patterns of a case do not end')
+  markRestUncertain(state, 'the patterns of a case do not end')
 }
 
 /** Reads from after `function` to the function's body. */
 export function readFunctionHeader(state: ParserState): void {
   const { cursor } = state
-  addDoubt(state, 'it defines a function')
+  addUncertainty(state, 'it defines a function')
   cursor.skipBlanks()
   readWord(state)
   cursor.skipBlanks()

@@ -1,5 +1,5 @@
 import { hole, type Quoting, readBackticks, readDollar } from './expansions.ts'
-import { addDoubt, doubtRest, type ParserState, readNested } from './parser-state.ts'
+import { addUncertainty, markRestUncertain, type ParserState, readNested } from './parser-state.ts'
 import { readDoubleQuotes, readSingleQuotes } from './quotes.ts'
 import type { HolePiece } from './word.ts'
 
@@ -10,24 +10,24 @@ const special = /[@*#?$!0-9-]/
 /** Reads a parameter after its `$`; undefined if no parameter follows. */
 export function readParameter(state: ParserState, start: number, quoting: Quoting): HolePiece | undefined {
   const { cursor } = state
-  const shown = () => cursor.since(start)
+  const written = () => cursor.since(start)
   if (cursor.eat('{')) {
     const several = readBraced(state, quoting) === 'several'
-    return hole('parameter', shown(), several ? 'unquoted' : quoting)
+    return hole('parameter', written(), several ? 'unquoted' : quoting)
   }
   const first = cursor.peek()
   if (nameStart.test(first)) {
     while (namePart.test(cursor.peek())) cursor.take()
-    return hole('parameter', shown(), quoting)
+    return hole('parameter', written(), quoting)
   }
   if (!special.test(first)) return undefined
   cursor.take()
-  return hole('parameter', shown(), first === '@' ? 'unquoted' : quoting)
+  return hole('parameter', written(), first === '@' ? 'unquoted' : quoting)
 }
 
 const operators = [':-', '-', ':+', '+', ':?', '?', '##', '#', '%%', '%']
 
-/** Reads from after `${`. Forms that set variables, evaluate arithmetic, or differ between shells are doubted. */
+/** Reads from after `${`. Forms that set variables, evaluate arithmetic, or differ between shells are uncertain. */
 function readBraced(state: ParserState, quoting: Quoting): 'one' | 'several' {
   const { cursor } = state
   const start = cursor.at
@@ -35,7 +35,7 @@ function readBraced(state: ParserState, quoting: Quoting): 'one' | 'several' {
   const name = readName(state)
   if (name !== '' && cursor.eat('}')) return name === '@' ? 'several' : 'one'
   if (name === '' || !operators.some((operator) => cursor.eat(operator))) {
-    addDoubt(state, 'it uses a parameter in a form that can do more than give its value')
+    addUncertainty(state, 'it uses a parameter expansion that may have side effects')
   }
   readNested(state, (inner) => passToBrace(inner, quoting))
   return cursor.since(start).includes('@') ? 'several' : 'one'
@@ -58,7 +58,7 @@ function passToBrace(state: ParserState, quoting: Quoting): void {
   while (!cursor.ended) {
     const character = cursor.peek()
     if (quoting === 'quoted' && (character === '"' || character === "'")) {
-      doubtRest(state, 'shells differ in how they read quotes within a parameter in quotes')
+      markRestUncertain(state, 'shells differ in how they read quotes within a parameter in quotes')
     }
     if (character === '$') readDollar(state, quoting)
     else if (character === '`') readBackticks(state, quoting)
@@ -70,5 +70,5 @@ function passToBrace(state: ParserState, quoting: Quoting): void {
       else if (character === '"' && quoting === 'unquoted') readDoubleQuotes(state)
     }
   }
-  doubtRest(state, 'a ${ is not closed')
+  markRestUncertain(state, 'a ${ is not closed')
 }

@@ -13,7 +13,7 @@ export interface HereDocument {
 /** The results so far, shared by all nesting levels. */
 interface ParserFindings {
   readonly commands: SimpleCommand[]
-  readonly doubts: Set<string>
+  readonly uncertainties: Set<string>
   lost: boolean
 }
 
@@ -36,20 +36,20 @@ export function newParserState(cursor: Cursor, dialect: Dialect): ParserState {
     cursor,
     dialect,
     depth: 0,
-    found: { commands: [], doubts: new Set(), lost: false },
+    found: { commands: [], uncertainties: new Set(), lost: false },
     pending: [],
     outerPending: false,
   }
 }
 
-/** Adds a doubt. Parsing continues, since a later command may still be denied. */
-export function addDoubt({ found }: ParserState, reason: string): void {
-  found.doubts.add(reason)
+/** Adds a reason for uncertainty. Parsing continues, since a later command may still be denied. */
+export function addUncertainty({ found }: ParserState, reason: string): void {
+  found.uncertainties.add(reason)
 }
 
-/** Adds a doubt and marks everything parsed from here on as uncertain: it may not be a command at all. */
-export function doubtRest(state: ParserState, reason: string): void {
-  addDoubt(state, reason)
+/** Adds a reason for uncertainty and marks everything parsed from here on as uncertain: it may not be a command at all. */
+export function markRestUncertain(state: ParserState, reason: string): void {
+  addUncertainty(state, reason)
   state.found.lost = true
 }
 
@@ -61,12 +61,12 @@ export function readNested(
 ): void {
   const depth = state.depth + 1
   if (depth > maxDepth) {
-    doubtRest(state, `it is nested more than ${maxDepth} deep`)
+    markRestUncertain(state, `it is nested more than ${maxDepth} deep`)
     state.cursor.toEnd()
     return
   }
   const outerPending = state.outerPending || state.pending.length > 0
   const inner: ParserState = { ...state, cursor, depth, pending: [], outerPending }
   read(inner)
-  if (inner.pending.length > 0) doubtRest(inner, 'a here-document has no lines')
+  if (inner.pending.length > 0) markRestUncertain(inner, 'a here-document has no lines')
 }

@@ -1,5 +1,5 @@
 import { readBackticks, readDollar } from './expansions.ts'
-import { addDoubt, doubtRest, type ParserState } from './parser-state.ts'
+import { addUncertainty, markRestUncertain, type ParserState } from './parser-state.ts'
 import type { Piece } from './word.ts'
 
 const quoted = (text: string): Piece => ({ kind: 'text', text, quoted: true })
@@ -10,14 +10,14 @@ export function readSingleQuotes(state: ParserState): Piece {
   const end = cursor.text.indexOf("'", cursor.at)
   const text = cursor.text.slice(cursor.at, end < 0 ? undefined : end)
   cursor.at = end < 0 ? cursor.text.length : end + 1
-  if (end < 0) doubtRest(state, 'a single quote is not closed')
+  if (end < 0) markRestUncertain(state, 'a single quote is not closed')
   return quoted(text)
 }
 
 /** Reads from after the opening quote. */
 export function readDoubleQuotes(state: ParserState): Piece[] {
   const pieces = readExpanding(state, { until: '"', escapable: '$`"\\' })
-  if (!state.cursor.eat('"')) doubtRest(state, 'a double quote is not closed')
+  if (!state.cursor.eat('"')) markRestUncertain(state, 'a double quote is not closed')
   return pieces.length > 0 ? pieces : [quoted('')]
 }
 
@@ -74,14 +74,14 @@ const numbered = [
 /** Reads from after `$'`. */
 export function readAnsiQuotes(state: ParserState): Piece {
   const { cursor } = state
-  if (state.dialect !== 'bash') addDoubt(state, "shells differ in what $'…' means")
+  if (state.dialect !== 'bash') addUncertainty(state, "shells differ in what $'…' means")
   let text = ''
   while (!cursor.ended) {
     const character = cursor.takeRaw()
     if (character === "'") return quoted(text)
     text += character === '\\' ? readEscape(state) : character
   }
-  doubtRest(state, 'a single quote is not closed')
+  markRestUncertain(state, 'a single quote is not closed')
   return quoted(text)
 }
 
@@ -95,12 +95,12 @@ function readEscape(state: ParserState): string {
     const code = Number.parseInt(digits.slice(skip), base)
     // Above 127, some shells insert a byte and others a character; a NUL ends the text in some shells.
     if (code > 0 && code < 128) return String.fromCharCode(code)
-    addDoubt(state, `shells differ in what \\${digits} means`)
+    addUncertainty(state, `shells differ in what \\${digits} means`)
     return `\\${digits}`
   }
   const character = cursor.takeRaw()
   const meaning = escapes.get(character)
   if (meaning !== undefined) return meaning
-  addDoubt(state, `shells differ in what \\${character} means`)
+  addUncertainty(state, `shells differ in what \\${character} means`)
   return `\\${character}`
 }

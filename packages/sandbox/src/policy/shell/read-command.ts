@@ -1,9 +1,9 @@
 import { readCaseHeader, readForHeader, readFunctionHeader } from './headers.ts'
-import { addDoubt, doubtRest, type ParserState } from './parser-state.ts'
+import { addUncertainty, markRestUncertain, type ParserState } from './parser-state.ts'
 import { readWord } from './read-word.ts'
 import { readRedirection, seesRedirection } from './redirections.ts'
 import type { Assignment, Redirection } from './script.ts'
-import { plainText, shownText, type Word } from './word.ts'
+import { displayText, plainText, type Word } from './word.ts'
 
 /** Reserved words between commands: they run nothing themselves, and a command may follow. */
 const connectives = new Set([
@@ -27,7 +27,7 @@ const headers = new Map<string, (state: ParserState) => void>([
   ['select', readForHeader],
   ['case', readCaseHeader],
   ['function', readFunctionHeader],
-  ['coproc', (state) => addDoubt(state, 'shells differ in what coproc means')],
+  ['coproc', (state) => addUncertainty(state, 'shells differ in what coproc means')],
 ])
 
 /** Reads a simple command, or a reserved word with its header. */
@@ -38,7 +38,7 @@ export function readCommand(state: ParserState): void {
   const redirections: Redirection[] = []
   const emit = () => {
     if (words.length + assignments.length + redirections.length === 0) return
-    found.commands.push({ assignments, words, redirections, sure: !found.lost })
+    found.commands.push({ assignments, words, redirections, certain: !found.lost })
   }
   for (;;) {
     cursor.skipBlanks()
@@ -48,9 +48,9 @@ export function readCommand(state: ParserState): void {
     }
     if (cursor.peek() === '(') {
       const names = words.length === 1 && assignments.length + redirections.length === 0
-      if (names && eatEmptyParentheses(state)) addDoubt(state, 'it defines a function')
+      if (names && eatEmptyParentheses(state)) addUncertainty(state, 'it defines a function')
       else {
-        doubtRest(state, 'a parenthesis is where none is allowed')
+        markRestUncertain(state, 'a parenthesis is where none is allowed')
         emit()
       }
       return
@@ -96,7 +96,8 @@ function isDescriptor(state: ParserState, word: Word): boolean {
   const text = plainText(word)
   if (text === undefined || !seesRedirection(state) || state.cursor.peek() === '&') return false
   if (/^[0-9]$/.test(text)) return true
-  if (/^([0-9]+|\{\w+\})$/.test(text)) addDoubt(state, `shells differ in what ${text} before < or > means`)
+  if (/^([0-9]+|\{\w+\})$/.test(text))
+    addUncertainty(state, `shells differ in what ${text} before < or > means`)
   return false
 }
 
@@ -105,14 +106,15 @@ function readAssignment(state: ParserState, word: Word): Assignment | undefined 
   if (first?.kind !== 'text' || first.quoted) return undefined
   const [match, name, append] = /^([A-Za-z_]\w*)(\+?)=/.exec(first.text) ?? []
   if (match !== undefined && name !== undefined) {
-    if (append) addDoubt(state, 'shells differ in what += means')
+    if (append) addUncertainty(state, 'shells differ in what += means')
     return { name, value: { pieces: [{ ...first, text: first.text.slice(match.length) }, ...rest] } }
   }
-  if (/^[A-Za-z_]\w*\[.*\]\+?=/s.test(unquotedText(word))) addDoubt(state, 'it sets an element of an array')
+  if (/^[A-Za-z_]\w*\[.*\]\+?=/s.test(unquotedText(word)))
+    addUncertainty(state, 'it sets an element of an array')
   return undefined
 }
 
 /** The word without its quoted pieces, in which brackets and operators are not special. */
 function unquotedText({ pieces }: Word): string {
-  return shownText({ pieces: pieces.filter((piece) => piece.kind === 'hole' || !piece.quoted) })
+  return displayText({ pieces: pieces.filter((piece) => piece.kind === 'hole' || !piece.quoted) })
 }

@@ -1,5 +1,5 @@
 import { readBackticks, readDollar } from './expansions.ts'
-import { addDoubt, type ParserState, readNested } from './parser-state.ts'
+import { addUncertainty, type ParserState, readNested } from './parser-state.ts'
 import { readDoubleQuotes, readSingleQuotes } from './quotes.ts'
 import { readCommands } from './read-commands.ts'
 import { resolveMarks, type UnresolvedPiece } from './resolve-marks.ts'
@@ -37,9 +37,9 @@ export function readWord(state: ParserState): Word {
 function readProcess(state: ParserState): HolePiece {
   const { cursor } = state
   const start = cursor.at
-  addDoubt(state, 'it uses a running command as a file')
+  addUncertainty(state, 'it uses a running command as a file')
   cursor.take()
   cursor.take()
   readNested(state, (inner) => readCommands(inner, { until: ')' }))
-  return { kind: 'hole', cause: 'substitution', shown: cursor.since(start), yields: 'one' }
+  return { kind: 'hole', cause: 'substitution', written: cursor.since(start), yields: 'one' }
 }

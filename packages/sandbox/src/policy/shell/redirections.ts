@@ -1,9 +1,9 @@
 import { Cursor } from './cursor.ts'
-import { addDoubt, doubtRest, type ParserState, readNested } from './parser-state.ts'
+import { addUncertainty, markRestUncertain, type ParserState, readNested } from './parser-state.ts'
 import { readExpanding } from './quotes.ts'
 import { readWord } from './read-word.ts'
 import type { Redirection } from './script.ts'
-import { knownText, plainText } from './word.ts'
+import { literalValue, plainText } from './word.ts'
 
 /** A longer operator precedes its own prefixes. */
 const operators = ['&>>', '&>', '<<<', '<<-', '<<', '<&', '<>', '<', '>>', '>&', '>|', '>']
@@ -19,19 +19,19 @@ export function readRedirection(state: ParserState): Redirection {
   const { cursor } = state
   const operator = operators.find((candidate) => cursor.eat(candidate)) ?? ''
   if (operator.startsWith('&') && state.dialect !== 'bash') {
-    addDoubt(state, 'shells differ in what &> means')
+    addUncertainty(state, 'shells differ in what &> means')
   }
   cursor.skipBlanks()
   const redirection: Redirection = { operator, target: readWord(state) }
-  if (redirection.target.pieces.length === 0) doubtRest(state, `nothing follows ${operator}`)
+  if (redirection.target.pieces.length === 0) markRestUncertain(state, `nothing follows ${operator}`)
   else if (operator === '<<' || operator === '<<-') queueHereDocument(state, redirection)
   return redirection
 }
 
 function queueHereDocument(state: ParserState, redirection: Redirection): void {
-  const delimiter = knownText(redirection.target)
+  const delimiter = literalValue(redirection.target)
   if (delimiter === undefined || delimiter.includes('\n')) {
-    doubtRest(state, 'the end of a here-document is not certain')
+    markRestUncertain(state, 'the end of a here-document is not certain')
     return
   }
   const expands = plainText(redirection.target) !== undefined
@@ -41,7 +41,7 @@ function queueHereDocument(state: ParserState, redirection: Redirection): void {
 
 /** Reads the bodies of pending here-documents after a newline. */
 export function readHereDocuments(state: ParserState): void {
-  if (state.outerPending) doubtRest(state, 'shells differ in where a here-document begins')
+  if (state.outerPending) markRestUncertain(state, 'shells differ in where a here-document begins')
   for (const { redirection, delimiter, expands, tabs } of state.pending.splice(0)) {
     const body = readLines(
       state,
@@ -50,7 +50,8 @@ export function readHereDocuments(state: ParserState): void {
     )
     redirection.body = body
     if (!expands) continue
-    if (body.includes('\\\n')) doubtRest(state, 'shells differ in how they join the lines of a here-document')
+    if (body.includes('\\\n'))
+      markRestUncertain(state, 'shells differ in how they join the lines of a here-document')
     readNested(state, (inner) => readExpanding(inner, { until: '', escapable: '$`\\' }), new Cursor(body))
   }
 }
@@ -63,6 +64,6 @@ function readLines(state: ParserState, strip: (line: string) => string, delimite
     if (line === delimiter) return body
     body += `${line}\n`
   }
-  doubtRest(state, `the here-document does not end with ${JSON.stringify(delimiter)}`)
+  markRestUncertain(state, `the here-document does not end with ${JSON.stringify(delimiter)}`)
   return body
 }

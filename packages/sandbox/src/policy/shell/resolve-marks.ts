@@ -26,11 +26,11 @@ function resolveMark(
   mark: string,
   { bracketed, braced }: { readonly bracketed: boolean; readonly braced: boolean },
 ): Piece {
-  if (mark === '~') return { kind: 'hole', cause: 'tilde', shown: mark, yields: 'one' }
+  if (mark === '~') return { kind: 'hole', cause: 'tilde', written: mark, yields: 'one' }
   if (mark === '*' || mark === '?' || (mark === '[' && bracketed)) {
-    return { kind: 'hole', cause: 'glob', shown: mark, yields: 'several' }
+    return { kind: 'hole', cause: 'glob', written: mark, yields: 'several' }
   }
-  if (mark === '{' && braced) return { kind: 'hole', cause: 'brace', shown: mark, yields: 'fields' }
+  if (mark === '{' && braced) return { kind: 'hole', cause: 'brace', written: mark, yields: 'fields' }
   return { kind: 'text', text: mark, quoted: false }
 }
 

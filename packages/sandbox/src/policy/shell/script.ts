@@ -18,12 +18,12 @@ export interface SimpleCommand {
   readonly words: readonly Word[]
   readonly redirections: readonly Redirection[]
   /** False after text that could not be parsed: what follows may not be a command at all. */
-  readonly sure: boolean
+  readonly certain: boolean
 }
 
 /** Every command that a script may run, in textual order. All branches of conditions and loops are included. */
 export interface Script {
   readonly commands: readonly SimpleCommand[]
   /** Reasons why the script may run something else than these commands. */
-  readonly doubts: readonly string[]
+  readonly uncertainties: readonly string[]
 }

@@ -10,7 +10,7 @@ export interface HolePiece {
   readonly kind: 'hole'
   readonly cause: 'parameter' | 'substitution' | 'arithmetic' | 'glob' | 'brace' | 'tilde'
   /** The part as written. */
-  readonly shown: string
+  readonly written: string
   /**
    * `one`: any text within this word. `several`: several words, each with the text before this piece as its prefix.
    * `fields`: no word, one or several, split anywhere.
@@ -29,7 +29,7 @@ export function literal(text: string): Word {
 }
 
 /** The exact value; undefined if it is known only at run time. */
-export function knownText(word: Word): string | undefined {
+export function literalValue(word: Word): string | undefined {
   let text = ''
   for (const piece of word.pieces) {
     if (piece.kind === 'hole') return undefined
@@ -39,13 +39,13 @@ export function knownText(word: Word): string | undefined {
 }
 
 /** The value with its unknown parts as written. */
-export function shownText(word: Word): string {
-  return word.pieces.map((piece) => (piece.kind === 'text' ? piece.text : piece.shown)).join('')
+export function displayText(word: Word): string {
+  return word.pieces.map((piece) => (piece.kind === 'text' ? piece.text : piece.written)).join('')
 }
 
 /** The value of a word without quotes, as reserved words must be. */
 export function plainText(word: Word): string | undefined {
-  return word.pieces.some((piece) => piece.kind === 'text' && piece.quoted) ? undefined : knownText(word)
+  return word.pieces.some((piece) => piece.kind === 'text' && piece.quoted) ? undefined : literalValue(word)
 }
 
 /** The known texts before the first unknown part and after the last one. */
@@ -54,8 +54,8 @@ export function knownEnds({ pieces }: Word): { readonly before: string; readonly
   const last = pieces.findLastIndex((piece) => piece.kind === 'hole')
   if (first < 0) throw new RangeError('A word without holes is known as a whole.')
   return {
-    before: shownText({ pieces: pieces.slice(0, first) }),
-    after: shownText({ pieces: pieces.slice(last + 1) }),
+    before: displayText({ pieces: pieces.slice(0, first) }),
+    after: displayText({ pieces: pieces.slice(last + 1) }),
   }
 }
 
