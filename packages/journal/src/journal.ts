@@ -32,7 +32,7 @@ import {
   type Operation,
   type OperationHost,
   operate,
-  operateAtOnce,
+  operateInOneCommit,
 } from './operate/operate.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
 import type { ReadScope } from './read/read-scope.ts'
@@ -204,14 +204,14 @@ export class Journal implements JournalReader {
   }
 
   /** Runs a synchronous, read-only function as an operation whose start and end are one commit. */
-  operateAtOnce<T>(
+  operateInOneCommit<T>(
     op: string,
     data: { readonly [key: string]: unknown },
     run: () => T,
     options?: OperateOptions<T>,
   ): Promise<T> {
-    checkOptions('operateAtOnce', journalOptions.operate, options)
-    return operateAtOnce(this.#operationHost(), op, data, run, this.#traced(options))
+    checkOptions('operateInOneCommit', journalOptions.operate, options)
+    return operateInOneCommit(this.#operationHost(), op, data, run, this.#traced(options))
   }
 
   #operationHost(): OperationHost {

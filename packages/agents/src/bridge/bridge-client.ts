@@ -66,7 +66,7 @@ export class BridgeClient {
     controller.enqueue(message)
     if (this.#options.mustNotDrop || (controller.desiredSize ?? 0) > -maxUnread) return
     const why = `The bridge client ${this.name} left ${maxUnread} messages of the agent unread and was disconnected.`
-    this.end(new VitrineError('view_fell_behind', why))
+    this.end(new VitrineError('reader_fell_behind', why))
     this.#detach()
   }
 

@@ -180,7 +180,7 @@ describe('bridge clients', () => {
     expect(await one.next()).toMatchObject({ id: 1 })
     await one.send({ id: 1, result: 'yes' })
     expect(await one.next()).toMatchObject({ method: 'last' })
-    await expect(idle.next()).rejects.toMatchObject({ code: 'view_fell_behind' })
+    await expect(idle.next()).rejects.toMatchObject({ code: 'reader_fell_behind' })
   })
 
   it('pauses the agent instead of dropping a mustNotDrop client, and resumes after its responses', async () => {

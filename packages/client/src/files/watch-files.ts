@@ -24,7 +24,7 @@ export function watchFiles(
         const { value: item } = await items.next()
         if (item !== undefined && isGap(item))
           throw new VitrineError(
-            'view_fell_behind',
+            'reader_fell_behind',
             'File events were trimmed from the journal before they were read.',
           )
         return item

@@ -20,7 +20,7 @@ export function requestBody(
   if (data instanceof Uint8Array) return fromBytes(data)
   if (!(data instanceof ReadableStream))
     throw invalid(
-      `${name}: expected bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
+      `${name}: expected a Uint8Array or a ReadableStream, got ${data === null ? 'null' : typeof data}.`,
     )
   if (data.locked) throw invalid(`${name}: expected an unlocked stream, got one that has a reader.`)
   return fromStream(name, data, errorCode)

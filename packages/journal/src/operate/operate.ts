@@ -89,7 +89,7 @@ export async function operate<T>(
  * Like `operate` for a synchronous, read-only call: its start and its end are one commit, and it returns its result
  * after that. If there are gates, it is `operate`.
  */
-export async function operateAtOnce<T>(
+export async function operateInOneCommit<T>(
   host: OperationHost,
   op: string,
   data: { readonly [key: string]: unknown },

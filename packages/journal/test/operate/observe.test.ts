@@ -3,12 +3,12 @@ import { openMemory, stores } from '../fixtures/open.ts'
 import { thrownBy } from '../fixtures/until.ts'
 import { onlyOperation } from './operations.ts'
 
-describe.each(stores)('operateAtOnce in a %s store', (_kind, openStore) => {
+describe.each(stores)('operateInOneCommit in a %s store', (_kind, openStore) => {
   it('records start and end in one commit', async () => {
     const journal = await (await openStore()).journal('sbx_a')
     const seen: number[] = []
     journal.tap(({ seq }) => void seen.push(seq))
-    const result = await journal.operateAtOnce('stat', { path: 'a' }, () => 7, {
+    const result = await journal.operateInOneCommit('stat', { path: 'a' }, () => 7, {
       finish: (size) => ({ size }),
     })
     expect(result).toBe(7)
@@ -23,7 +23,7 @@ describe.each(stores)('operateAtOnce in a %s store', (_kind, openStore) => {
     const journal = await (await openStore()).journal('sbx_a')
     const failure = new Error('no')
     const thrown = await thrownBy(() =>
-      journal.operateAtOnce('stat', {}, () => {
+      journal.operateInOneCommit('stat', {}, () => {
         throw failure
       }),
     )
@@ -35,17 +35,17 @@ describe.each(stores)('operateAtOnce in a %s store', (_kind, openStore) => {
     const store = await openStore()
     const journal = await store.journal('sbx_a')
     await store.close()
-    const thrown = await thrownBy(() => journal.operateAtOnce('stat', {}, () => 'seen'))
+    const thrown = await thrownBy(() => journal.operateInOneCommit('stat', {}, () => 'seen'))
     expect(thrown).toMatchObject({ code: 'store_closed' })
   })
 })
 
-it('operateAtOnce asks the gates before it runs', async () => {
+it('operateInOneCommit asks the gates before it runs', async () => {
   const journal = await (await openMemory()).journal('sbx_a')
   journal.gate('deny all', () => 'deny')
   let ran = false
   const thrown = await thrownBy(() =>
-    journal.operateAtOnce('read', {}, () => {
+    journal.operateInOneCommit('read', {}, () => {
       ran = true
     }),
   )

@@ -128,10 +128,10 @@ export const errorRegistry = {
     true,
     'The machine has no terminals left: close some, or raise `kernel.pty.max`.',
   ),
-  view_fell_behind: entry(
+  reader_fell_behind: entry(
     409,
     true,
-    'View it again from its recent output; the journal has the missed output.',
+    'Start reading again. The journal has the missed events unless they were trimmed.',
   ),
   file_not_found: entry(404, false, 'Check the path; list its directory.'),
   file_exists: entry(409, false, 'Choose another path, or remove the existing file first.'),

@@ -81,7 +81,7 @@ export interface ArchiveOptions extends FileOptions {
   readonly scheme?: ArchiveScheme
 }
 
-/** A member of an archive that was not unpacked. */
+/** An entry that was left out when an archive was packed or unpacked; `setuid`: only that bit was left out. */
 export interface LeftOut {
   readonly path: string
   readonly kind: 'fifo' | 'socket' | 'device' | 'setuid'

@@ -24,7 +24,7 @@ export function byteSourceOf(archive: ArchiveInput, signal: AbortSignal | undefi
     return cancellableSource(reader.read, reader.cancel, signal)
   }
   if (!(Symbol.asyncIterator in archive))
-    throw new VitrineError('argument_invalid', 'archive: expected bytes or a stream of bytes.')
+    throw new VitrineError('argument_invalid', 'archive: expected a Uint8Array or a ReadableStream.')
   const iterator = archive[Symbol.asyncIterator]()
   return cancellableSource(
     async () => {

@@ -1,8 +1,9 @@
 import { closeSync, constants, fstatSync, read, readSync, type Stats } from 'node:fs'
 import { promisify } from 'node:util'
 import { type LeftOut, VitrineError } from '@vitrine/protocol'
-import { about, fileError } from '../files/errors.ts'
-import type { Handle } from '../files/handle.ts'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { fileError, withPathInErrors } from '../files/errors.ts'
+import { type Handle, isMissing } from '../files/handle.ts'
 import { TimeSlice } from '../files/time-slice.ts'
 import { extentsOf } from './holes.ts'
 import { paddingOf } from './tar/blocks.ts'
@@ -40,11 +41,11 @@ export async function* pack(directory: Handle, options: PackOptions = {}): Async
   const tree = walkTree(directory, { only, skip })
   try {
     if (only === undefined) out.header(memberOf('./', 'directory', fstatSync(directory.fd)))
-    let packed = 0
+    let visited = 0
     for (const found of tree) {
       if (timeSlice.expired) await timeSlice.yieldToEventLoop()
       if (found === undefined) continue
-      packed += 1
+      visited += 1
       if (found.path.length > maxPathLength) throw fileError(tooLong, found.path)
       const member = describeMember(found, hardLinks, options)
       if (member === undefined) continue
@@ -53,7 +54,7 @@ export async function* pack(directory: Handle, options: PackOptions = {}): Async
       else if (member.size <= smallBytes) packSmall(found, member, out, options)
       else yield* packLarge(found, member, out, timeSlice, options)
     }
-    if (only !== undefined && packed === 0)
+    if (only !== undefined && visited === 0)
       throw new VitrineError('file_not_found', `There is no ${only.toWellFormed()}.`)
     if (!out.fits(endBytes)) yield out.take()
     out.zeros(endBytes)
@@ -70,7 +71,7 @@ const tooLong = Object.assign(new Error('ENAMETOOLONG'), { code: 'ENAMETOOLONG' 
 
 function describeMember(
   { path, name, handle, parent }: TreeEntry,
-  firstNames: HardLinks,
+  hardLinks: HardLinks,
   { onLeftOut }: PackOptions,
 ): WrittenMember | undefined {
   const { stats } = handle
@@ -78,11 +79,11 @@ function describeMember(
     case 'directory':
       return memberOf(`${path}/`, 'directory', stats)
     case 'symlink': {
-      const target = linkTarget(parent, name)
+      const target = linkTarget(parent, name, path)
       return target === undefined ? undefined : { ...memberOf(path, 'symlink', stats), target }
     }
     case 'file': {
-      const first = firstNames.of(handle, path)
+      const first = hardLinks.firstPathOf(handle, path)
       if (first !== undefined) return { ...memberOf(path, 'hardlink', stats), target: first }
       return { ...memberOf(path, 'file', stats), size: stats.size }
     }
@@ -98,12 +99,14 @@ function memberOf(name: string, kind: WrittenMember['kind'], stats: Stats): Writ
   return { name, kind, mode: mode & 0o7777, mtime, size: 0, target: '', uid, gid }
 }
 
-/** Returns a link's target; undefined if the link was removed or replaced meanwhile. */
-function linkTarget(parent: Handle, name: string): string | undefined {
+/** Returns a link's target; undefined if the link was removed or replaced by something else meanwhile. */
+function linkTarget(parent: Handle, name: string, path: string): string | undefined {
   try {
     return parent.readLink(name)
-  } catch {
-    return undefined
+  } catch (error) {
+    // EINVAL: the entry is not a link.
+    if (isMissing(error) || systemErrorCode(error) === 'EINVAL') return undefined
+    throw fileError(error, path)
   }
 }
 
@@ -120,7 +123,7 @@ function packSmall(
   { onChanged }: PackOptions,
 ): void {
   const { size } = member
-  about(path, () => {
+  withPathInErrors(path, () => {
     const fd = handle.open(O_RDONLY | O_NONBLOCK)
     try {
       out.header(member)
@@ -139,7 +142,7 @@ async function* packLarge(
   { onChanged }: PackOptions,
 ): AsyncGenerator<Uint8Array, void> {
   const { size } = member
-  const fd = about(path, () => handle.open(O_RDONLY | O_NONBLOCK))
+  const fd = withPathInErrors(path, () => handle.open(O_RDONLY | O_NONBLOCK))
   try {
     if (handle.stats.blocks * 512 < size) {
       const sparse = sparseContent(await extentsOf(fd, size, timeSlice), size)
@@ -203,7 +206,7 @@ async function* packPart(
 class ChunkBuffer {
   /** Three buffers: one that the consumer uses, one already passed on, and the one being filled. */
   readonly #chunks = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(chunkBytes + 1024))
-  #turn = 0
+  #current = 0
   #chunk = this.#chunks[0]!
   #end = 0
 
@@ -217,8 +220,8 @@ class ChunkBuffer {
 
   take(): Uint8Array {
     const chunk = this.#chunk.subarray(0, this.#end)
-    this.#turn = (this.#turn + 1) % this.#chunks.length
-    this.#chunk = this.#chunks[this.#turn]!
+    this.#current = (this.#current + 1) % this.#chunks.length
+    this.#chunk = this.#chunks[this.#current]!
     this.#end = 0
     return chunk
   }
@@ -266,7 +269,8 @@ class ChunkBuffer {
 class HardLinks {
   readonly #names = new Map<string, string>()
 
-  of({ fd, stats }: Handle, path: string): string | undefined {
+  /** Records the path of a file with several names. Returns the path of the same file that came first, if any. */
+  firstPathOf({ fd, stats }: Handle, path: string): string | undefined {
     if (stats.nlink < 2) return undefined
     // Inode numbers may exceed the safe integers.
     const { dev, ino } = fstatSync(fd, { bigint: true })

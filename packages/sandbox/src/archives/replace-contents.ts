@@ -1,5 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
-import { about, fileError } from '../files/errors.ts'
+import { fileError, withPathInErrors } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import { TimeSlice } from '../files/time-slice.ts'
 import { type Attributes, applyDirectoryAttributes } from './attributes.ts'
@@ -54,11 +54,12 @@ async function replaceNow(
   try {
     await moveAll(root, trash)
     await moveAll(staged, root)
-    if (attributes !== undefined) about('.', () => applyDirectoryAttributes(root, attributes, undefined))
+    if (attributes !== undefined)
+      withPathInErrors('.', () => applyDirectoryAttributes(root, attributes, undefined))
   } catch (error) {
     undo(done, error)
     const { mode, mtimeMs } = before.stats
-    about('.', () =>
+    withPathInErrors('.', () =>
       applyDirectoryAttributes(root, { mode: mode & 0o7777, mtime: mtimeMs / 1_000 }, undefined),
     )
     throw fileError(error, '.')

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { promisify } from 'node:util'
 import { VitrineError } from '@vitrine/protocol'
-import { about } from '../files/errors.ts'
+import { withPathInErrors } from '../files/errors.ts'
 import { toBytes } from '../files/exact-text.ts'
 import type { Handle } from '../files/handle.ts'
 import {
@@ -85,7 +85,7 @@ export class TreeBuilder {
   beginFile(path: string, size: number, attributes: Attributes): void {
     const { parent, name } = this.#enterParent(path)
     const flags = O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY
-    const fd = about(path, () => openSync(parent.at(name), flags, 0o600))
+    const fd = withPathInErrors(path, () => openSync(parent.at(name), flags, 0o600))
     this.#file = { path, fd, size, attributes, end: 0 }
     this.files += 1
   }
@@ -96,7 +96,7 @@ export class TreeBuilder {
     this.bytes += bytes.length
     this.#file!.end = at + bytes.length
     if (bytes.length > smallBytes) return writeAsync(fd, bytes, at, path)
-    about(path, () => {
+    withPathInErrors(path, () => {
       for (let done = 0; done < bytes.length; )
         done += writeSync(fd, bytes, done, bytes.length - done, at + done)
     })
@@ -105,7 +105,7 @@ export class TreeBuilder {
 
   endFile(): void {
     const { fd, path, size, end, attributes } = this.#file!
-    about(path, () => {
+    withPathInErrors(path, () => {
       if (end < size) ftruncateSync(fd, size)
       applyFileAttributes(fd, attributes, this.#owner)
     })
@@ -118,7 +118,7 @@ export class TreeBuilder {
     const from = source.parent.duplicate()
     try {
       const { parent, name } = this.#enterParent(path)
-      about(path, () => linkSync(from.at(source.name), parent.at(name)))
+      withPathInErrors(path, () => linkSync(from.at(source.name), parent.at(name)))
     } finally {
       from.close()
     }
@@ -150,7 +150,7 @@ export class TreeBuilder {
   #makeLink({ path, target, mtime }: StagedLink): void {
     const { parent, name } = this.#enterParent(path)
     const time = timeFor(mtime)
-    about(path, () => {
+    withPathInErrors(path, () => {
       const at = parent.at(name)
       symlinkSync(toBytes(target), at)
       if (this.#owner !== undefined) lchownSync(at, this.#owner.uid, this.#owner.gid)
@@ -171,7 +171,7 @@ export class TreeBuilder {
       iterators.pop()
       if (iterators.length === 0) return
       const path = this.#pathHere()
-      about(path, () => applyDirectoryAttributes(this.#here(), this.#folders.at(-1)!, this.#owner))
+      withPathInErrors(path, () => applyDirectoryAttributes(this.#here(), this.#folders.at(-1)!, this.#owner))
       this.#ascend()
       yield
     }
@@ -199,12 +199,12 @@ export class TreeBuilder {
     const folder = this.#folders.at(-1)!
     let next = folder.below.get(name)
     if (next === undefined) {
-      about(this.#pathHere(name), () => mkdirSync(here.at(name), 0o700))
+      withPathInErrors(this.#pathHere(name), () => mkdirSync(here.at(name), 0o700))
       next = newFolder(name)
       folder.below.set(name, next)
       this.directories += 1
     }
-    const handle = about(this.#pathHere(name), () => here.entry(name))
+    const handle = withPathInErrors(this.#pathHere(name), () => here.entry(name))
     if (handle?.kind !== 'directory') {
       handle?.close()
       throw changedMeanwhile(this.#pathHere(name))
@@ -246,7 +246,7 @@ async function writeAsync(fd: number, bytes: Uint8Array, at: number, path: strin
     for (let done = 0; done < bytes.length; )
       done += (await writePart(fd, bytes, done, bytes.length - done, at + done)).bytesWritten
   } catch (error) {
-    about(path, () => {
+    withPathInErrors(path, () => {
       throw error
     })
   }

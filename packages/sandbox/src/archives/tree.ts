@@ -1,4 +1,4 @@
-import { about, fileError } from '../files/errors.ts'
+import { fileError, withPathInErrors } from '../files/errors.ts'
 import { type Handle, isMissing } from '../files/handle.ts'
 import { DirectoryStack } from './directory-stack.ts'
 import { orderedNames } from './ordered-names.ts'
@@ -41,7 +41,7 @@ export function* walkTree(
       }
       const path = prefix + name
       if (skip(path)) continue
-      const handle = about(path, () => parent.entry(name))
+      const handle = withPathInErrors(path, () => parent.entry(name))
       if (handle === undefined) continue
       let pushed = false
       try {

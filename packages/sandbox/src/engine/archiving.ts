@@ -21,43 +21,43 @@ import { openFile } from '../files/read.ts'
 import { stagingInside } from '../files/staging.ts'
 import { walk } from '../files/walk.ts'
 import { publish, writeAll } from '../files/write.ts'
-import { leftOutFacts } from './archive-facts.ts'
+import { type EventData, leftOutData } from './event-data.ts'
 
 const tarSchemes: readonly TarScheme[] = ['tar', 'tar.gz', 'tar.zst']
 const allSchemes: readonly ArchiveScheme[] = [...tarSchemes, 'zip']
 
 /** The context that all archive operations on a workspace share. */
-export interface Archiving {
+export interface ArchiveContext {
   readonly context: FileContext
   readonly limits: ArchiveLimits
-  readonly as?: FileIdentity | undefined
+  readonly identity?: FileIdentity | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /** Unpacks a tar into a directory, which is created if it is missing. */
 export async function upload(
-  archiving: Archiving,
+  archiveContext: ArchiveContext,
   path: string,
   archive: ArchiveInput,
   options: ArchiveOptions,
 ): Promise<Unpacked> {
   const scheme = options.scheme === undefined ? 'sniff' : checkScheme(options.scheme, tarSchemes)
-  return unpackInto(archiving, path, archive, scheme)
+  return unpackInto(archiveContext, path, archive, scheme)
 }
 
 /** Unpacks an archive into the directory that holds it. If `archive` is given, it is written to `path` as well. */
 export async function extract(
-  archiving: Archiving,
+  archiveContext: ArchiveContext,
   path: string,
   archive: ArchiveInput | undefined,
   options: ArchiveOptions,
 ): Promise<Unpacked> {
-  const { context, as, limits, signal } = archiving
+  const { context, identity, limits, signal } = archiveContext
   const scheme = options.scheme === undefined ? schemeOfName(path) : checkScheme(options.scheme, allSchemes)
   const directory = posix.dirname(path)
   if (archive === undefined) {
-    const { fd } = openFile(context, path, {}, as)
-    return unpackInto(archiving, directory, fileByteSource(fd), scheme)
+    const { fd } = openFile(context, path, {}, identity)
+    return unpackInto(archiveContext, directory, fileByteSource(fd), scheme)
   }
   const draft = context.staging.draft()
   try {
@@ -72,8 +72,8 @@ export async function extract(
       await pull.cancel()
     }
     const source = openSync(`/proc/self/fd/${draft.fd}`, constants.O_RDONLY)
-    const unpacked = await unpackInto(archiving, directory, fileByteSource(source), scheme, (staged) => {
-      walk(context.roots, path, { as }, ({ entry }) => {
+    const unpacked = await unpackInto(archiveContext, directory, fileByteSource(source), scheme, (staged) => {
+      walk(context.roots, path, { identity }, ({ entry }) => {
         if (entry !== undefined && entry.kind !== 'file')
           throw new VitrineError('file_exists', `${path} exists and is not a regular file.`)
       })
@@ -83,7 +83,7 @@ export async function extract(
       if (member !== undefined && member.kind !== 'file')
         throw refusal(name, 'has the name of the archive itself and is not a file')
     })
-    walk(context.roots, path, { as }, (resolved) => publish(context, resolved, draft, {}, as))
+    walk(context.roots, path, { identity }, (resolved) => publish(context, resolved, draft, {}, identity))
     return unpacked
   } finally {
     draft.drop()
@@ -91,13 +91,13 @@ export async function extract(
 }
 
 async function unpackInto(
-  { context, limits, as, signal }: Archiving,
+  { context, limits, identity, signal }: ArchiveContext,
   path: string,
   archive: ArchiveInput,
   scheme: UnpackOptions['scheme'],
   check: (staged: Handle) => void = () => undefined,
 ): Promise<Unpacked> {
-  const target = targetOf(context, path, as)
+  const target = targetOf(context, path, identity)
   const staged = context.staging.folder()
   const trash = context.staging.folder()
   try {
@@ -105,7 +105,7 @@ async function unpackInto(
       scheme,
       special: 'refuse',
       links: 'inside',
-      owner: ownerAt(context, target.path, as),
+      owner: ownerAt(context, target.path, identity),
       rootPath: target.root,
       below: target.below,
       limits,
@@ -113,8 +113,8 @@ async function unpackInto(
     })
     check(staged.handle)
     for (const mount of context.roots.mountsBelow(target.path)) mustNotHold(staged.handle, mount)
-    makeDirectories(context, path, { parents: true }, as)
-    const { directory } = directoryAt(context, path, as)
+    makeDirectories(context, path, { parents: true }, identity)
+    const { directory } = directoryAt(context, path, identity)
     try {
       await merge(staged.handle, directory, { signal, trash: trash.handle })
     } finally {
@@ -144,8 +144,8 @@ function mustNotHold(staged: Handle, path: string): void {
 }
 
 /** Resolves the target directory, which may not exist yet, and checks that it may be written. */
-function targetOf(context: FileContext, path: string, as: FileIdentity | undefined) {
-  return walk(context.roots, path, { as }, (resolved) => {
+function targetOf(context: FileContext, path: string, identity: FileIdentity | undefined) {
+  return walk(context.roots, path, { identity }, (resolved) => {
     const { entry, parent } = resolved
     const displayPath = context.roots.displayPath(resolved.path)
     if (entry !== undefined && entry.kind !== 'directory')
@@ -153,8 +153,8 @@ function targetOf(context: FileContext, path: string, as: FileIdentity | undefin
     mustBeWritable(context, resolved)
     if (context.roots.hasReadOnlyBelow(resolved.path))
       throw new VitrineError('file_read_only', `${displayPath} contains a read-only path.`)
-    if (entry !== undefined) must(entry, 'write', as, displayPath)
-    else if (parent !== undefined) mustChange(parent, undefined, as, displayPath)
+    if (entry !== undefined) must(entry, 'write', identity, displayPath)
+    else if (parent !== undefined) mustChange(parent, undefined, identity, displayPath)
     const { path: root } = context.roots.of(resolved.path)
     return { path: resolved.path, root, below: resolved.path.slice(root.length + 1) }
   })
@@ -162,44 +162,49 @@ function targetOf(context: FileContext, path: string, as: FileIdentity | undefin
 
 export interface Packing {
   readonly stream: ReadableStream<Uint8Array>
-  /** The facts for the operation's end; complete once the stream has ended. */
-  facts(): Readonly<Record<string, unknown>>
+  /** The data of `operation.finished`; complete once the stream has ended. */
+  endData(): EventData
 }
 
 /** Packs a file or a directory into a tar. */
 export function download(
-  archiving: Archiving,
+  archiveContext: ArchiveContext,
   path: string,
   options: ArchiveOptions,
-  ended: StreamEnded,
+  onEnd: OnStreamEnd,
 ): Packing {
-  const { context, as } = archiving
+  const { context, identity } = archiveContext
   const scheme = checkScheme(options.scheme ?? 'tar', tarSchemes)
-  return walk(context.roots, path, { as }, ({ entry, parent, name }) => {
+  return walk(context.roots, path, { identity }, ({ entry, parent, name }) => {
     if (entry === undefined) throw new VitrineError('file_not_found', `${path} does not exist.`)
-    must(entry, 'read', as, path)
-    if (entry.kind === 'directory') return packing(archiving, entry.duplicate(), scheme, () => false, ended)
+    must(entry, 'read', identity, path)
+    if (entry.kind === 'directory')
+      return packing(archiveContext, entry.duplicate(), scheme, () => false, onEnd)
     if (entry.kind !== 'file' || parent === undefined)
       throw new VitrineError('file_not_regular', `${path} is neither a file nor a directory.`)
-    return packing(archiving, parent.duplicate(), scheme, () => false, ended, name)
+    return packing(archiveContext, parent.duplicate(), scheme, () => false, onEnd, name)
   })
 }
 
 /** Packs the workspace into a tar. */
-export function persist(archiving: Archiving, skip: ReadonlySet<string>, ended: StreamEnded): Packing {
-  const root = archiving.context.roots.root.directory.duplicate()
-  return packing(archiving, root, 'tar', (path) => skip.has(path), ended)
+export function persist(
+  archiveContext: ArchiveContext,
+  skip: ReadonlySet<string>,
+  onEnd: OnStreamEnd,
+): Packing {
+  const root = archiveContext.context.roots.root.directory.duplicate()
+  return packing(archiveContext, root, 'tar', (path) => skip.has(path), onEnd)
 }
 
-export type StreamEnded = ClosingOptions['ended']
+export type OnStreamEnd = ClosingOptions['onEnd']
 
 /** Owns `directory` and closes it when the stream ends, fails or is cancelled. */
 function packing(
-  { signal }: Archiving,
+  { signal }: ArchiveContext,
   directory: Handle,
   scheme: TarScheme,
   skip: (path: string) => boolean,
-  ended: StreamEnded,
+  onEnd: OnStreamEnd,
   only?: string,
 ): Packing {
   const leftOut: LeftOut[] = []
@@ -227,14 +232,14 @@ function packing(
     },
   }
   return {
-    stream: closingStream(source, { signal, ended }),
-    facts: () => ({ ...leftOutFacts(leftOut, leftOutCount), ...(changed > 0 && { changed }) }),
+    stream: closingStream(source, { signal, onEnd }),
+    endData: () => ({ ...leftOutData(leftOut, leftOutCount), ...(changed > 0 && { changed }) }),
   }
 }
 
 /** Replaces the contents of the workspace by those of the archive. Entries that `keep` accepts stay. */
 export async function hydrate(
-  { context, limits, signal }: Archiving,
+  { context, limits, signal }: ArchiveContext,
   archive: ArchiveInput,
   keep: (name: string) => boolean,
 ): Promise<Unpacked> {
@@ -262,4 +267,13 @@ export async function hydrate(
     await staged.release()
     await trash.release()
   }
+}
+
+export function checkArchive<T>(archive: T): T {
+  if (archive instanceof Uint8Array || archive instanceof ReadableStream) return archive
+  const got = archive === null ? 'null' : typeof archive
+  throw new VitrineError(
+    'argument_invalid',
+    `archive: expected a Uint8Array or a ReadableStream, got ${got}.`,
+  )
 }

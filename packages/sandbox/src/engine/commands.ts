@@ -20,7 +20,7 @@ import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
 
 /** The data of a command's `operation.started` event. */
-function factsOf(command: Command, argv: readonly string[], options: SpawnOptions | ExecOptions) {
+function startDataOf(command: Command, argv: readonly string[], options: SpawnOptions | ExecOptions) {
   const { cwd, env, user, timeoutMs } = options
   return {
     ...(typeof command === 'string' ? { command } : {}),
@@ -144,7 +144,7 @@ function operateOn<T>(
 ): Promise<T> {
   const { signal } = options
   const operation = () =>
-    journal.operate(op, factsOf(command, argv, options), run, {
+    journal.operate(op, startDataOf(command, argv, options), run, {
       finish,
       ...(signal && { signal }),
     })

@@ -197,11 +197,11 @@ export class EngineCore {
   }
 
   /** Ends every process and the machine. */
-  shutdown(journal: Journal, facts: Readonly<Record<string, unknown>>): Promise<void> {
+  shutdown(journal: Journal, data: Readonly<Record<string, unknown>>): Promise<void> {
     return this.#serialized(async () => {
       if (this.#running === undefined) return
       await this.#shutDown()
-      await journal.append([{ type: 'sandbox.stopped', data: facts }])
+      await journal.append([{ type: 'sandbox.stopped', data }])
     })
   }
 

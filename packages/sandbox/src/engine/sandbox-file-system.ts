@@ -19,7 +19,7 @@ const closingMs = 5_000
 export class SandboxFileSystem {
   readonly context: FileContext
   readonly machine: Machine
-  readonly #ending = new AbortController()
+  readonly #shutdown = new AbortController()
   readonly #stopWatching = new AbortController()
   readonly #calls = new Set<Promise<void>>()
   /** Whether the watcher runs commands in the sandbox; if so, it sees no changes while the sandbox is paused. */
@@ -84,9 +84,9 @@ export class SandboxFileSystem {
     }
   }
 
-  /** Aborted when the sandbox ends, to end the calls and streams that are still open. */
-  get ending(): AbortSignal {
-    return this.#ending.signal
+  /** Aborted when the sandbox shuts down, to end the calls and streams that are still open. */
+  get shutdownSignal(): AbortSignal {
+    return this.#shutdown.signal
   }
 
   /** Runs a call on the files. The shutdown awaits it, so that no change is left half done. */
@@ -138,7 +138,7 @@ export class SandboxFileSystem {
   }
 
   async #endCalls(): Promise<void> {
-    this.#ending.abort()
+    this.#shutdown.abort()
     await Promise.all(this.#calls)
   }
 }
@@ -165,9 +165,9 @@ async function* outputOf(launched: Promise<Launched>): AsyncGenerator<Uint8Array
   yield* pipes?.stdout ?? []
 }
 
-/** Aborts with the caller's signal or with the end of the sandbox, whichever comes first. */
-export function untilEither(signal: AbortSignal | undefined, ending: AbortSignal): AbortSignal {
-  return signal === undefined ? ending : AbortSignal.any([signal, ending])
+/** Aborts with the caller's signal or with the sandbox's shutdown, whichever comes first. */
+export function anySignal(signal: AbortSignal | undefined, shutdown: AbortSignal): AbortSignal {
+  return signal === undefined ? shutdown : AbortSignal.any([signal, shutdown])
 }
 
 /** Removes the staging folder of a destroyed sandbox, which lies beside its workspace. */

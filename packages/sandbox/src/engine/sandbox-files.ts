@@ -28,14 +28,12 @@ import { search } from '../files/search.ts'
 import { cancelled } from '../files/time-slice.ts'
 import { walk } from '../files/walk.ts'
 import { type FileContent, writeFile } from '../files/write.ts'
-import { ignoring } from '../watching/ignore.ts'
+import { ignoreMatcher } from '../watching/ignore.ts'
 import { defaultIgnore } from '../watching/settings.ts'
-import { checkArchive, unpackedFacts } from './archive-facts.ts'
-import { type Archiving, download, extract, upload } from './archiving.ts'
+import { type ArchiveContext, checkArchive, download, extract, upload } from './archiving.ts'
 import type { EngineCore } from './core.ts'
-import { type SandboxFileSystem, untilEither } from './sandbox-file-system.ts'
-
-type Facts = Readonly<Record<string, unknown>>
+import { archiveData, type EventData, pathData, unpackedData } from './event-data.ts'
+import { anySignal, type SandboxFileSystem } from './sandbox-file-system.ts'
 
 /** The files of one sandbox. Every call is an operation. */
 export class SandboxFiles implements Files {
@@ -50,8 +48,8 @@ export class SandboxFiles implements Files {
   async read(path: string, options: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
     checkOptions('files.read', fileOptions.read, options)
     const { from, to, signal } = options
-    const facts = {
-      ...pathFacts(path, options),
+    const startData = {
+      ...pathData(path, options),
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
     }
@@ -60,24 +58,29 @@ export class SandboxFiles implements Files {
     try {
       const call = this.#prepareCall(path, options)
       fileSystem = call.fileSystem
-      file = openFile(fileSystem.context, path, options, call.as)
+      file = openFile(fileSystem.context, path, options, call.identity)
     } catch (error) {
-      return this.#journal.operateAtOnce('read', facts, () => {
+      // A call that fails before the file is open is an operation too.
+      return this.#journal.operateInOneCommit('read', startData, () => {
         throw error
       })
     }
-    if (isSmall(file)) return this.#readAtOnce(file, path, facts)
-    const until = untilEither(signal, fileSystem.ending)
-    return this.#core.streams.operate(this.#journal, 'read', facts, (ended) =>
-      closingStream(fileSource(file, path), { signal: until, ended }),
+    if (isSmall(file)) return this.#readInOneCommit(file, path, startData)
+    const until = anySignal(signal, fileSystem.shutdownSignal)
+    return this.#core.streams.operate(this.#journal, 'read', startData, (onEnd) =>
+      closingStream(fileSource(file, path), { signal: until, onEnd }),
     )
   }
 
-  async #readAtOnce(file: OpenFile, path: string, facts: Facts): Promise<ReadableStream<Uint8Array>> {
+  async #readInOneCommit(
+    file: OpenFile,
+    path: string,
+    startData: EventData,
+  ): Promise<ReadableStream<Uint8Array>> {
     try {
       const finish = ({ byteLength }: Uint8Array) => ({ bytes: byteLength })
       return streamOf(
-        await this.#journal.operateAtOnce('read', facts, () => readSmall(file, path), { finish }),
+        await this.#journal.operateInOneCommit('read', startData, () => readSmall(file, path), { finish }),
       )
     } finally {
       closeFile(file)
@@ -87,8 +90,8 @@ export class SandboxFiles implements Files {
   async write(path: string, data: FileContent, options: WriteOptions = {}): Promise<FileStat> {
     checkOptions('files.write', fileOptions.write, options)
     const { append, parents, mode } = options
-    const facts = {
-      ...pathFacts(path, options),
+    const startData = {
+      ...pathData(path, options),
       ...(append && { append }),
       ...(parents && { parents }),
       ...(mode !== undefined && { mode }),
@@ -96,15 +99,15 @@ export class SandboxFiles implements Files {
     return this.#operate(
       'write',
       path,
-      facts,
+      startData,
       options,
-      ({ context }, as, signal) => {
+      ({ context }, identity, signal) => {
         if (typeof data !== 'string' && !(data instanceof Uint8Array) && !(data instanceof ReadableStream))
           throw new VitrineError(
             'argument_invalid',
-            `data: expected a string, bytes or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
+            `data: expected a string, a Uint8Array or a ReadableStream, got ${data === null ? 'null' : typeof data}.`,
           )
-        return writeFile(context, path, data, { ...options, signal }, as)
+        return writeFile(context, path, data, { ...options, signal }, identity)
       },
       ({ size }) => ({ size }),
     )
@@ -115,29 +118,29 @@ export class SandboxFiles implements Files {
     return this.#operate(
       'ls',
       path,
-      pathFacts(path, options),
+      pathData(path, options),
       options,
-      ({ context }, as, signal) => list(context, path, { ...options, signal }, as),
+      ({ context }, identity, signal) => list(context, path, { ...options, signal }, identity),
       ({ entries, truncated }) => ({ count: entries.length, ...(truncated && { truncated }) }),
     )
   }
 
   async stat(path: string, options: FileOptions = {}): Promise<FileStat> {
     checkOptions('files.stat', fileOptions.plain, options)
-    return this.#operateAtOnce('stat', path, options, ({ context }, as) =>
-      walk(context.roots, path, { as, follow: false }, (resolved) => statOf(context, resolved)),
+    return this.#operateInOneCommit('stat', path, options, ({ context }, identity) =>
+      walk(context.roots, path, { identity, follow: false }, (resolved) => statOf(context, resolved)),
     )
   }
 
   async exists(path: string, options: FileOptions = {}): Promise<boolean> {
     checkOptions('files.exists', fileOptions.plain, options)
-    return this.#operateAtOnce(
+    return this.#operateInOneCommit(
       'exists',
       path,
       options,
-      ({ context }, as) => {
+      ({ context }, identity) => {
         try {
-          return walk(context.roots, path, { as }, ({ entry }) => entry !== undefined)
+          return walk(context.roots, path, { identity }, ({ entry }) => entry !== undefined)
         } catch (error) {
           if (error instanceof VitrineError && error.code === 'file_not_directory') return false
           throw error
@@ -153,13 +156,13 @@ export class SandboxFiles implements Files {
   ): Promise<void> {
     checkOptions('files.mkdir', fileOptions.mkdir, options)
     const { parents, mode } = options
-    const facts = {
-      ...pathFacts(path, options),
+    const startData = {
+      ...pathData(path, options),
       ...(parents && { parents }),
       ...(mode !== undefined && { mode }),
     }
-    return this.#operate('mkdir', path, facts, options, ({ context }, as) =>
-      makeDirectories(context, path, options, as),
+    return this.#operate('mkdir', path, startData, options, ({ context }, identity) =>
+      makeDirectories(context, path, options, identity),
     )
   }
 
@@ -169,10 +172,10 @@ export class SandboxFiles implements Files {
     options: FileOptions & { readonly parents?: boolean } = {},
   ): Promise<void> {
     checkOptions('files.move', fileOptions.move, options)
-    const facts = { ...pathFacts(from, options), to: pathFacts(to, {}).path }
-    return this.#operate('mv', from, facts, options, ({ context }, as) => {
+    const startData = { ...pathData(from, options), to: pathData(to, {}).path }
+    return this.#operate('mv', from, startData, options, ({ context }, identity) => {
       checkPath('to', to)
-      move(context, from, to, options, as)
+      move(context, from, to, options, identity)
     })
   }
 
@@ -182,34 +185,38 @@ export class SandboxFiles implements Files {
   ): Promise<void> {
     checkOptions('files.remove', fileOptions.remove, options)
     const { recursive, force } = options
-    const facts = { ...pathFacts(path, options), ...(recursive && { recursive }), ...(force && { force }) }
-    return this.#operate('rm', path, facts, options, ({ context }, as, signal) =>
-      remove(context, path, { ...options, signal }, as),
+    const startData = { ...pathData(path, options), ...(recursive && { recursive }), ...(force && { force }) }
+    return this.#operate('rm', path, startData, options, ({ context }, identity, signal) =>
+      remove(context, path, { ...options, signal }, identity),
     )
   }
 
   async chmod(path: string, mode: number, options: FileOptions = {}): Promise<void> {
     checkOptions('files.chmod', fileOptions.plain, options)
-    return this.#operate('chmod', path, { ...pathFacts(path, options), mode }, options, ({ context }, as) =>
-      changeMode(context, path, mode, as),
+    return this.#operate(
+      'chmod',
+      path,
+      { ...pathData(path, options), mode },
+      options,
+      ({ context }, identity) => changeMode(context, path, mode, identity),
     )
   }
 
   async search(path: string, options: SearchOptions): Promise<SearchResult> {
     checkOptions('files.search', fileOptions.search, options)
     const { name, content, ignore = this.#core.settings.watch?.ignore ?? defaultIgnore } = options
-    const facts = {
-      ...pathFacts(path, options),
+    const startData = {
+      ...pathData(path, options),
       ...(name !== undefined && { name }),
       ...(content !== undefined && { content }),
     }
     return this.#operate(
       'search',
       path,
-      facts,
+      startData,
       options,
-      ({ context }, as, signal) =>
-        search(context, path, { ...options, signal, ignored: ignoring(ignore) }, as),
+      ({ context }, identity, signal) =>
+        search(context, path, { ...options, signal, ignored: ignoreMatcher(ignore) }, identity),
       ({ hits, truncated }) => ({ count: hits.length, ...(truncated && { truncated }) }),
     )
   }
@@ -219,24 +226,24 @@ export class SandboxFiles implements Files {
   ): AsyncIterableIterator<JournalEvent> {
     checkOptions('files.watch', fileOptions.watch, options)
     // Starts at this call, not at the first `next()`.
-    return this.#watching(this.#journal.cursor(this.#journal.head), options)
+    return this.#watchFrom(this.#journal.cursor(this.#journal.head), options)
   }
 
-  async *#watching(
+  async *#watchFrom(
     after: string,
     { ignore = [], signal }: { readonly ignore?: readonly string[]; readonly signal?: AbortSignal },
   ): AsyncGenerator<JournalEvent, undefined> {
     await this.#journal.operate('watch', { ...(ignore.length > 0 && { ignore }) }, () => {
       this.#core.files().requireWatcher()
     })
-    const ignored = ignoring(ignore)
+    const ignored = ignoreMatcher(ignore)
     const isIgnored = (path: unknown) =>
       typeof path === 'string' &&
       path.split('/').some((name, at, names) => ignored(names.slice(0, at + 1).join('/'), name))
     for await (const item of this.#journal.tail({ after, types: ['file.*'], ...(signal && { signal }) })) {
       if (isGap(item))
         throw new VitrineError(
-          'view_fell_behind',
+          'reader_fell_behind',
           'File events were trimmed from the journal before they were read.',
         )
       const { path, previousPath } = item.data as { path?: unknown; previousPath?: unknown }
@@ -253,11 +260,11 @@ export class SandboxFiles implements Files {
     return this.#operate(
       'upload',
       path,
-      archiveFacts(path, options),
+      archiveData(path, options),
       options,
-      (fileSystem, as) =>
-        upload(this.#archiving(fileSystem, as, options), path, checkArchive(archive), options),
-      unpackedFacts,
+      (fileSystem, identity) =>
+        upload(this.#archiveContext(fileSystem, identity, options), path, checkArchive(archive), options),
+      unpackedData,
     )
   }
 
@@ -270,30 +277,30 @@ export class SandboxFiles implements Files {
     return this.#operate(
       'extract',
       path,
-      archiveFacts(path, options),
+      archiveData(path, options),
       options,
-      (fileSystem, as) => {
+      (fileSystem, identity) => {
         const given = archive === undefined ? undefined : checkArchive(archive)
-        return extract(this.#archiving(fileSystem, as, options), path, given, options)
+        return extract(this.#archiveContext(fileSystem, identity, options), path, given, options)
       },
-      unpackedFacts,
+      unpackedData,
     )
   }
 
   async download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
     checkOptions('files.download', fileOptions.archive, options)
-    let packed: () => Facts = () => ({})
+    let endData: () => EventData = () => ({})
     return this.#core.streams.operate(
       this.#journal,
       'download',
-      archiveFacts(path, options),
-      (ended) => {
-        const { fileSystem, as } = this.#prepareCall(path, options)
-        const packing = download(this.#archiving(fileSystem, as, options), path, options, ended)
-        packed = packing.facts
+      archiveData(path, options),
+      (onEnd) => {
+        const { fileSystem, identity } = this.#prepareCall(path, options)
+        const packing = download(this.#archiveContext(fileSystem, identity, options), path, options, onEnd)
+        endData = packing.endData
         return packing.stream
       },
-      () => packed(),
+      () => endData(),
     )
   }
 
@@ -307,40 +314,40 @@ export class SandboxFiles implements Files {
   #prepareCall(
     path: string,
     { user, signal }: FileOptions,
-  ): { fileSystem: SandboxFileSystem; as: FileIdentity | undefined } {
+  ): { fileSystem: SandboxFileSystem; identity: FileIdentity | undefined } {
     checkPath('path', path)
     if (signal?.aborted) throw cancelled(signal)
     const fileSystem = this.#core.files()
-    return { fileSystem, as: user === undefined ? undefined : fileSystem.machine.fileUser(user) }
+    return { fileSystem, identity: user === undefined ? undefined : fileSystem.machine.fileUser(user) }
   }
 
-  #archiving(
+  #archiveContext(
     fileSystem: SandboxFileSystem,
-    as: FileIdentity | undefined,
+    identity: FileIdentity | undefined,
     { signal }: FileOptions,
-  ): Archiving {
+  ): ArchiveContext {
     return {
       context: fileSystem.context,
       limits: this.#core.settings.archiveLimits,
-      as,
-      signal: untilEither(signal, fileSystem.ending),
+      identity,
+      signal: anySignal(signal, fileSystem.shutdownSignal),
     }
   }
 
   /** Runs a synchronous operation that changes nothing. */
-  #operateAtOnce<T>(
+  #operateInOneCommit<T>(
     op: string,
     path: string,
     options: FileOptions,
-    run: (fileSystem: SandboxFileSystem, as: FileIdentity | undefined) => T,
-    finish?: (result: T) => Facts,
+    run: (fileSystem: SandboxFileSystem, identity: FileIdentity | undefined) => T,
+    finish?: (result: T) => EventData,
   ): Promise<T> {
-    return this.#journal.operateAtOnce(
+    return this.#journal.operateInOneCommit(
       op,
-      pathFacts(path, options),
+      pathData(path, options),
       () => {
-        const { fileSystem, as } = this.#prepareCall(path, options)
-        return run(fileSystem, as)
+        const { fileSystem, identity } = this.#prepareCall(path, options)
+        return run(fileSystem, identity)
       },
       finish && { finish },
     )
@@ -349,20 +356,26 @@ export class SandboxFiles implements Files {
   #operate<T>(
     op: string,
     path: string,
-    facts: Facts,
+    startData: EventData,
     options: FileOptions,
-    run: (fileSystem: SandboxFileSystem, as: FileIdentity | undefined, signal: AbortSignal) => T | Promise<T>,
-    finish?: (result: T) => Facts,
+    run: (
+      fileSystem: SandboxFileSystem,
+      identity: FileIdentity | undefined,
+      signal: AbortSignal,
+    ) => T | Promise<T>,
+    finish?: (result: T) => EventData,
   ): Promise<T> {
     const { signal } = options
     return this.#journal
       .operate(
         op,
-        facts,
+        startData,
         async () => {
-          const { fileSystem, as } = this.#prepareCall(path, options)
+          const { fileSystem, identity } = this.#prepareCall(path, options)
           try {
-            return await fileSystem.tracked(() => run(fileSystem, as, untilEither(signal, fileSystem.ending)))
+            return await fileSystem.tracked(() =>
+              run(fileSystem, identity, anySignal(signal, fileSystem.shutdownSignal)),
+            )
           } catch (error) {
             throw fileError(error, path)
           }
@@ -373,17 +386,6 @@ export class SandboxFiles implements Files {
         throw signal?.aborted && error === signal.reason ? cancelled(signal) : error
       })
   }
-}
-
-function pathFacts(path: string, { user }: FileOptions): Facts {
-  return {
-    path: typeof path === 'string' ? path.toWellFormed() : String(path),
-    ...(user !== undefined && { user }),
-  }
-}
-
-function archiveFacts(path: string, options: ArchiveOptions): Facts {
-  return { ...pathFacts(path, options), ...(options.scheme !== undefined && { scheme: options.scheme }) }
 }
 
 function streamOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {

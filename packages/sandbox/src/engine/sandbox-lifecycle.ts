@@ -25,13 +25,9 @@ export class SandboxLifecycle implements Lifecycle {
 
   async #stop(): Promise<void> {
     let failure: { readonly error: unknown } | undefined
-    const attempt = async (
-      op: string,
-      facts: Readonly<Record<string, unknown>>,
-      run: () => Promise<void>,
-    ) => {
+    const attempt = async (op: string, data: Readonly<Record<string, unknown>>, run: () => Promise<void>) => {
       try {
-        await this.#journal.operate(op, facts, run)
+        await this.#journal.operate(op, data, run)
       } catch (error) {
         failure ??= { error }
       }
@@ -51,8 +47,8 @@ export class SandboxLifecycle implements Lifecycle {
     )
   }
 
-  #shutdown(facts: Readonly<Record<string, unknown>>): Promise<void> {
-    return this.#journal.operate('shutdown', {}, () => this.#core.shutdown(this.#journal, facts))
+  #shutdown(data: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.#journal.operate('shutdown', {}, () => this.#core.shutdown(this.#journal, data))
   }
 
   pause(): Promise<void> {

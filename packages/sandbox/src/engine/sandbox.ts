@@ -22,12 +22,12 @@ import { type PipedProcess, pipedProcess } from '../processes/piped-process.ts'
 import type { OutputListener } from '../processes/running.ts'
 import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../terminals/pty-tool.ts'
 import type { PtyUpdate } from '../terminals/pty-update.ts'
-import { checkArchive, unpackedFacts } from './archive-facts.ts'
-import { type Archiving, hydrate, persist } from './archiving.ts'
+import { type ArchiveContext, checkArchive, hydrate, persist } from './archiving.ts'
 import { type CommandCaller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
+import { type EventData, unpackedData } from './event-data.ts'
 import type { PolicyGate } from './policy-gate.ts'
-import { untilEither } from './sandbox-file-system.ts'
+import { anySignal } from './sandbox-file-system.ts'
 import { SandboxFiles } from './sandbox-files.ts'
 import { SandboxLifecycle } from './sandbox-lifecycle.ts'
 import { SandboxPorts } from './sandbox-ports.ts'
@@ -168,19 +168,19 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
 
   async persist(options: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
     checkOptions('persist', hostOptions.archive, options)
-    let packed: () => Readonly<Record<string, unknown>> = () => ({})
+    let endData: () => EventData = () => ({})
     const { skips } = this.#core
     return this.#core.streams.operate(
       this.#journal,
       'persist_workspace',
       { root: this.root, ...(skips.paths.size > 0 && { skip: [...skips.paths] }) },
-      (ended) => {
+      (onEnd) => {
         if (options.signal?.aborted) throw cancelled(options.signal)
-        const packing = persist(this.#archiving(options), skips.paths, ended)
-        packed = packing.facts
+        const packing = persist(this.#archiveContext(options), skips.paths, onEnd)
+        endData = packing.endData
         return packing.stream
       },
-      () => packed(),
+      () => endData(),
     )
   }
 
@@ -198,18 +198,18 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
           const keep = (name: string) => this.#core.skips.holdsMount(name)
           return this.#core
             .files()
-            .tracked(() => hydrate(this.#archiving(options), checkArchive(archive), keep))
+            .tracked(() => hydrate(this.#archiveContext(options), checkArchive(archive), keep))
         },
-        { finish: unpackedFacts, ...(signal && { signal }) },
+        { finish: unpackedData, ...(signal && { signal }) },
       )
       .catch((error: unknown) => {
         throw signal?.aborted && error === signal.reason ? cancelled(signal) : error
       })
   }
 
-  #archiving({ signal }: { readonly signal?: AbortSignal }): Archiving {
-    const { context, ending } = this.#core.files()
-    return { context, limits: this.#core.settings.archiveLimits, signal: untilEither(signal, ending) }
+  #archiveContext({ signal }: { readonly signal?: AbortSignal }): ArchiveContext {
+    const { context, shutdownSignal } = this.#core.files()
+    return { context, limits: this.#core.settings.archiveLimits, signal: anySignal(signal, shutdownSignal) }
   }
 
   async record(events: readonly EventInput[]): Promise<void> {

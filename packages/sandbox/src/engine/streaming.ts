@@ -1,7 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import type { StreamEnd } from '../files/closing-stream.ts'
-
-type Facts = Readonly<Record<string, unknown>>
+import type { EventData } from './event-data.ts'
 
 /** Operations whose streams are still open. A shutdown waits until their ends are written. */
 export class OpenStreams {
@@ -14,9 +13,9 @@ export class OpenStreams {
   operate(
     journal: Journal,
     op: string,
-    data: Facts,
-    open: (ended: (end: StreamEnd, error?: unknown) => void) => ReadableStream<Uint8Array>,
-    finish: () => Facts = () => ({}),
+    data: EventData,
+    open: (onEnd: (end: StreamEnd, error?: unknown) => void) => ReadableStream<Uint8Array>,
+    finish: () => EventData = () => ({}),
   ): Promise<ReadableStream<Uint8Array>> {
     const opened = Promise.withResolvers<ReadableStream<Uint8Array>>()
     let stream: ReadableStream<Uint8Array> | undefined

@@ -12,17 +12,17 @@ export function makeDirectories(
   context: FileContext,
   path: string,
   options: { readonly parents?: boolean; readonly mode?: number },
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): void {
   checkMode(options.mode)
-  walk(context.roots, path, { as }, (resolved) => {
+  walk(context.roots, path, { identity }, (resolved) => {
     const { entry } = resolved
     const shown = context.roots.displayPath(resolved.path)
     if (entry?.kind === 'directory' && options.parents === true) return
     if (entry !== undefined) throw new VitrineError('file_exists', `${shown} already exists.`)
     mustBeWritable(context, resolved)
-    withParents(context, resolved, { parents: options.parents, as }, (parent, name) =>
-      makeDirectory(context, parent, name, resolved.path, as, {
+    withParents(context, resolved, { parents: options.parents, identity }, (parent, name) =>
+      makeDirectory(context, parent, name, resolved.path, identity, {
         mode: options.mode,
         taken: options.parents === true ? 'used' : 'refused',
       }).close(),
@@ -35,11 +35,11 @@ export function move(
   from: string,
   to: string,
   options: { readonly parents?: boolean },
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): void {
-  walk(context.roots, from, { as, follow: false }, (source) => {
-    const { parent, name, entry } = removable(context, source, as)
-    walk(context.roots, to, { as, follow: false }, (target) => {
+  walk(context.roots, from, { identity, follow: false }, (source) => {
+    const { parent, name, entry } = removable(context, source, identity)
+    walk(context.roots, to, { identity, follow: false }, (target) => {
       const shown = context.roots.displayPath(target.path)
       mustBeWritable(context, target)
       if (holdsProtected(context, target.path))
@@ -52,10 +52,10 @@ export function move(
       if (target.entry?.kind === 'directory' && entry.kind !== 'directory')
         throw new VitrineError('file_is_directory', `${shown} is a directory.`)
       if (target.entry !== undefined && target.parent !== undefined)
-        mustChange(target.parent, target.entry, as, shown)
+        mustChange(target.parent, target.entry, identity, shown)
       if (target.asDirectory && entry.kind !== 'directory')
         throw new VitrineError('file_not_directory', `to: ${shown} would be a file, not a directory.`)
-      withParents(context, target, { parents: options.parents, as }, (into, last) => {
+      withParents(context, target, { parents: options.parents, identity }, (into, last) => {
         // rename(2) between two hard links of one file does nothing, so the source is unlinked.
         if (target.path !== source.path && isSame(target.entry, entry)) unlinkSync(parent.at(name))
         else renameSync(parent.at(name), into.at(last))
@@ -68,12 +68,12 @@ export async function remove(
   context: FileContext,
   path: string,
   options: { readonly recursive?: boolean; readonly force?: boolean; readonly signal?: AbortSignal },
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): Promise<void> {
   const timeSlice = new TimeSlice(options.signal)
-  const staged = walk(context.roots, path, { as, follow: false }, (resolved) => {
+  const staged = walk(context.roots, path, { identity, follow: false }, (resolved) => {
     if (resolved.entry === undefined && options.force === true) return undefined
-    const { parent, name, entry } = removable(context, resolved, as)
+    const { parent, name, entry } = removable(context, resolved, identity)
     if (entry.kind !== 'directory') {
       unlinkSync(parent.at(name))
       return undefined
@@ -82,7 +82,7 @@ export async function remove(
       rmdirSync(parent.at(name))
       return undefined
     }
-    if (as !== undefined) mustBeEmptyable(entry, as, context.roots.displayPath(resolved.path))
+    if (identity !== undefined) mustBeEmptyable(entry, identity, context.roots.displayPath(resolved.path))
     return moveOutOfTree(context, parent, name)
   })
   if (staged === undefined) return
@@ -110,16 +110,16 @@ export function changeMode(
   context: FileContext,
   path: string,
   mode: number,
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): void {
   if (mode === undefined) throw new VitrineError('argument_invalid', 'mode: expected permission bits.')
   checkMode(mode)
-  walk(context.roots, path, { as }, (resolved) => {
+  walk(context.roots, path, { identity }, (resolved) => {
     const { entry } = resolved
     const shown = context.roots.displayPath(resolved.path)
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${shown}.`)
     mustBeWritable(context, resolved)
-    if (as !== undefined && !as.all && as.uid !== entry.stats.uid)
+    if (identity !== undefined && !identity.all && identity.uid !== entry.stats.uid)
       throw new VitrineError('file_denied', `${shown}: only its owner may change its mode.`)
     chmodSync(entry.self, mode)
   })
@@ -135,7 +135,7 @@ function holdsProtected({ roots }: FileContext, path: string): boolean {
 }
 
 /** Checks that an entry exists and may be removed from its directory. */
-function removable(context: FileContext, resolved: ResolvedPath, as: FileIdentity | undefined) {
+function removable(context: FileContext, resolved: ResolvedPath, identity: FileIdentity | undefined) {
   const { parent, name, entry, path } = resolved
   const shown = context.roots.displayPath(path)
   if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${shown}.`)
@@ -143,23 +143,23 @@ function removable(context: FileContext, resolved: ResolvedPath, as: FileIdentit
   mustBeWritable(context, resolved)
   if (holdsProtected(context, path))
     throw new VitrineError('file_read_only', `Something below ${shown} may not be changed.`)
-  mustChange(parent, entry, as, shown)
+  mustChange(parent, entry, identity, shown)
   return { parent, name, entry }
 }
 
 /** Checks that a user may remove everything below a directory. */
-function mustBeEmptyable(directory: Handle, as: FileIdentity, shown: string): void {
+function mustBeEmptyable(directory: Handle, identity: FileIdentity, shown: string): void {
   const names = directory.names()
   if (names.length === 0) return
   for (const right of ['read', 'write', 'search'] as const)
-    if (!may(directory.stats, right, as))
-      throw new VitrineError('file_denied', `${shown}: the user "${as.name}" may not empty it.`)
+    if (!may(directory.stats, right, identity))
+      throw new VitrineError('file_denied', `${shown}: the user "${identity.name}" may not empty it.`)
   for (const name of names) {
     const entry = directory.entry(name)
     if (entry === undefined) continue
     try {
-      mustChange(directory, entry, as, `${shown}/${name}`)
-      if (entry.kind === 'directory') mustBeEmptyable(entry, as, `${shown}/${name}`)
+      mustChange(directory, entry, identity, `${shown}/${name}`)
+      if (entry.kind === 'directory') mustBeEmptyable(entry, identity, `${shown}/${name}`)
     } finally {
       entry.close()
     }

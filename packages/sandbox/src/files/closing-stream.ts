@@ -22,7 +22,7 @@ export interface StreamEnd {
 export interface ClosingOptions {
   readonly signal?: AbortSignal | undefined
   /** Called once, whether the stream was read to its end, cancelled by its consumer, aborted or failed. */
-  ended(end: StreamEnd, error?: unknown): void
+  onEnd(end: StreamEnd, error?: unknown): void
 }
 
 /**
@@ -31,7 +31,7 @@ export interface ClosingOptions {
  */
 export function closingStream(
   source: StreamSource,
-  { signal, ended }: ClosingOptions,
+  { signal, onEnd }: ClosingOptions,
 ): ReadableStream<Uint8Array> {
   let bytes = 0
   let isOver = false
@@ -45,9 +45,9 @@ export function closingStream(
     await reading.catch(() => undefined)
     try {
       await source.close()
-      ended({ bytes, left }, error)
+      onEnd({ bytes, left }, error)
     } catch (failure) {
-      ended({ bytes, left: true }, error ?? failure)
+      onEnd({ bytes, left: true }, error ?? failure)
     }
   }
   const deliver = (controller: ReadableByteStreamController, part: Uint8Array) => {

@@ -55,7 +55,7 @@ export function sourceFailed(name: string, error: unknown): VitrineError {
 }
 
 /** Runs a function and names the path in any error that it throws. */
-export function about<T>(path: string, run: () => T): T {
+export function withPathInErrors<T>(path: string, run: () => T): T {
   try {
     return run()
   } catch (error) {

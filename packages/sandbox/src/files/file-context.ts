@@ -37,11 +37,18 @@ export function checkMode(mode: number | undefined): void {
 }
 
 /** Returns the owner of a file to be created at a path; undefined leaves the host's own user. */
-export function ownerAt(context: FileContext, path: string, as: FileIdentity | undefined): Owner | undefined {
-  if (as !== undefined) {
-    if (!as.owns)
-      throw new VitrineError('unsupported', `Files of the workspace cannot belong to the user "${as.name}".`)
-    return givesFiles ? { uid: as.uid, gid: as.gids[0] ?? as.uid } : undefined
+export function ownerAt(
+  context: FileContext,
+  path: string,
+  identity: FileIdentity | undefined,
+): Owner | undefined {
+  if (identity !== undefined) {
+    if (!identity.owns)
+      throw new VitrineError(
+        'unsupported',
+        `Files of the workspace cannot belong to the user "${identity.name}".`,
+      )
+    return givesFiles ? { uid: identity.uid, gid: identity.gids[0] ?? identity.uid } : undefined
   }
   if (!context.chownsToOwner) return undefined
   const { directory } = context.roots.of(path)
@@ -66,7 +73,7 @@ export function mustBeWritable({ roots }: FileContext, { path }: Pick<ResolvedPa
 export function withParents<T>(
   context: FileContext,
   resolved: ResolvedPath,
-  options: { readonly parents?: boolean | undefined; readonly as?: FileIdentity | undefined },
+  options: { readonly parents?: boolean | undefined; readonly identity?: FileIdentity | undefined },
   use: (parent: Handle, name: string) => T,
 ): T {
   const { parent, missing, path } = resolved
@@ -84,7 +91,7 @@ export function withParents<T>(
     for (const name of names) {
       here =
         existingDirectory(here, name) ??
-        makeDirectory(context, here, name, path, options.as, { taken: 'used' })
+        makeDirectory(context, here, name, path, options.identity, { taken: 'used' })
       made.push(here)
     }
     return use(here, missing.at(-1) ?? resolved.name)
@@ -106,14 +113,14 @@ export function makeDirectory(
   parent: Handle,
   name: string,
   path: string,
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
   {
     mode = 0o755,
     taken = 'refused',
   }: { readonly mode?: number | undefined; readonly taken?: 'used' | 'refused' } = {},
 ): Handle {
-  mustChange(parent, undefined, as, context.roots.displayPath(path))
-  const owner = ownerAt(context, path, as)
+  mustChange(parent, undefined, identity, context.roots.displayPath(path))
+  const owner = ownerAt(context, path, identity)
   let fresh = true
   try {
     mkdirSync(parent.at(name), 0o700)

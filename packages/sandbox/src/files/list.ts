@@ -10,10 +10,10 @@ export async function list(
   context: FileContext,
   path: string,
   { limit = 10_000, signal }: { readonly limit?: number; readonly signal?: AbortSignal },
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): Promise<FileList> {
   const timeSlice = new TimeSlice(signal)
-  const { directory, shown } = directoryAt(context, path, as)
+  const { directory, shown } = directoryAt(context, path, identity)
   try {
     const names = firstNames(directory, limit + 1)
     const entries: FileStat[] = []
@@ -34,15 +34,15 @@ export async function list(
 export function directoryAt(
   context: FileContext,
   path: string,
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): { readonly directory: Handle; readonly shown: string } {
-  return walk(context.roots, path, { as }, ({ entry, path: found }) => {
+  return walk(context.roots, path, { identity }, ({ entry, path: found }) => {
     const shown = context.roots.displayPath(found)
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${shown}.`)
     if (entry.kind !== 'directory')
       throw new VitrineError('file_not_directory', `${shown} is not a directory.`)
-    must(entry, 'read', as, shown)
-    must(entry, 'search', as, shown)
+    must(entry, 'read', identity, shown)
+    must(entry, 'search', identity, shown)
     return { directory: entry.duplicate(), shown }
   })
 }

@@ -26,14 +26,14 @@ export function openFile(
   context: FileContext,
   path: string,
   { from = 0, to }: Pick<ReadFileOptions, 'from' | 'to'>,
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): OpenFile {
   checkRange(from, to)
-  return walk(context.roots, path, { as, readable: true }, ({ entry, isReadable }) => {
+  return walk(context.roots, path, { identity, readable: true }, ({ entry, isReadable }) => {
     if (entry === undefined) throw new VitrineError('file_not_found', `There is no ${path}.`)
     if (entry.kind === 'directory') throw new VitrineError('file_is_directory', `${path} is a directory.`)
     if (entry.kind !== 'file') throw new VitrineError('file_not_regular', `${path} is not a regular file.`)
-    must(entry, 'read', as, path)
+    must(entry, 'read', identity, path)
     const { size } = entry.stats
     if (from > size)
       throw new VitrineError(

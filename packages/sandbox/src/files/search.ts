@@ -16,21 +16,21 @@ export async function search(
   context: FileContext,
   path: string,
   options: SearchOptions & { readonly ignored: (path: string, name: string) => boolean },
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): Promise<SearchResult> {
   const { name, content, limit = 1_000, ignoreCase = false, signal, ignored } = options
   if (name === undefined && content === undefined)
     throw new VitrineError('argument_invalid', 'Expected `name`, `content` or both to search for.')
   const matchesName = name === undefined ? undefined : namePattern(name, ignoreCase)
   const timeSlice = new TimeSlice(signal)
-  const { directory, shown } = directoryAt(context, path, as)
+  const { directory, shown } = directoryAt(context, path, identity)
   const hits: SearchHit[] = []
   const state: SearchState = {
     matchesName,
     content,
     ignoreCase,
     ignored,
-    as,
+    identity,
     timeSlice,
     prefix: shown === '.' ? '' : `${shown}/`,
     block: Buffer.allocUnsafeSlow(content === undefined ? 0 : blockBytes),
@@ -51,7 +51,7 @@ interface SearchState {
   readonly content: string | undefined
   readonly ignoreCase: boolean
   readonly ignored: (path: string, name: string) => boolean
-  readonly as: FileIdentity | undefined
+  readonly identity: FileIdentity | undefined
   readonly timeSlice: TimeSlice
   readonly prefix: string
   readonly block: Buffer
@@ -64,7 +64,7 @@ async function* below(
   path: string,
   depth: number,
 ): AsyncGenerator<SearchHit | 'too deep'> {
-  const { matchesName, content, ignored, as, timeSlice, prefix } = state
+  const { matchesName, content, ignored, identity, timeSlice, prefix } = state
   try {
     for (const name of directory.names().sort()) {
       if (timeSlice.expired) await timeSlice.yieldToEventLoop()
@@ -77,11 +77,15 @@ async function* below(
         const { kind } = entry
         if (matchesName === undefined || matchesName(from, name)) {
           if (content === undefined) yield { path: `${prefix}${from}`, kind }
-          else if (kind === 'file' && (as === undefined || may(entry.stats, 'read', as)))
+          else if (kind === 'file' && (identity === undefined || may(entry.stats, 'read', identity)))
             yield* linesOf(state, entry, `${prefix}${from}`)
         }
         if (kind !== 'directory') continue
-        if (as !== undefined && !(may(entry.stats, 'read', as) && may(entry.stats, 'search', as))) continue
+        if (
+          identity !== undefined &&
+          !(may(entry.stats, 'read', identity) && may(entry.stats, 'search', identity))
+        )
+          continue
         if (depth === maxDepth) yield 'too deep'
         else {
           handedOver = true

@@ -12,7 +12,7 @@ export interface WalkOptions {
   /** Whether a link in the last component is followed; default true. */
   readonly follow?: boolean
   /** The user whose permissions are checked; without one, the host's own apply. */
-  readonly as?: FileIdentity | undefined
+  readonly identity?: FileIdentity | undefined
   /** Opens the last component for reading if it is a regular file. */
   readonly readable?: boolean
 }
@@ -78,7 +78,7 @@ class PathWalk {
 
   /** An access root stays open while the sandbox runs, so its owner may have changed. */
   #restatRoot(): void {
-    if (this.#options.as !== undefined) this.#root.directory.restat()
+    if (this.#options.identity !== undefined) this.#root.directory.restat()
   }
 
   follow(): ResolvedPath {
@@ -90,7 +90,7 @@ class PathWalk {
         continue
       }
       const { handle: directory } = this.#here
-      if (this.#options.as !== undefined) mustSearch(directory, this.#options.as, this.#path)
+      if (this.#options.identity !== undefined) mustSearch(directory, this.#options.identity, this.#path)
       const mounted = this.#roots.hasMounts ? this.#roots.mountedAt(this.#pathOf([name])) : undefined
       if (mounted !== undefined) {
         this.#enter(mounted)

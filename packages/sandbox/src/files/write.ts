@@ -49,7 +49,7 @@ export async function writeFile(
   path: string,
   content: FileContent,
   options: WriteOptions,
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): Promise<FileStat> {
   const { signal, append = false } = options
   checkMode(options.mode)
@@ -57,7 +57,7 @@ export async function writeFile(
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   // Check the target before reading anything from the stream.
   if (!(bytes instanceof Uint8Array))
-    walk(context.roots, path, { as }, (resolved) => checkTarget(context, resolved, options, as))
+    walk(context.roots, path, { identity }, (resolved) => checkTarget(context, resolved, options, identity))
   let draft: StagedFile | undefined
   try {
     draft = context.staging.draft()
@@ -65,9 +65,10 @@ export async function writeFile(
     if (bytes instanceof Uint8Array) await writeAll(written.fd, bytes)
     else await drain(bytes, written.fd, signal)
     if (signal?.aborted) throw cancelled(signal)
-    const added = walk(context.roots, path, { as }, (resolved) => {
-      checkTarget(context, resolved, options, as)
-      if (!append || resolved.entry === undefined) return publish(context, resolved, written, options, as)
+    const added = walk(context.roots, path, { identity }, (resolved) => {
+      checkTarget(context, resolved, options, identity)
+      if (!append || resolved.entry === undefined)
+        return publish(context, resolved, written, options, identity)
       return {
         fd: resolved.entry.open(O_WRONLY | O_APPEND | O_NONBLOCK),
         shown: context.roots.displayPath(resolved.path),
@@ -85,7 +86,7 @@ function checkTarget(
   context: FileContext,
   resolved: ResolvedPath,
   options: WriteOptions,
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): void {
   const { entry, parent, missing } = resolved
   const shown = context.roots.displayPath(resolved.path)
@@ -95,8 +96,8 @@ function checkTarget(
   if (entry === undefined && resolved.asDirectory)
     throw new VitrineError('file_is_directory', `${shown}/ names a directory, not a file.`)
   mustBeWritable(context, resolved)
-  if (entry !== undefined) must(entry, 'write', as, shown)
-  else if (parent !== undefined) mustChange(parent, undefined, as, shown)
+  if (entry !== undefined) must(entry, 'write', identity, shown)
+  else if (parent !== undefined) mustChange(parent, undefined, identity, shown)
   if (missing.length > 1 && options.parents !== true)
     throw new VitrineError('file_not_found', `The directory of ${shown} does not exist.`)
 }
@@ -107,12 +108,12 @@ export function publish(
   resolved: ResolvedPath,
   draft: StagedFile,
   options: WriteOptions,
-  as: FileIdentity | undefined,
+  identity: FileIdentity | undefined,
 ): FileStat {
   const existing = resolved.entry?.stats
-  const owner = existing !== undefined && givesFiles ? existing : ownerAt(context, resolved.path, as)
+  const owner = existing !== undefined && givesFiles ? existing : ownerAt(context, resolved.path, identity)
   giveToOwner(draft.fd, owner, options.mode ?? existing?.mode ?? newMode)
-  withParents(context, resolved, { parents: options.parents, as }, (parent, name) =>
+  withParents(context, resolved, { parents: options.parents, identity }, (parent, name) =>
     publishAt(draft, parent, name),
   )
   return fileStat(context.roots.displayPath(resolved.path), fstatSync(draft.fd))

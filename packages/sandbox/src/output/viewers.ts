@@ -66,7 +66,7 @@ export class Viewers {
           yield chunk
         } else if (viewer.state === 'behind') {
           throw new VitrineError(
-            'view_fell_behind',
+            'reader_fell_behind',
             `This viewer was ${maxPending / 1024 / 1024} MiB behind the process and was disconnected.`,
           )
         } else if (viewer.state === 'ended') return

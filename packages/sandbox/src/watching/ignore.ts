@@ -12,7 +12,7 @@ export interface Ignored {
  * Compiles ignore patterns. A pattern without `/` matches a name at any depth, one with `/` a path from the root. Entries
  * below an ignored directory are never visited, so they need not match.
  */
-export function ignoring(patterns: readonly string[]): Ignored {
+export function ignoreMatcher(patterns: readonly string[]): Ignored {
   const exact = new Set([stagingInside, ...patterns.filter((pattern) => !/[*?/]/.test(pattern))])
   const names = patterns.filter((pattern) => /[*?]/.test(pattern) && !pattern.includes('/'))
   const paths = patterns

@@ -4,7 +4,7 @@ import type { EventContext } from '@vitrine/protocol'
 import type { Handle } from '../files/handle.ts'
 import { FindDisk, type FindRun } from './find-disk.ts'
 import { entryStat, handleDisk } from './handle-disk.ts'
-import { ignoring } from './ignore.ts'
+import { ignoreMatcher } from './ignore.ts'
 import { NativeWatcher } from './native.ts'
 import type { TreeNode } from './node.ts'
 import { PollWatcher } from './poll.ts'
@@ -55,7 +55,7 @@ export async function watchWorkspace(
   const tree = new Tree(
     {
       disk: found ?? handleDisk(root),
-      ignored: ignoring(settings.ignore),
+      ignored: ignoreMatcher(settings.ignore),
       maxEntries: settings.maxEntries,
       imageBytes: settings.imageBytes,
       ...(settings.mode === 'native' && {

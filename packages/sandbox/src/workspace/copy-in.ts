@@ -11,7 +11,7 @@ import { type FileContext, mustBeWritable, ownerAt, withParents } from '../files
 import { Handle } from '../files/handle.ts'
 import { directoryAt } from '../files/list.ts'
 import { walk } from '../files/walk.ts'
-import { ignoring } from '../watching/ignore.ts'
+import { ignoreMatcher } from '../watching/ignore.ts'
 import { type FieldPath, invalid } from './invalid.ts'
 
 export interface CopyOptions {
@@ -60,7 +60,7 @@ export async function copyIn(
   const name = kind === 'file' ? basename(source) : undefined
   const from = Handle.directory(name === undefined ? source : dirname(source))
   const staged = context.staging.folder()
-  const ignored = ignoring(ignore)
+  const ignored = ignoreMatcher(ignore)
   let leftOut = 0
   let changed = 0
   try {

@@ -2,14 +2,14 @@ import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } 
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { decodePathText } from '@vitrine/protocol/primitives'
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type PackOptions, pack } from '../../src/archives/pack.ts'
 import { packSource } from '../../src/archives/pack-source.ts'
 import type { TarScheme } from '../../src/archives/scheme.ts'
 import { unpack } from '../../src/archives/unpack.ts'
 import { closingStream } from '../../src/files/closing-stream.ts'
 import { toBytes } from '../../src/files/exact-text.ts'
-import type { Handle } from '../../src/files/handle.ts'
+import { Handle } from '../../src/files/handle.ts'
 import { openDescriptors, testDirectories } from './fixtures/test-directory.ts'
 import { roundTimes, treeOf } from './fixtures/tree.ts'
 
@@ -20,6 +20,8 @@ async function packed(directory: Handle, options: PackOptions = {}): Promise<Buf
   for await (const chunk of pack(directory, options)) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks)
 }
+
+afterEach(() => vi.restoreAllMocks())
 
 const hydrating = { scheme: 'sniff', special: 'leave-out', links: 'any' } as const
 
@@ -161,6 +163,33 @@ describe('a packed directory', () => {
     expect(treeOf(at('ours')).map((line) => line.split(' ')[0])).toEqual(['"."', '"kept"', '"kept/y"'])
   })
 
+  it.each([
+    ['ENOENT', 'a removed link'],
+    ['EINVAL', 'a link that was replaced by a file'],
+  ])('omits a link that cannot be read because of %s: %s', async (code) => {
+    const { sh, at, handle, directory } = newTestDirectory()
+    sh('mkdir tree && ln -s target tree/link && : > tree/other')
+    vi.spyOn(Handle.prototype, 'readLink').mockImplementation(() => {
+      throw Object.assign(new Error(code), { code })
+    })
+    const tar = await packed(handle('tree'))
+    vi.restoreAllMocks()
+    await unpack(directory('ours').handle, tar, hydrating)
+    expect(treeOf(at('ours')).map((line) => line.split(' ')[0])).toEqual(['"."', '"other"'])
+  })
+
+  it('fails when a link cannot be read', async () => {
+    const { sh, handle } = newTestDirectory()
+    sh('mkdir tree && ln -s target tree/link')
+    vi.spyOn(Handle.prototype, 'readLink').mockImplementation(() => {
+      throw Object.assign(new Error('EACCES'), { code: 'EACCES' })
+    })
+    await expect(packed(handle('tree'))).rejects.toMatchObject({
+      code: 'file_denied',
+      message: 'link: permission denied.',
+    })
+  })
+
   it('packs a single entry', async () => {
     const { sh, at, handle, directory } = newTestDirectory()
     sh('mkdir -p tree/d && printf one > tree/d/one && printf two > tree/two')
@@ -290,7 +319,7 @@ function packedStream(
   scheme: TarScheme,
   options: PackOptions = {},
 ): ReadableStream<Uint8Array> {
-  return closingStream(packSource(directory, scheme, options), { ended: () => undefined })
+  return closingStream(packSource(directory, scheme, options), { onEnd: () => undefined })
 }
 
 describe('a stream of a packed directory', () => {

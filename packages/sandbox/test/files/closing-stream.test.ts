@@ -15,7 +15,7 @@ it('reads directly into the buffers of a BYOB reader and counts the bytes', asyn
       },
       close: () => undefined,
     },
-    { ended: (end) => ends.push(end) },
+    { onEnd: (end) => ends.push(end) },
   )
   const reader = stream.getReader({ mode: 'byob' })
   let text = ''
@@ -42,7 +42,7 @@ it('closes its source once, after the read that was pending when its reader canc
       },
       close: () => void order.push('closed'),
     },
-    { ended: ({ left }) => order.push(left ? 'left' : 'ended') },
+    { onEnd: ({ left }) => order.push(left ? 'left' : 'ended') },
   )
   const reader = stream.getReader({ mode: 'byob' })
   const reading = reader.read(new Uint8Array(8))

@@ -120,7 +120,7 @@ describe('a walk', () => {
   it('sees that the owner of an access root changed after it was opened', () => {
     const { root, places } = scene()
     const who = { name: 'somebody', uid: 54_321, gids: [54_321], all: false, owns: true }
-    const enter = () => walk(places, 'a', { as: who }, ({ path }) => path)
+    const enter = () => walk(places, 'a', { identity: who }, ({ path }) => path)
     expect(enter()).toBe(join(root, 'a'))
     chmodSync(root, 0o700)
     expect(enter).toThrow(expect.objectContaining({ code: 'file_denied' }))

@@ -48,7 +48,7 @@ describe('a viewer', () => {
       seen += value?.data.length ?? 0
     }
     expect(seen).toBe(20 * megabyte.length)
-    await expect(slow.next()).rejects.toMatchObject({ code: 'view_fell_behind' })
+    await expect(slow.next()).rejects.toMatchObject({ code: 'reader_fell_behind' })
     viewers.end()
     expect((await quick.next()).done).toBe(true)
     expect((await slow.next()).done).toBe(true)

@@ -17,7 +17,7 @@ import { toBytes } from '../../src/files/exact-text.ts'
 import { TimeSlice } from '../../src/files/time-slice.ts'
 import { FindDisk, type FindRun } from '../../src/watching/find-disk.ts'
 import { entryStat } from '../../src/watching/handle-disk.ts'
-import { ignoring } from '../../src/watching/ignore.ts'
+import { ignoreMatcher } from '../../src/watching/ignore.ts'
 import { PollWatcher } from '../../src/watching/poll.ts'
 import { ChangeRecorder } from '../../src/watching/recorder.ts'
 import { Tree } from '../../src/watching/tree.ts'
@@ -67,7 +67,7 @@ async function polled(run: Run, prepare: (root: string) => void = () => undefine
   const tree = new Tree(
     {
       disk,
-      ignored: ignoring(['.git', 'node_modules', '[x]*']),
+      ignored: ignoreMatcher(['.git', 'node_modules', '[x]*']),
       maxEntries: 10_000,
       imageBytes: 1_000,
       onUncovered: (path, reason) => void uncovered.push(`${path}: ${reason}`),

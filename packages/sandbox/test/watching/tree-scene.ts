@@ -6,7 +6,7 @@ import { Handle } from '../../src/files/handle.ts'
 import { TimeSlice } from '../../src/files/time-slice.ts'
 import type { Disk, OpenDirectory } from '../../src/watching/disk.ts'
 import { entryStat, handleDisk } from '../../src/watching/handle-disk.ts'
-import { ignoring } from '../../src/watching/ignore.ts'
+import { ignoreMatcher } from '../../src/watching/ignore.ts'
 import { NativeWatcher } from '../../src/watching/native.ts'
 import type { TreeNode } from '../../src/watching/node.ts'
 import { ChangeRecorder } from '../../src/watching/recorder.ts'
@@ -42,7 +42,7 @@ export async function openTreeScene(options: {
   const tree = new Tree(
     {
       disk: wrapped(handleDisk(directory), options.around),
-      ignored: ignoring(['.git', 'node_modules']),
+      ignored: ignoreMatcher(['.git', 'node_modules']),
       maxEntries: 10_000,
       imageBytes: 1_000_000,
       onNotice: (node: TreeNode, name: string | null) => watcher?.onNotice(node, name),

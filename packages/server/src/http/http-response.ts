@@ -50,7 +50,7 @@ function streamOf(body: AsyncIterable<Uint8Array>, stallMs: number | undefined):
         parts = limitStalls(body, stallMs, () => {
           controller.error(
             new VitrineError(
-              'view_fell_behind',
+              'reader_fell_behind',
               `The reader took longer than ${stallMs} ms for one part of the body.`,
             ),
           )

@@ -44,7 +44,7 @@ describe('A body in parts as a web response', () => {
     await reader.read()
     await closed
     // An app that mounts the daemon gets the error without another read, and can close the connection.
-    await expect(reader.closed).rejects.toMatchObject({ code: 'view_fell_behind' })
-    await expect(reader.read()).rejects.toMatchObject({ code: 'view_fell_behind' })
+    await expect(reader.closed).rejects.toMatchObject({ code: 'reader_fell_behind' })
+    await expect(reader.read()).rejects.toMatchObject({ code: 'reader_fell_behind' })
   })
 })
