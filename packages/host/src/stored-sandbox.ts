@@ -1,5 +1,5 @@
 import { rmSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
 import type { HostParts } from './host-parts.ts'
 import type { SandboxRecord } from './records.ts'
@@ -43,10 +43,9 @@ export async function destroyStopped(parts: HostParts, record: SandboxRecord): P
 
 /** The folders that the engine created for the sandbox and would remove on destroy. */
 function ownFolders({ data, defaults }: HostParts, { id, local, directory }: SandboxRecord): string[] {
-  const { root, home } = { ...defaults, ...local }
+  const { root } = { ...defaults, ...local }
   const own = join(data, 'sandboxes', id)
   if (root === undefined) return [own]
   const workspace = directory?.path ?? resolve(root)
-  const beside = join(dirname(workspace), '.vitrine', basename(workspace))
-  return [own, home === undefined ? beside : join(beside, `staging-${id}`)]
+  return [own, join(dirname(workspace), '.vitrine', id)]
 }

@@ -54,6 +54,23 @@ it('a stored sandbox is destroyed without being started', async () => {
   expect(events.map(({ type }) => type)).toEqual(['sandbox.ready', 'sandbox.destroyed'])
 })
 
+it.each(['while it runs', 'without being started'])(
+  'keeps HOME when another sandbox of the same workspace is destroyed %s',
+  async (how) => {
+    const data = dataFolder()
+    const root = join(dataFolder(), 'project')
+    mkdirSync(root)
+    const first = await open(data)
+    await first.create({ id: 'other', local: { root, isolation } })
+    const kept = await first.create({ id: 'kept', local: { root, isolation } })
+    await kept.exec('echo mine > "$HOME/file"')
+    const host = how === 'while it runs' ? first : await first.close().then(() => open(data))
+    await host.destroy('other')
+    const found = await host.find('kept')
+    expect(await found.exec('cat "$HOME/file"')).toMatchObject({ stdout: 'mine\n' })
+  },
+)
+
 it('a stored sandbox is destroyed although its workspace is missing', async () => {
   const data = dataFolder()
   const place = dataFolder()

@@ -4,7 +4,7 @@ import { checkOptions, hostOptions, localOptions } from '@vitrine/protocol/optio
 import { EngineCore } from './engine/core.ts'
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
-import { settingsOf } from './engine/settings.ts'
+import { resolveSettings } from './engine/settings.ts'
 import { type LocalProvider, local } from './local.ts'
 import { assertCompiled, type CommandPolicy } from './policy/command-policy.ts'
 import { Preparation } from './workspace/preparation.ts'
@@ -41,7 +41,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   checkOptions('local', localOptions.local, provider.options)
   if (options.policy !== undefined) assertCompiled(options.policy)
   const plan = options.workspace === undefined ? undefined : readManifest(options.workspace)
-  const settings = settingsOf(id, withEnvironment(provider.options, plan))
+  const settings = resolveSettings(id, withEnvironment(provider.options, plan))
   const store = options.store ?? (await openStore(memoryStore()))
   let preparation: Preparation | undefined
   const closeStore = async () => {

@@ -4,12 +4,13 @@ import { join, resolve } from 'node:path'
 
 /** The data directory of the sandboxes as a real path without symbolic links; created if it is missing. */
 export function dataDirectory(data?: string): string {
-  return realOrNew(
+  return createAndResolve(
     resolve(data ?? join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'vitrine')),
   )
 }
 
-export function realOrNew(path: string): string {
+/** Creates a directory if it is missing, and returns its path without symbolic links. */
+export function createAndResolve(path: string): string {
   mkdirSync(path, { recursive: true })
   return realpathSync(path)
 }

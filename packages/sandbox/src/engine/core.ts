@@ -12,7 +12,7 @@ import { ActiveTurns } from './active-turns.ts'
 import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
-import { removeStaging, SandboxFileSystem } from './sandbox-file-system.ts'
+import { SandboxFileSystem } from './sandbox-file-system.ts'
 import type { SandboxSettings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
 import { OpenStreams } from './streaming.ts'
@@ -163,7 +163,7 @@ export class EngineCore {
   /** Adds egress targets for its commands; does nothing where the machine has no egress gateway. */
   async allowEgress(journal: Journal, egress: readonly string[]): Promise<void> {
     const { gateway } = this.ready()
-    const missing = gateway?.missing(egress) ?? []
+    const missing = gateway?.notYetAllowed(egress) ?? []
     if (missing.length === 0) return
     await journal.operate('open_network', { egress: missing }, () => gateway?.allow(missing))
   }
@@ -231,7 +231,6 @@ export class EngineCore {
       if (this.#state === 'destroyed') return
       await this.#shutDown()
       this.#state = 'destroyed'
-      removeStaging(this.settings)
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
       await journal.append([{ type: 'sandbox.destroyed', data: {} }])
     })

@@ -14,7 +14,7 @@ import { withoutOperation } from '../without-operation.ts'
 /** The port of the proxy on the sandbox's loopback. */
 const proxyPort = 3128
 
-/** Finds the process that opened a connection from inside the sandbox, if it can be determined. */
+/** Finds the id of the process that opened a connection from inside the sandbox, if it can be determined. */
 export type ConnectionProcessLookup = (socket: Socket) => Promise<string | undefined>
 
 /**
@@ -25,11 +25,11 @@ export class EgressGateway {
   readonly #machine: Machine
   readonly #journal: Journal
   readonly #findProcess: ConnectionProcessLookup
-  readonly #listed = new Set<string>()
+  readonly #allowed = new Set<string>()
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
   #proxy: EgressProxy | undefined
-  #opening: Promise<void> = Promise.resolve()
+  #queue: Promise<void> = Promise.resolve()
 
   constructor(machine: Machine, journal: Journal, findProcess: ConnectionProcessLookup) {
     this.#machine = machine
@@ -44,27 +44,28 @@ export class EgressGateway {
   }
 
   /** The entries that are not allowed yet. */
-  missing(entries: readonly string[]): string[] {
-    return entries.filter((entry) => !this.#listed.has(entry))
+  notYetAllowed(entries: readonly string[]): string[] {
+    return entries.filter((entry) => !this.#allowed.has(entry))
   }
 
   /** Allows more targets. Entries that are allowed already keep their servers and connections. */
   allow(entries: readonly string[]): Promise<void> {
+    // Throws for an invalid entry.
     readAllowList(entries, 'egress')
-    const opening = this.#opening.then(async () => {
-      for (const entry of this.missing(entries)) {
-        const [loopback] = loopbackEntry(entry)
+    const allowed = this.#queue.then(async () => {
+      for (const entry of this.notYetAllowed(entries)) {
+        const loopback = loopbackTarget(entry)
         if (loopback === undefined) await this.#allowThroughProxy(entry)
-        else await this.#forward(...loopback)
-        this.#listed.add(entry)
+        else await this.#forward(loopback)
+        this.#allowed.add(entry)
       }
     })
-    this.#opening = opening.catch(() => undefined)
-    return opening
+    this.#queue = allowed.catch(() => undefined)
+    return allowed
   }
 
   async close(): Promise<void> {
-    await this.#opening
+    await this.#queue
     for (const server of this.#servers) server.close()
     for (const socket of this.#sockets) socket.destroy()
     await this.#proxy?.close()
@@ -76,17 +77,19 @@ export class EgressGateway {
     const server = await this.#listen(proxyPort)
     this.#proxy = proxy
     server.on('connection', (socket) => {
-      void this.#findProcess(socket).then((process) => proxy.handle(socket, { ...(process && { process }) }))
+      void this.#findProcess(socket).then((processId) =>
+        proxy.handle(socket, { ...(processId && { process: processId }) }),
+      )
     })
   }
 
-  async #forward(port: number, host: string): Promise<void> {
-    const server = await this.#listen(port)
+  async #forward(target: Target): Promise<void> {
+    const server = await this.#listen(target.port)
     server.on('connection', (socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
-      void this.#findProcess(socket).then((process) =>
-        forwardToHost(socket, { host, port }, process, this.#record),
+      void this.#findProcess(socket).then((processId) =>
+        forwardToHost(socket, target, processId, this.#record),
       )
     })
   }
@@ -98,30 +101,36 @@ export class EgressGateway {
     return server
   }
 
+  /** Without an operation: a connection outlives the call during which it was opened. */
   readonly #record = async (event: EgressEvent) =>
     void (await withoutOperation(() => this.#journal.append([event])))
 }
 
-/** The port and host of a loopback entry. The host is kept as listed: another loopback address is another server. */
-function loopbackEntry(entry: string): [port: number, host: string][] {
+/** The target of an entry for the loopback; undefined for another entry. The host is kept as listed: another loopback address is another server. */
+function loopbackTarget(entry: string): Target | undefined {
   const target = readTarget(entry)
-  if (!('host' in target)) return []
-  const loopback = target.host === 'localhost' || addressKind(target.host) === 'loopback'
-  return loopback ? [[target.port, target.host]] : []
+  if (!('host' in target)) return undefined
+  const isLoopback = target.host === 'localhost' || addressKind(target.host) === 'loopback'
+  return isLoopback ? target : undefined
 }
 
 /** Records the connection before dialing the host; a connection that cannot be recorded is closed. */
 async function forwardToHost(
   socket: Socket,
   { host, port }: Target,
-  process: string | undefined,
+  processId: string | undefined,
   record: (event: EgressEvent) => Promise<void>,
 ): Promise<void> {
-  const facts = { connection: `conn_${randomHex(16)}`, host, port, ...(process && { process }) }
+  const common = {
+    connection: `conn_${randomHex(16)}`,
+    host,
+    port,
+    ...(processId && { process: processId }),
+  }
   const began = performance.now()
   socket.on('error', () => undefined)
   try {
-    await record({ type: 'network.allowed', data: { ...facts, phase: 'opened' } })
+    await record({ type: 'network.allowed', data: { ...common, phase: 'opened' } })
   } catch {
     socket.destroy()
     return
@@ -140,7 +149,7 @@ async function forwardToHost(
     const { bytesRead: bytesIn, bytesWritten: bytesOut } = upstream
     const durationMs = performance.now() - began
     const data = {
-      ...facts,
+      ...common,
       phase: 'closed',
       bytesIn,
       bytesOut,
@@ -151,7 +160,7 @@ async function forwardToHost(
   })
 }
 
-/** Finds the process of a socket in the kernel's socket table and the descriptors of the sandbox's processes. */
+/** Finds the id of the process of a socket in the kernel's socket table and the descriptors of the sandbox's processes. */
 export async function processOfSocket(
   machine: Machine,
   socket: Socket,

@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import { VitrineError } from '@vitrine/protocol'
@@ -168,9 +168,4 @@ async function* outputOf(launched: Promise<Launched>): AsyncGenerator<Uint8Array
 /** Aborts with the caller's signal or with the sandbox's shutdown, whichever comes first. */
 export function anySignal(signal: AbortSignal | undefined, shutdown: AbortSignal): AbortSignal {
   return signal === undefined ? shutdown : AbortSignal.any([signal, shutdown])
-}
-
-/** Removes the staging folder of a destroyed sandbox, which lies beside its workspace. */
-export function removeStaging({ folders }: SandboxSettings): void {
-  rmSync(folders.staging, { recursive: true, force: true })
 }

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import {
   type ArchiveLimits,
   type Bind,
@@ -12,7 +12,7 @@ import {
 } from '@vitrine/protocol'
 import { checkSandboxId } from '@vitrine/protocol/primitives'
 import { defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
-import { dataDirectory, realOrNew } from '../data-directory.ts'
+import { createAndResolve, dataDirectory } from '../data-directory.ts'
 import { readAllowList } from '../egress/allow-list.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
@@ -31,6 +31,7 @@ export interface SandboxSettings {
   readonly machineLimits: MachineLimits
   readonly processLimits: ProcessLimits
   readonly archiveLimits: ArchiveLimits
+  /** Directories outside the workspace that file calls may use. */
   readonly grants: readonly Grant[]
   readonly watch: WatchSettings | undefined
   readonly folders: Folders
@@ -39,16 +40,17 @@ export interface SandboxSettings {
 export interface Folders {
   /** The data directory, which all sandboxes of a host share. */
   readonly data: string
+  /** The workspace. */
   readonly root: string
   readonly home: string
   readonly state: string
   /** On the workspace's file system, but outside of the workspace. */
   readonly staging: string
-  /** Whether Vitrine created the workspace: it is one of the `own` folders. */
+  /** Whether Vitrine chose the place of the workspace: it lies in one of the `own` directories. */
   readonly managed: boolean
-  /** Whether HOME is a folder that the caller gave. */
+  /** Whether the caller chose HOME. */
   readonly homeGiven: boolean
-  /** Created for this sandbox, and removed with it. */
+  /** Created for this sandbox alone, and removed with it. */
   readonly own: readonly string[]
 }
 
@@ -68,7 +70,7 @@ const systemFolders = [
 ]
 
 /** Validates the options and applies all defaults. */
-export function settingsOf(id: string, options: LocalOptions): SandboxSettings {
+export function resolveSettings(id: string, options: LocalOptions): SandboxSettings {
   const {
     isolation = 'auto',
     rootfs = 'read-only',
@@ -83,9 +85,10 @@ export function settingsOf(id: string, options: LocalOptions): SandboxSettings {
       "egress: has no effect with `network: 'host'`, which allows every address; leave `network` out to enforce the list."
     throw new VitrineError('argument_invalid', message)
   }
+  // Throws for an invalid entry.
   readAllowList(egress, 'egress')
   checkEnvironment(env)
-  const { memoryBytes, cpus, pids, archives, ...processes } = limits
+  const { memoryBytes, cpus, pids, archives, ...processLimits } = limits
   return {
     isolation,
     rootfs,
@@ -93,17 +96,17 @@ export function settingsOf(id: string, options: LocalOptions): SandboxSettings {
     egress,
     user: options.user,
     env,
-    binds: (options.binds ?? []).map(bindOf),
+    binds: (options.binds ?? []).map(resolveBind),
     machineLimits: {
       ...(memoryBytes !== undefined && { memoryBytes }),
       ...(cpus !== undefined && { cpus }),
       ...(pids !== undefined && { pids }),
     },
-    processLimits: withDefaults(defaultProcessLimits, processes),
+    processLimits: withDefaults(defaultProcessLimits, processLimits),
     archiveLimits: withDefaults(defaultArchiveLimits, archives ?? {}),
     grants: options.grants ?? [],
     watch: options.watch === false ? undefined : watchSettings(options.watch),
-    folders: foldersOf(id, options),
+    folders: resolveFolders(id, options),
   }
 }
 
@@ -112,9 +115,14 @@ function withDefaults<Limits extends object>(defaults: Limits, overrides: Partia
   return { ...defaults, ...Object.fromEntries(defined) }
 }
 
-function bindOf({ source, target = source, writable = false }: Bind): Mount {
+function resolveBind({ source, target = source, writable = false }: Bind): Mount {
   for (const [name, path] of Object.entries({ source, target })) {
-    if (!isAbsolute(path) || path.includes('\0'))
+    if (path.includes('\0'))
+      throw new VitrineError(
+        'argument_invalid',
+        `binds.${name}: expected a path without NUL characters, got ${JSON.stringify(path)}.`,
+      )
+    if (!isAbsolute(path))
       throw new VitrineError(
         'argument_invalid',
         `binds.${name}: expected an absolute path, got ${JSON.stringify(path)}.`,
@@ -134,7 +142,7 @@ function bindOf({ source, target = source, writable = false }: Bind): Mount {
   return { source: realpathSync(source), target: mountPoint, writable }
 }
 
-function foldersOf(id: string, options: LocalOptions): Folders {
+function resolveFolders(id: string, options: LocalOptions): Folders {
   const { root } = options
   const home = options.home === undefined ? undefined : resolve(options.home)
   const data = dataDirectory(options.data)
@@ -150,32 +158,32 @@ function foldersOf(id: string, options: LocalOptions): Folders {
       homeGiven: home !== undefined,
       own: [own],
     }
-  const workspace = realOrNew(resolve(root))
+  const workspace = createAndResolve(resolve(root))
   if (systemFolders.includes(workspace))
     throw new VitrineError(
       'argument_invalid',
-      `root: ${workspace} is a system folder; choose another folder.`,
+      `root: ${workspace} is a system directory; choose another directory.`,
     )
   if (`${own}/`.startsWith(`${workspace}/`))
     throw new VitrineError(
       'argument_invalid',
-      `root: ${workspace} contains the data directory ${data}, which a sandbox must not see; choose another folder.`,
+      `root: ${workspace} contains the data directory ${data}, which a sandbox must not see; choose another directory.`,
     )
   if (`${workspace}/`.startsWith(`${data}/`))
     throw new VitrineError(
       'argument_invalid',
-      `root: ${workspace} is inside the data directory ${data}, which is reserved for Vitrine; choose another folder.`,
+      `root: ${workspace} is inside the data directory ${data}, which is reserved for Vitrine; choose another directory.`,
     )
-  const beside = join(dirname(workspace), '.vitrine', basename(workspace))
+  // On the workspace's file system, and named by the id, since several sandboxes may have the same workspace.
+  const beside = join(dirname(workspace), '.vitrine', id)
   return {
     data,
     root: workspace,
     home: home ?? join(beside, 'home'),
     state: join(own, 'state'),
-    staging: join(beside, `staging-${id}`),
+    staging: join(beside, 'staging'),
     managed: false,
     homeGiven: home !== undefined,
-    // A folder that the caller gave is not removed with the sandbox.
-    own: home === undefined ? [own, beside] : [own],
+    own: [own, beside],
   }
 }

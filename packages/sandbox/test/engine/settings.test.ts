@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { LocalOptions } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { settingsOf } from '../../src/engine/settings.ts'
+import { resolveSettings } from '../../src/engine/settings.ts'
 import { local } from '../../src/local.ts'
 
 function folder(): string {
@@ -17,7 +17,7 @@ function untyped(json: string): LocalOptions {
 }
 
 function refusing(options: LocalOptions, named: string, code = 'argument_invalid') {
-  expect(() => settingsOf('sbx_1', local({ data: folder(), ...options }).options)).toThrow(
+  expect(() => resolveSettings('sbx_1', local({ data: folder(), ...options }).options)).toThrow(
     expect.objectContaining({ code, message: expect.stringContaining(named) }),
   )
 }
@@ -25,7 +25,7 @@ function refusing(options: LocalOptions, named: string, code = 'argument_invalid
 describe('the settings of a sandbox', () => {
   it('the default settings are the safe ones', () => {
     const data = folder()
-    expect(settingsOf('sbx_1', { data })).toEqual({
+    expect(resolveSettings('sbx_1', { data })).toEqual({
       isolation: 'auto',
       rootfs: 'read-only',
       network: 'none',
@@ -69,7 +69,7 @@ describe('the settings of a sandbox', () => {
   })
 
   it('separates the limits of the machine from those of its processes', () => {
-    const { machineLimits, processLimits } = settingsOf('sbx_1', {
+    const { machineLimits, processLimits } = resolveSettings('sbx_1', {
       data: folder(),
       limits: { memoryBytes: 1_000, cpus: 0.5, pids: 10, processes: 3 },
     })
@@ -101,7 +101,7 @@ describe('an invalid option', () => {
     ['binds.source', '{"binds": [{"source": "relative"}]}'],
     ['binds.source', '{"binds": [{"source": "/no/such/thing"}]}'],
     ['binds.target', '{"binds": [{"source": "/usr", "target": "relative"}]}'],
-    ['binds.target', '{"binds": [{"source": "/usr", "target": "/a\\u0000b"}]}'],
+    ['binds.target: expected a path without NUL', '{"binds": [{"source": "/usr", "target": "/a\\u0000b"}]}'],
     ['egress', '{"network": "host", "egress": ["a.example:443"]}'],
     ['egress', '{"egress": ["no port"]}'],
   ])('rejects an invalid option by its name: %s in %s', (named, json) => {
@@ -148,34 +148,43 @@ describe('the workspace', () => {
 
   it('puts HOME beside a given workspace and removes only HOME with the sandbox', () => {
     const base = folder()
-    const { folders } = settingsOf('sbx_1', { root: join(base, 'work'), data: join(base, 'data') })
+    const { folders } = resolveSettings('sbx_1', { root: join(base, 'work'), data: join(base, 'data') })
     expect(folders).toEqual({
       data: join(base, 'data'),
       root: join(base, 'work'),
-      home: join(base, '.vitrine/work/home'),
+      home: join(base, '.vitrine/sbx_1/home'),
       state: join(base, 'data/sandboxes/sbx_1/state'),
-      staging: join(base, '.vitrine/work/staging-sbx_1'),
+      staging: join(base, '.vitrine/sbx_1/staging'),
       homeGiven: false,
       managed: false,
-      own: [join(base, 'data/sandboxes/sbx_1'), join(base, '.vitrine/work')],
+      own: [join(base, 'data/sandboxes/sbx_1'), join(base, '.vitrine/sbx_1')],
     })
   })
 
   it('uses a given HOME in its own location', () => {
     const base = folder()
-    const { folders } = settingsOf('sbx_1', {
+    const { folders } = resolveSettings('sbx_1', {
       root: join(base, 'work'),
       home: join(base, 'me'),
       data: join(base, 'data'),
     })
     expect(folders.home).toBe(join(base, 'me'))
-    expect(folders.own).toEqual([join(base, 'data/sandboxes/sbx_1')])
+    expect(folders.own).toEqual([join(base, 'data/sandboxes/sbx_1'), join(base, '.vitrine/sbx_1')])
+  })
+
+  it('shares no directory with another sandbox of the same workspace', () => {
+    const base = folder()
+    const options = { root: join(base, 'work'), data: join(base, 'data') }
+    const { folders: one } = resolveSettings('sbx_1', options)
+    const { folders: other } = resolveSettings('sbx_2', options)
+    expect(new Set([...one.own, ...other.own]).size).toBe(4)
+    expect(one.home).not.toBe(other.home)
   })
 })
 
 describe('an id', () => {
   it.each(['.', '..', '', 'a/b', '../x'])('rejects the id %j, which cannot name a folder', (id) => {
-    expect(() => settingsOf(id, { data: folder() })).toThrow(
+    expect(() => resolveSettings(id, { data: folder() })).toThrow(
       expect.objectContaining({ code: 'argument_invalid', message: expect.stringContaining('id:') }),
     )
   })
@@ -183,7 +192,7 @@ describe('an id', () => {
 
 describe('a HOME', () => {
   it('resolves a relative HOME as it resolves the workspace', () => {
-    const { folders } = settingsOf('sbx_1', { data: folder(), home: 'relative/home' })
+    const { folders } = resolveSettings('sbx_1', { data: folder(), home: 'relative/home' })
     expect(folders.home).toBe(resolve('relative/home'))
   })
 })
@@ -192,13 +201,13 @@ describe('a bind', () => {
   it('mounts the target of a link at the path of the link, read-only by default', () => {
     const base = folder()
     symlinkSync('/usr', join(base, 'link'))
-    const { binds } = settingsOf('sbx_1', { data: base, binds: [{ source: join(base, 'link') }] })
+    const { binds } = resolveSettings('sbx_1', { data: base, binds: [{ source: join(base, 'link') }] })
     expect(binds).toEqual([{ source: '/usr', target: join(base, 'link'), writable: false }])
   })
 
   it('mounts at another target and writable on request', () => {
     const base = folder()
-    const { binds } = settingsOf('sbx_1', {
+    const { binds } = resolveSettings('sbx_1', {
       data: base,
       binds: [{ source: base, target: '/opt/x/../y', writable: true }],
     })
