@@ -22,7 +22,7 @@ export { type HttpSinkOptions, httpSink } from './sinks/http.ts'
 export { type JsonlSinkOptions, jsonlSink } from './sinks/jsonl.ts'
 export { type OtlpPartial, type OtlpSinkOptions, otlpSink } from './sinks/otlp.ts'
 export type { Sink, SinkBatch, SinkWriteOptions } from './sinks/sink.ts'
-export type { AddedSink, AddSinkOptions } from './sinks/sinks.ts'
+export type { AddSinkOptions, SinkHandle } from './sinks/sinks.ts'
 export {
   type PrivateWriter,
   type WorkspaceJsonlSink,

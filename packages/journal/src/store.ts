@@ -30,7 +30,7 @@ import { Trimming } from './retention/trimming.ts'
 import type { StoreSettings } from './settings.ts'
 import type { SinkState } from './sinks/feed.ts'
 import type { Sink } from './sinks/sink.ts'
-import { type AddedSink, type AddSinkOptions, Sinks } from './sinks/sinks.ts'
+import { type AddSinkOptions, type SinkHandle, Sinks } from './sinks/sinks.ts'
 import type { JournalHead, StoreConnection } from './stores/contract.ts'
 import { Taps } from './taps/taps.ts'
 import { Wakeup } from './wakeup.ts'
@@ -177,7 +177,7 @@ export class Store {
   }
 
   /** Delivers every event to a sink while the store is open, starting at the cursor stored under its name. */
-  async addSink(name: string, sink: Sink, options: AddSinkOptions = {}): Promise<AddedSink> {
+  async addSink(name: string, sink: Sink, options: AddSinkOptions = {}): Promise<SinkHandle> {
     checkOptions('addSink', sinkOptions.add, options)
     this.#assertWritable()
     return this.#sinks.add(name, sink, options)

@@ -28,7 +28,6 @@ it('exports these types and no others', async () => {
   )
   expect(names.sort()).toEqual([
     'AddSinkOptions',
-    'AddedSink',
     'BlobContent',
     'BlobInfo',
     'BlobLimits',
@@ -63,6 +62,7 @@ it('exports these types and no others', async () => {
     'ScanRange',
     'Sink',
     'SinkBatch',
+    'SinkHandle',
     'SinkState',
     'SinkWriteOptions',
     'SqliteStoreOptions',

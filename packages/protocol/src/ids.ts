@@ -79,6 +79,6 @@ export function checkSandboxId(id: string): void {
   if (idPattern.test(id) && id !== '.' && id !== '..') return
   throw new VitrineError(
     'argument_invalid',
-    `id: expected letters, digits, "_", "." and "-", 128 at most, and not only dots, got ${JSON.stringify(id)}.`,
+    `id: expected letters, digits, "_", "." and "-", at most 128 and neither "." nor "..", got ${JSON.stringify(id)}.`,
   )
 }

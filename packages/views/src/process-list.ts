@@ -1,9 +1,9 @@
 import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
 import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { byteLength } from './byte-length.ts'
-import { type CopyOnce, copyOnce } from './copy-once.ts'
+import { type CopyOnWrite, copyOnWrite } from './copy-on-write.ts'
 import { asFields, countIn, idIn, numberIn, omitUndefined, outcomeIn, textIn, textsIn } from './fields.ts'
-import { mayHide } from './missing.ts'
+import { gapMayContain } from './gaps.ts'
 import { type Moment, momentOf } from './moment.ts'
 import type { View } from './view.ts'
 import { type WideTable, wideEntryOf, wideValuesOf, withoutWideEntry, withWideEntry } from './wide-table.ts'
@@ -60,11 +60,11 @@ export function processListView(options: ProcessListOptions = {}): View<ProcessL
   return {
     empty: { processes: {}, exited: [], dropped: 0, complete: true },
     add(state, events) {
-      const copy = copyOnce()
+      const copy = copyOnWrite()
       let list = state
       for (const item of events) {
         if (isGap(item)) {
-          if (list.complete && mayHide(item, types)) list = { ...list, complete: false }
+          if (list.complete && gapMayContain(item, types)) list = { ...list, complete: false }
         } else if (item.type === 'process.started') {
           list = started(copy, list, item)
         } else if (item.type === 'process.output') {
@@ -91,7 +91,7 @@ export function listProcesses(list: ProcessList): ListedProcess[] {
 }
 
 /** A start after an end is a restart of the same process. */
-function started(copy: CopyOnce, list: ProcessList, event: JournalEvent): ProcessList {
+function started(copy: CopyOnWrite, list: ProcessList, event: JournalEvent): ProcessList {
   const data = asFields(event.data)
   const id = idIn(data, 'process')
   if (id === undefined) return list
@@ -106,7 +106,7 @@ function started(copy: CopyOnce, list: ProcessList, event: JournalEvent): Proces
   return next
 }
 
-function addOutput(copy: CopyOnce, list: ProcessList, event: JournalEvent): ProcessList {
+function addOutput(copy: CopyOnWrite, list: ProcessList, event: JournalEvent): ProcessList {
   const data = asFields(event.data)
   const id = idIn(data, 'process')
   const stream = streams.find((name) => name === data.stream)
@@ -125,7 +125,7 @@ function addOutput(copy: CopyOnce, list: ProcessList, event: JournalEvent): Proc
   return next
 }
 
-function exited(copy: CopyOnce, list: ProcessList, event: JournalEvent, maxExited: number): ProcessList {
+function exited(copy: CopyOnWrite, list: ProcessList, event: JournalEvent, maxExited: number): ProcessList {
   const data = asFields(event.data)
   const id = idIn(data, 'process')
   if (id === undefined) return list

@@ -1,4 +1,4 @@
-import type { CopyOnce } from './copy-once.ts'
+import type { CopyOnWrite } from './copy-on-write.ts'
 
 /** A map as a JSON object. Its keys come from events, so `__proto__` is a key like any other. */
 export type Table<Value> = Readonly<Record<string, Value>>
@@ -8,7 +8,7 @@ export function entryOf<Value>(table: Table<Value>, key: string): Value | undefi
 }
 
 export function withEntry<Value>(
-  copy: CopyOnce,
+  copy: CopyOnWrite,
   table: Table<Value>,
   key: string,
   value: Value,
@@ -23,7 +23,7 @@ export function withEntry<Value>(
   return next
 }
 
-export function withoutEntry<Value>(copy: CopyOnce, table: Table<Value>, key: string): Table<Value> {
+export function withoutEntry<Value>(copy: CopyOnWrite, table: Table<Value>, key: string): Table<Value> {
   if (!Object.hasOwn(table, key)) return table
   const next = copy(table)
   delete next[key]

@@ -1,6 +1,6 @@
 import { isGap, type JournalEvent } from '@vitrine/protocol'
 import { requireWholeNumber } from '@vitrine/protocol/primitives'
-import { type CopyOnce, copyOnce } from './copy-once.ts'
+import { type CopyOnWrite, copyOnWrite } from './copy-on-write.ts'
 import { millisecondsOf } from './moment.ts'
 import { entryOf, type Table, withEntry } from './table.ts'
 import type { View } from './view.ts'
@@ -48,7 +48,7 @@ export function timelineView(options: TimelineOptions = {}): View<Timeline> {
   return {
     empty: { bucketMs, buckets: [], total: 0, untimed: 0, complete: true },
     add(state, events) {
-      const copy = copyOnce()
+      const copy = copyOnWrite()
       let timeline = state
       for (const item of events) {
         if (isGap(item)) {
@@ -63,7 +63,7 @@ export function timelineView(options: TimelineOptions = {}): View<Timeline> {
   }
 }
 
-function withCounted(copy: CopyOnce, timeline: Timeline, event: JournalEvent): Timeline {
+function withCounted(copy: CopyOnWrite, timeline: Timeline, event: JournalEvent): Timeline {
   const time = millisecondsOf(event.time)
   const next = copy(timeline)
   if (time === undefined) {
@@ -85,7 +85,7 @@ function withCounted(copy: CopyOnce, timeline: Timeline, event: JournalEvent): T
   return next
 }
 
-function withEvent(copy: CopyOnce, bucket: TimelineBucket, { seq, type }: JournalEvent): TimelineBucket {
+function withEvent(copy: CopyOnWrite, bucket: TimelineBucket, { seq, type }: JournalEvent): TimelineBucket {
   const family = familyOf(type)
   const next = copy(bucket)
   next.counts = withEntry(copy, bucket.counts, family, (entryOf(bucket.counts, family) ?? 0) + 1)
@@ -96,7 +96,7 @@ function withEvent(copy: CopyOnce, bucket: TimelineBucket, { seq, type }: Journa
 /** Merges the buckets into slices of twice the length. */
 function coarser(timeline: Timeline): Timeline {
   const bucketMs = timeline.bucketMs * 2
-  const copy = copyOnce()
+  const copy = copyOnWrite()
   const buckets: TimelineBucket[] = []
   for (const bucket of timeline.buckets) {
     const fromMs = startOf(bucket.fromMs, bucketMs)
@@ -107,7 +107,7 @@ function coarser(timeline: Timeline): Timeline {
   return { ...timeline, bucketMs, buckets }
 }
 
-function merged(copy: CopyOnce, into: TimelineBucket, from: TimelineBucket): TimelineBucket {
+function merged(copy: CopyOnWrite, into: TimelineBucket, from: TimelineBucket): TimelineBucket {
   let counts = into.counts
   for (const [family, count] of Object.entries(from.counts)) {
     counts = withEntry(copy, counts, family, (entryOf(counts, family) ?? 0) + count)

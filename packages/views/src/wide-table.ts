@@ -1,4 +1,4 @@
-import type { CopyOnce } from './copy-once.ts'
+import type { CopyOnWrite } from './copy-on-write.ts'
 import { entryOf, type Table, withEntry, withoutEntry } from './table.ts'
 
 /** A table of many entries, split into parts by key hash, so that a small batch copies only the parts it changes. */
@@ -16,7 +16,7 @@ export function wideValuesOf<Value>(table: WideTable<Value>): Value[] {
 }
 
 export function withWideEntry<Value>(
-  copy: CopyOnce,
+  copy: CopyOnWrite,
   table: WideTable<Value>,
   key: string,
   value: Value,
@@ -26,7 +26,7 @@ export function withWideEntry<Value>(
 }
 
 export function withoutWideEntry<Value>(
-  copy: CopyOnce,
+  copy: CopyOnWrite,
   table: WideTable<Value>,
   key: string,
 ): WideTable<Value> {

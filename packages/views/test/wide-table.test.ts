@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { copyOnce } from '../src/copy-once.ts'
+import { copyOnWrite } from '../src/copy-on-write.ts'
 import {
   type WideTable,
   wideEntryOf,
@@ -16,7 +16,7 @@ it('a wide table has the same entries as a Map', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(key, fc.option(fc.nat()))), (writes) => {
       const map = new Map<string, number>()
-      const copy = copyOnce()
+      const copy = copyOnWrite()
       let table = empty
       for (const [name, value] of writes) {
         if (value === null) map.delete(name)
@@ -32,8 +32,8 @@ it('a wide table has the same entries as a Map', () => {
 it('a batch copies only the parts that it changes', () => {
   let before = empty
   for (let index = 0; index < 1000; index += 1)
-    before = withWideEntry(copyOnce(), before, `op_${index}`, index)
-  const after = withWideEntry(copyOnce(), before, 'op_7', -7)
+    before = withWideEntry(copyOnWrite(), before, `op_${index}`, index)
+  const after = withWideEntry(copyOnWrite(), before, 'op_7', -7)
   const copied = Object.keys(before).filter((part) => before[part] !== after[part])
   expect(copied).toHaveLength(1)
   expect(wideEntryOf(before, 'op_7')).toBe(7)

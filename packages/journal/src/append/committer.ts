@@ -116,8 +116,8 @@ export class Committer {
     return undefined
   }
 
-  /** Runs a change of the store that is not an append between two commits. */
-  exclusively<T>(task: () => Promise<T>): Promise<T> {
+  /** Runs a change of the store that is not an append, and lets no commit run meanwhile. */
+  runExclusive<T>(task: () => Promise<T>): Promise<T> {
     const result = this.#lock.then(() => {
       if (this.#ended) throw this.#ended
       return task()
@@ -166,7 +166,7 @@ export class Committer {
       const taken = this.#take(plan)
       if (taken.length === 0) continue
       try {
-        await this.exclusively(() => this.#options.connection.commit(plan.batch()))
+        await this.runExclusive(() => this.#options.connection.commit(plan.batch()))
       } catch (error) {
         if (!this.#handleCommitError(error, taken)) continue
         break
@@ -259,7 +259,7 @@ export class Committer {
       return
     }
     try {
-      await this.exclusively(() => this.#options.connection.probe())
+      await this.runExclusive(() => this.#options.connection.probe())
     } catch (error) {
       if (isLoss(error)) this.#options.onLost(error)
       else this.#fail(toVitrineError(error, 'store_failing'), [])

@@ -82,7 +82,7 @@ export class Blobs {
     const { bytes, redacted } = this.#redactor.redactBytes(raw)
     const blob = toBlob(bytes, mediaType === undefined ? null : this.#redactor.redactText(mediaType))
     // Inside the lock, so that the same content put twice concurrently is counted once.
-    await this.#committer.exclusively(async () => {
+    await this.#committer.runExclusive(async () => {
       const known = await this.#connection.blob(blob.hash)
       if (!known && !this.reserveSpace(bytes.byteLength, blob.hash)) throw this.#limitError(bytes.byteLength)
       await this.#connection.putBlob(blob)
@@ -143,7 +143,7 @@ export class Blobs {
 
   /** Frees blobs that no event refers to any more. */
   async sweep(grace = graceMs): Promise<void> {
-    while ((await this.#committer.exclusively(() => this.#connection.freeBlobs(Date.now() - grace))) > 0) {
+    while ((await this.#committer.runExclusive(() => this.#connection.freeBlobs(Date.now() - grace))) > 0) {
       await new Promise(setImmediate)
     }
     this.#countedHashes.clear()

@@ -41,7 +41,7 @@ export class Gates {
 
   add(name: string, gate: Gate, options: GateOptions = {}): () => void {
     if (typeof name !== 'string' || name === '')
-      throw new VitrineError('argument_invalid', 'gate: expected a name that is not empty.')
+      throw new VitrineError('argument_invalid', 'gate: expected a non-empty name.')
     if (typeof gate !== 'function')
       throw new VitrineError('argument_invalid', `gate "${name}": expected a function.`)
     checkOptions('gate', journalOptions.gate, options)

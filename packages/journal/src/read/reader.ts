@@ -8,7 +8,7 @@ import {
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import type { Hole, StoreConnection } from '../stores/contract.ts'
-import { entryMatcher } from '../stores/filter.ts'
+import { entryMatcher } from '../stores/entry-matcher.ts'
 import { EncodedEvent, type TailEncodedOptions } from './encoded-event.ts'
 import { seqAtTime } from './locate.ts'
 import type { ReadScope } from './read-scope.ts'

@@ -146,7 +146,7 @@ export class SinkFeed {
   async #advance(position: number): Promise<void> {
     const { committer, connection } = this.#source
     this.#read = position
-    await committer.exclusively(() => connection.setSinkCursor(this.name, position))
+    await committer.runExclusive(() => connection.setSinkCursor(this.name, position))
     this.#position = position
     this.#progress.notify()
   }

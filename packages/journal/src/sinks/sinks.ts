@@ -13,7 +13,7 @@ export interface AddSinkOptions {
 }
 
 /** A sink that was added. Its cursor stays stored after closing. */
-export interface AddedSink {
+export interface SinkHandle {
   readonly name: string
   readonly state: SinkState
   close(): Promise<void>
@@ -34,9 +34,9 @@ export class Sinks {
     return [...this.#feeds.values()].map((feed) => feed.state)
   }
 
-  async add(name: string, sink: Sink, options: AddSinkOptions): Promise<AddedSink> {
+  async add(name: string, sink: Sink, options: AddSinkOptions): Promise<SinkHandle> {
     if (typeof name !== 'string' || name === '')
-      throw new VitrineError('argument_invalid', 'addSink: expected a name that is not empty.')
+      throw new VitrineError('argument_invalid', 'addSink: expected a non-empty name.')
     if (typeof sink?.write !== 'function') {
       throw new VitrineError(
         'argument_invalid',
@@ -50,25 +50,25 @@ export class Sinks {
       const { types, policy, from } = options
       const filter = eventFilter(types === undefined ? {} : { types })
       const rules = policy && sinkRules(policy)
-      const position = await this.#startOf(name, from)
+      const position = await this.#loadOrCreateCursor(name, from)
       const feed = new SinkFeed(this.#source, name, sink, { position, filter, rules })
       this.#feeds.set(name, feed)
-      return this.#added(feed)
+      return this.#handleOf(feed)
     } finally {
       this.#adding.delete(name)
     }
   }
 
-  async #startOf(name: string, from: AddSinkOptions['from']): Promise<number> {
+  async #loadOrCreateCursor(name: string, from: AddSinkOptions['from']): Promise<number> {
     const { connection, committer } = this.#source
     const stored = await connection.sinkCursor(name)
     if (stored !== undefined) return stored
     const position = from === 'now' ? committer.position : 0
-    await committer.exclusively(() => connection.setSinkCursor(name, position))
+    await committer.runExclusive(() => connection.setSinkCursor(name, position))
     return position
   }
 
-  #added(feed: SinkFeed): AddedSink {
+  #handleOf(feed: SinkFeed): SinkHandle {
     return {
       name: feed.name,
       get state() {

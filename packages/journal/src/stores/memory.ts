@@ -13,7 +13,7 @@ import type {
   StoreDriver,
   WorkKey,
 } from './contract.ts'
-import { entryMatcher } from './filter.ts'
+import { entryMatcher } from './entry-matcher.ts'
 
 /**
  * A store in memory, lost when the process exits: for tests and for sandboxes whose record is not needed later.

@@ -43,7 +43,7 @@ function pathOf(index: number, field?: string): string {
 
 function checkId(value: unknown, index: number, field: string): void {
   if (typeof value !== 'string' || value === '' || !value.isWellFormed())
-    throw invalid(pathOf(index, field), 'a string that is not empty and has no lone surrogates', value)
+    throw invalid(pathOf(index, field), 'a non-empty string without lone surrogates', value)
 }
 
 const traceForm = { traceId: /^[0-9a-f]{32}$/, spanId: /^[0-9a-f]{16}$/, parentSpanId: /^[0-9a-f]{16}$/ }

@@ -19,8 +19,7 @@ export function duration() {
 }
 
 /** A string that is not empty. */
-export const text = () =>
-  z.string().check(z.minLength(1, 'expected a string that is not empty'), withoutNul())
+export const text = () => z.string().check(z.minLength(1, 'expected a non-empty string'), withoutNul())
 
 /** Paths, names and arguments cannot contain NUL. */
 export const withoutNul = () =>

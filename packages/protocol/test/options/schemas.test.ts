@@ -107,7 +107,7 @@ const rows: {
       misspelt: ['ignorecase', 'ignoreCase'],
       wrong: [
         [{ content: 'a\nb' }, 'content: expected a string without line breaks'],
-        [{ content: '' }, 'content: expected a string that is not empty'],
+        [{ content: '' }, 'content: expected a non-empty string'],
       ],
     },
     watch: { good: { ignore: ['a'], signal }, misspelt: ['ignored', 'ignore'] },

@@ -1,10 +1,17 @@
 import { type FileKind, isGap, type JournalItem } from '@vitrine/protocol'
-import { copyOnce } from '../copy-once.ts'
+import { copyOnWrite } from '../copy-on-write.ts'
 import { asFields, countIn, omitUndefined } from '../fields.ts'
-import { mayHide } from '../missing.ts'
+import { gapMayContain } from '../gaps.ts'
 import { rebuild, type View } from '../view.ts'
 import { fileChangeOf } from './file-change.ts'
-import { changed, created, deleted, type FileTrace, type FileTraces, moved } from './net-change.ts'
+import {
+  applyChanged,
+  applyCreated,
+  applyDeleted,
+  applyMoved,
+  type FileTrace,
+  type FileTraces,
+} from './net-change.ts'
 import { entriesBelow } from './path-tree.ts'
 
 /** The net effect of all events on one path. */
@@ -46,21 +53,21 @@ const types = ['file.*', 'watch.degraded']
 export const changedFilesView: View<ChangedFiles> = {
   empty: { traces: {}, complete: true },
   add(state, events) {
-    const copy = copyOnce()
+    const copy = copyOnWrite()
     let { traces, complete } = state
     for (const item of events) {
       if (isGap(item)) {
-        if (mayHide(item, types)) complete = false
+        if (gapMayContain(item, types)) complete = false
         continue
       }
       if (item.type === 'watch.degraded') complete = false
       const change = item.type.startsWith('file.') ? fileChangeOf(item) : undefined
       if (change === undefined) continue
-      if (item.type === 'file.created') traces = created(copy, traces, change)
-      else if (item.type === 'file.changed') traces = changed(copy, traces, change)
-      else if (item.type === 'file.deleted') traces = deleted(copy, traces, change)
+      if (item.type === 'file.created') traces = applyCreated(copy, traces, change)
+      else if (item.type === 'file.changed') traces = applyChanged(copy, traces, change)
+      else if (item.type === 'file.deleted') traces = applyDeleted(copy, traces, change)
       else if (item.type === 'file.moved' && change.previousPath !== undefined) {
-        traces = moved(copy, traces, change, change.previousPath)
+        traces = applyMoved(copy, traces, change, change.previousPath)
       }
     }
     return traces === state.traces && complete === state.complete ? state : { traces, complete }

@@ -1,5 +1,5 @@
 import type { FileKind } from '@vitrine/protocol'
-import type { CopyOnce } from '../copy-once.ts'
+import type { CopyOnWrite } from '../copy-on-write.ts'
 import { omitUndefined } from '../fields.ts'
 import { entryOf } from '../table.ts'
 import type { FileChange } from './file-change.ts'
@@ -36,18 +36,18 @@ export interface FileTrace {
 
 export type FileTraces = ChangedPathTree<FileTrace>
 
-export function created(copy: CopyOnce, traces: FileTraces, change: FileChange): FileTraces {
+export function applyCreated(copy: CopyOnWrite, traces: FileTraces, change: FileChange): FileTraces {
   return withWritten(copy, traces, change, valueAt(traces, change.path)?.now?.origin)
 }
 
 /** A changed file without earlier events existed at the start. */
-export function changed(copy: CopyOnce, traces: FileTraces, change: FileChange): FileTraces {
+export function applyChanged(copy: CopyOnWrite, traces: FileTraces, change: FileChange): FileTraces {
   const known = valueAt(traces, change.path)?.now
   return withWritten(copy, traces, change, known ? known.origin : originAt(traces, change.path))
 }
 
 /** Also deletes every known entry below a directory. */
-export function deleted(copy: CopyOnce, traces: FileTraces, change: FileChange): FileTraces {
+export function applyDeleted(copy: CopyOnWrite, traces: FileTraces, change: FileChange): FileTraces {
   const { path, kind, before, redacted, seq } = change
   const origin = valueAt(traces, path)?.now ? undefined : originAt(traces, path)
   const next = withoutAll(copy, traces, path, { seq, before })
@@ -60,7 +60,12 @@ export function deleted(copy: CopyOnce, traces: FileTraces, change: FileChange):
  * Also moves every known entry below a directory, and replaces the file at the new path. Entries below the new path of
  * a directory stay: they moved there before it, each with its own event.
  */
-export function moved(copy: CopyOnce, traces: FileTraces, change: FileChange, from: string): FileTraces {
+export function applyMoved(
+  copy: CopyOnWrite,
+  traces: FileTraces,
+  change: FileChange,
+  from: string,
+): FileTraces {
   const { path, kind, size, after, seq } = change
   if (from === path) return traces
   const known = valueAt(traces, from)?.now
@@ -85,7 +90,7 @@ export function moved(copy: CopyOnce, traces: FileTraces, change: FileChange, fr
 }
 
 function withWritten(
-  copy: CopyOnce,
+  copy: CopyOnWrite,
   traces: FileTraces,
   change: FileChange,
   origin: string | undefined,
@@ -136,17 +141,17 @@ function originAt(traces: FileTraces, path: string): string | undefined {
   return origin === undefined || valueAt(traces, origin)?.gone ? undefined : origin
 }
 
-function withNow(copy: CopyOnce, traces: FileTraces, path: string, now: CurrentFile): FileTraces {
+function withNow(copy: CopyOnWrite, traces: FileTraces, path: string, now: CurrentFile): FileTraces {
   return withValue(copy, traces, path, { ...valueAt(traces, path), now })
 }
 
 /** An unchanged file that is back at its original path needs no trace. */
-function withMoved(copy: CopyOnce, traces: FileTraces, path: string, now: CurrentFile): FileTraces {
+function withMoved(copy: CopyOnWrite, traces: FileTraces, path: string, now: CurrentFile): FileTraces {
   const back = !now.written && now.origin !== undefined && now.origin === impliedOrigin(traces, path)
   return back ? traces : withNow(copy, traces, path, now)
 }
 
-function withGone(copy: CopyOnce, traces: FileTraces, path: string, gone: LostFile): FileTraces {
+function withGone(copy: CopyOnWrite, traces: FileTraces, path: string, gone: LostFile): FileTraces {
   const known = valueAt(traces, path)
   return known?.gone ? traces : withValue(copy, traces, path, { ...known, gone })
 }
@@ -157,20 +162,20 @@ interface LastState {
   readonly before?: string | undefined
 }
 
-function withoutAll(copy: CopyOnce, traces: FileTraces, path: string, ending: LastState): FileTraces {
+function withoutAll(copy: CopyOnWrite, traces: FileTraces, path: string, ending: LastState): FileTraces {
   const taken = takeAll(copy, traces, path)
   return withEndedFiles(copy, taken.traces, taken.files, path, ending)
 }
 
 /** Removes the entry at the path, but not the entries below it. */
-function withoutOne(copy: CopyOnce, traces: FileTraces, path: string, ending: LastState): FileTraces {
+function withoutOne(copy: CopyOnWrite, traces: FileTraces, path: string, ending: LastState): FileTraces {
   const { now, gone } = valueAt(traces, path) ?? {}
   if (now === undefined) return traces
   return withEndedFiles(copy, withValue(copy, traces, path, gone && { gone }), [[path, now]], path, ending)
 }
 
 function withEndedFiles(
-  copy: CopyOnce,
+  copy: CopyOnWrite,
   traces: FileTraces,
   files: readonly (readonly [path: string, now: CurrentFile])[],
   path: string,
@@ -186,7 +191,7 @@ function withEndedFiles(
 }
 
 /** Removes the current entries at a path and below it, and returns them. */
-function takeAll(copy: CopyOnce, traces: FileTraces, path: string) {
+function takeAll(copy: CopyOnWrite, traces: FileTraces, path: string) {
   const files: [path: string, now: CurrentFile][] = []
   let next = traces
   // Copied to an array first, since removing an entry may modify the tree that is being walked.

@@ -1,4 +1,4 @@
-import type { CopyOnce } from '../copy-once.ts'
+import type { CopyOnWrite } from '../copy-on-write.ts'
 import { entryOf, type Table, withEntry, withoutEntry } from '../table.ts'
 
 /** The value of one path, and the subtrees below it by name. Empty nodes are removed. */
@@ -34,7 +34,7 @@ export function valueAt<Value>(tree: ChangedPathTree<Value>, path: string): Valu
 
 /** The tree with this value at the path; `undefined` removes the value. */
 export function withValue<Value>(
-  copy: CopyOnce,
+  copy: CopyOnWrite,
   tree: ChangedPathTree<Value>,
   path: string,
   value: Value | undefined,
@@ -43,7 +43,7 @@ export function withValue<Value>(
 }
 
 function withValueAt<Value>(
-  copy: CopyOnce,
+  copy: CopyOnWrite,
   node: ChangedPathTree<Value>,
   names: readonly string[],
   depth: number,
@@ -62,7 +62,7 @@ function withValueAt<Value>(
 }
 
 function withChild<Value>(
-  copy: CopyOnce,
+  copy: CopyOnWrite,
   node: ChangedPathTree<Value>,
   name: string,
   child: ChangedPathTree<Value>,

@@ -1,10 +1,10 @@
-import type { CopyOnce } from '../copy-once.ts'
+import type { CopyOnWrite } from '../copy-on-write.ts'
 import { wideEntryOf, withoutWideEntry, withWideEntry } from '../wide-table.ts'
 import type { OperationNode, OperationTree } from './operation-tree.ts'
 import { operationChildren } from './rows.ts'
 
 /** Drops the tree of the operation that ended first, except open operations, which become roots. */
-export function withoutOldest(copy: CopyOnce, tree: OperationTree): OperationTree {
+export function withoutOldest(copy: CopyOnWrite, tree: OperationTree): OperationTree {
   const next = copy(tree)
   const ended = copy(tree.ended)
   next.ended = ended
@@ -46,7 +46,7 @@ function topmostEnded(tree: OperationTree, operation: OperationNode): OperationN
 
 type Children = OperationTree['children']
 
-function withoutChild(copy: CopyOnce, children: Children, { id, parent }: OperationNode): Children {
+function withoutChild(copy: CopyOnWrite, children: Children, { id, parent }: OperationNode): Children {
   const siblings = parent === undefined ? undefined : wideEntryOf(children, parent)
   if (parent === undefined || siblings === undefined) return children
   const rest = copy(siblings)
@@ -54,6 +54,6 @@ function withoutChild(copy: CopyOnce, children: Children, { id, parent }: Operat
   return withChildren(copy, children, parent, rest)
 }
 
-function withChildren(copy: CopyOnce, children: Children, id: string, ids: readonly string[]): Children {
+function withChildren(copy: CopyOnWrite, children: Children, id: string, ids: readonly string[]): Children {
   return ids.length === 0 ? withoutWideEntry(copy, children, id) : withWideEntry(copy, children, id, ids)
 }

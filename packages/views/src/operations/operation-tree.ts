@@ -1,8 +1,8 @@
 import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
 import { requireWholeNumber } from '@vitrine/protocol/primitives'
-import { type CopyOnce, copyOnce } from '../copy-once.ts'
+import { type CopyOnWrite, copyOnWrite } from '../copy-on-write.ts'
 import { asFields, type Fields, idIn, numberIn, omitUndefined, outcomeIn, textIn } from '../fields.ts'
-import { mayHide } from '../missing.ts'
+import { gapMayContain } from '../gaps.ts'
 import { type Moment, momentOf } from '../moment.ts'
 import { subjectOf } from '../subject.ts'
 import { cut } from '../text/cut.ts'
@@ -64,11 +64,11 @@ export function operationTreeView(options: OperationTreeOptions = {}): View<Oper
   return {
     empty: { operations: {}, children: {}, ended: [], finished: 0, dropped: 0, complete: true },
     add(state, events) {
-      const copy = copyOnce()
+      const copy = copyOnWrite()
       let tree = state
       for (const item of events) {
         if (isGap(item)) {
-          if (tree.complete && mayHide(item, types)) tree = { ...tree, complete: false }
+          if (tree.complete && gapMayContain(item, types)) tree = { ...tree, complete: false }
         } else if (item.type === 'operation.started') {
           tree = started(copy, tree, item)
         } else if (item.type === 'operation.finished') {
@@ -82,13 +82,13 @@ export function operationTreeView(options: OperationTreeOptions = {}): View<Oper
   }
 }
 
-function started(copy: CopyOnce, tree: OperationTree, event: JournalEvent): OperationTree {
+function started(copy: CopyOnWrite, tree: OperationTree, event: JournalEvent): OperationTree {
   const id = event.operation
   if (!id || wideEntryOf(tree.operations, id) !== undefined) return tree
   return withOperation(copy, tree, { ...firstSeen(tree, id, event), startedAt: momentOf(event) })
 }
 
-function finished(copy: CopyOnce, tree: OperationTree, event: JournalEvent): OperationTree {
+function finished(copy: CopyOnWrite, tree: OperationTree, event: JournalEvent): OperationTree {
   const id = event.operation
   if (!id) return tree
   const known = wideEntryOf(tree.operations, id)
@@ -139,7 +139,7 @@ function canBelong(tree: OperationTree, id: string, parent: string): boolean {
   return false
 }
 
-function withOperation(copy: CopyOnce, tree: OperationTree, operation: OperationNode): OperationTree {
+function withOperation(copy: CopyOnWrite, tree: OperationTree, operation: OperationNode): OperationTree {
   const { id, parent } = operation
   const next = copy(tree)
   if (parent !== undefined && wideEntryOf(tree.operations, id) === undefined) {

@@ -1,4 +1,4 @@
-import type { CopyOnce } from '../copy-once.ts'
+import type { CopyOnWrite } from '../copy-on-write.ts'
 import { wideEntryOf, withoutWideEntry, withWideEntry } from '../wide-table.ts'
 import type { TranscriptStep } from './step.ts'
 import type { Transcript, TranscriptEntry, TranscriptRef } from './transcript.ts'
@@ -45,7 +45,9 @@ export function withTranscriptEntry(
 ): Transcript {
   const { kind, id } = entry
   const known = transcriptEntry(transcript, entry)
-  const next = copy(known === undefined ? withoutSpeaker(copy, transcript) : withPause(copy, transcript))
+  const next = copy(
+    known === undefined ? endCurrentMessage(copy, transcript) : endMessageWithoutId(copy, transcript),
+  )
   next.chars += entry.chars - (known?.chars ?? 0)
   switch (kind) {
     case 'message':
@@ -81,7 +83,7 @@ export function withTranscriptEntry(
 }
 
 /** The next chunk starts a new message, even from the same speaker. */
-export function withoutSpeaker(copy: CopyOnce, transcript: Transcript): Transcript {
+export function endCurrentMessage(copy: CopyOnWrite, transcript: Transcript): Transcript {
   if (transcript.speaking === undefined) return transcript
   const next = copy(transcript)
   delete next.speaking
@@ -89,11 +91,11 @@ export function withoutSpeaker(copy: CopyOnce, transcript: Transcript): Transcri
 }
 
 /** After another entry, only a chunk with a message id can continue its message. */
-export function withPause(copy: CopyOnce, transcript: Transcript): Transcript {
-  return transcript.speaking?.messageId === undefined ? withoutSpeaker(copy, transcript) : transcript
+export function endMessageWithoutId(copy: CopyOnWrite, transcript: Transcript): Transcript {
+  return transcript.speaking?.messageId === undefined ? endCurrentMessage(copy, transcript) : transcript
 }
 
-function withoutOldest(copy: CopyOnce, transcript: Transcript): Transcript {
+function withoutOldest(copy: CopyOnWrite, transcript: Transcript): Transcript {
   const next = copy(transcript)
   const entries = copy(transcript.entries)
   next.entries = entries

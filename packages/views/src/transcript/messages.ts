@@ -25,51 +25,52 @@ export function addPrompt(step: TranscriptStep, transcript: Transcript): Transcr
 export function addMessage(
   step: TranscriptStep,
   transcript: Transcript,
-  voice: Speaker,
+  speaker: Speaker,
   update: Fields,
 ): Transcript {
   const content = contentOf(update.content)
   if (isEmpty(content)) return transcript
   const messageId = nameIn(update, 'messageId')
-  const speech = continuedEntry(step, transcript, voice, messageId) ?? newTextEntry(step, transcript, voice)
-  const next = step.copy(withTranscriptEntry(step, transcript, withContent(step, speech, content)))
-  next.speaking = { kind: speech.kind, id: speech.id, ...omitUndefined({ messageId }) }
+  const entry =
+    continuedEntry(step, transcript, speaker, messageId) ?? newTextEntry(step, transcript, speaker)
+  const next = step.copy(withTranscriptEntry(step, transcript, withContent(step, entry, content)))
+  next.speaking = { kind: entry.kind, id: entry.id, ...omitUndefined({ messageId }) }
   return next
 }
 
 function continuedEntry(
   { event }: TranscriptStep,
   transcript: Transcript,
-  voice: Speaker,
+  speaker: Speaker,
   messageId: string | undefined,
 ): TextEntry | undefined {
   const { speaking } = transcript
   if (speaking === undefined || speaking.messageId !== messageId) return undefined
   const entry = transcriptEntry(transcript, speaking)
   if (entry === undefined || entry.turn !== turnOf(event, transcript)) return undefined
-  if (entry.kind === 'thought') return voice === 'thought' ? entry : undefined
-  return entry.kind === 'message' && entry.role === voice ? entry : undefined
+  if (entry.kind === 'thought') return speaker === 'thought' ? entry : undefined
+  return entry.kind === 'message' && entry.role === speaker ? entry : undefined
 }
 
-function newTextEntry(step: TranscriptStep, transcript: Transcript, voice: Speaker): TextEntry {
+function newTextEntry(step: TranscriptStep, transcript: Transcript, speaker: Speaker): TextEntry {
   const { seq } = step.event
-  if (voice === 'thought') {
+  if (speaker === 'thought') {
     return { kind: 'thought', ...newEntry(step, transcript, `thought_${seq}`), text: '' }
   }
-  return { kind: 'message', role: voice, ...newEntry(step, transcript, `msg_${seq}`), text: '' }
+  return { kind: 'message', role: speaker, ...newEntry(step, transcript, `msg_${seq}`), text: '' }
 }
 
 function withContent<T extends TextEntry>(
   { event, limits }: TranscriptStep,
-  speech: T,
+  entry: T,
   { text, attachments }: Content,
 ): T {
-  const more = head(text, speech.cut ? 0 : limits.maxEntryChars - speech.chars)
-  const allAttachments = [...(speech.attachments ?? []), ...attachments].slice(0, maxAttachments)
+  const more = head(text, entry.cut ? 0 : limits.maxEntryChars - entry.chars)
+  const allAttachments = [...(entry.attachments ?? []), ...attachments].slice(0, maxAttachments)
   return {
-    ...speech,
-    text: speech.text + more,
-    chars: speech.chars + more.length,
+    ...entry,
+    text: entry.text + more,
+    chars: entry.chars + more.length,
     ...(allAttachments.length > 0 && { attachments: allAttachments }),
     ...(more.length < text.length && { cut: true }),
     changedAt: momentOf(event),

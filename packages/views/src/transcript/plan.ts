@@ -1,7 +1,7 @@
 import { asFields, type Fields, fieldsIn, omitUndefined, textIn } from '../fields.ts'
 import { type Moment, momentOf } from '../moment.ts'
 import { head, nameIn } from './bounded.ts'
-import { withPause } from './entries.ts'
+import { endMessageWithoutId } from './entries.ts'
 import type { TranscriptStep } from './step.ts'
 import type { Transcript } from './transcript.ts'
 
@@ -27,7 +27,7 @@ export function setPlan(step: TranscriptStep, transcript: Transcript, plan: Fiel
   const text = textIn(plan, 'content')
   const uri = nameIn(plan, 'uri')
   if (entries.length === 0 && !text && uri === undefined) return withoutPlan(step, transcript)
-  const next = step.copy(withPause(step.copy, transcript))
+  const next = step.copy(endMessageWithoutId(step.copy, transcript))
   next.plan = {
     ...omitUndefined({ id: nameIn(plan, 'planId'), uri }),
     entries,
@@ -47,7 +47,7 @@ export function removePlan(step: TranscriptStep, transcript: Transcript, update:
 
 function withoutPlan({ copy }: TranscriptStep, transcript: Transcript): Transcript {
   if (transcript.plan === undefined) return transcript
-  const next = copy(withPause(copy, transcript))
+  const next = copy(endMessageWithoutId(copy, transcript))
   delete next.plan
   return next
 }

@@ -12,7 +12,7 @@ const modes = ['form', 'url'] as const
 const actions = ['accept', 'decline', 'cancel'] as const
 
 /** Only the first request and the first answer of an id count; an answer without a request also makes an entry. */
-export function permissionRequested(step: TranscriptStep, transcript: Transcript): Transcript {
+export function applyPermissionRequested(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'permission')
   if (id === undefined || wideEntryOf(transcript.permissions, id) !== undefined) return transcript
@@ -29,7 +29,7 @@ export function permissionRequested(step: TranscriptStep, transcript: Transcript
   })
 }
 
-export function permissionResolved(step: TranscriptStep, transcript: Transcript): Transcript {
+export function applyPermissionResolved(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'permission')
   if (id === undefined) return transcript
@@ -42,7 +42,7 @@ export function permissionResolved(step: TranscriptStep, transcript: Transcript)
   })
 }
 
-export function questionRequested(step: TranscriptStep, transcript: Transcript): Transcript {
+export function applyQuestionRequested(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'question')
   if (id === undefined || wideEntryOf(transcript.questions, id) !== undefined) return transcript
@@ -61,7 +61,7 @@ export function questionRequested(step: TranscriptStep, transcript: Transcript):
   })
 }
 
-export function questionResolved(step: TranscriptStep, transcript: Transcript): Transcript {
+export function applyQuestionResolved(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const id = nameIn(data, 'question')
   if (id === undefined) return transcript

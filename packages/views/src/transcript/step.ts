@@ -1,5 +1,5 @@
 import type { JournalEvent } from '@vitrine/protocol'
-import type { CopyOnce } from '../copy-once.ts'
+import type { CopyOnWrite } from '../copy-on-write.ts'
 import { omitUndefined } from '../fields.ts'
 import { type Moment, momentOf } from '../moment.ts'
 import type { TranscriptLimits } from './limits.ts'
@@ -8,7 +8,7 @@ import type { Transcript } from './transcript.ts'
 /** One event to apply to a transcript, with the context of the batch. */
 export interface TranscriptStep {
   readonly event: JournalEvent
-  readonly copy: CopyOnce
+  readonly copy: CopyOnWrite
   readonly limits: Required<TranscriptLimits>
 }
 

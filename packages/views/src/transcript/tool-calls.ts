@@ -45,7 +45,11 @@ export function applyToolCall(
   const status = reportedStatuses.find((one) => one === update.status)
   const known = newestCall(transcript, toolCallId)
   if (known !== undefined && !isNewCall(known, turnOf(step.event, transcript), notice, status)) {
-    return withTranscriptEntry(step, transcript, withStatus(updated(step, known, update), status, step.event))
+    return withTranscriptEntry(
+      step,
+      transcript,
+      withStatus(updateCall(step, known, update), status, step.event),
+    )
   }
   const { seq } = step.event
   const id = freeId(transcript, known === undefined ? toolCallId : `${toolCallId}:${seq}`, seq)
@@ -56,7 +60,7 @@ export function applyToolCall(
     ...newEntry(step, transcript, id),
   }
   const next = step.copy(
-    withTranscriptEntry(step, transcript, withStatus(updated(step, call, update), status, step.event)),
+    withTranscriptEntry(step, transcript, withStatus(updateCall(step, call, update), status, step.event)),
   )
   if (id !== toolCallId) next.reused = withWideEntry(step.copy, next.reused, toolCallId, id)
   return next
@@ -144,7 +148,7 @@ function freeId(transcript: Transcript, preferred: string, seq: number): string 
 }
 
 /** Replaces each field that the update contains, as the protocol defines it. */
-function updated(
+function updateCall(
   { event, limits }: TranscriptStep,
   call: TranscriptToolCall,
   update: Fields,

@@ -1,18 +1,23 @@
 import { isGap } from '@vitrine/protocol'
-import { copyOnce } from '../copy-once.ts'
+import { copyOnWrite } from '../copy-on-write.ts'
 import { asFields } from '../fields.ts'
-import { mayHide } from '../missing.ts'
+import { gapMayContain } from '../gaps.ts'
 import { momentOf } from '../moment.ts'
 import type { View } from '../view.ts'
 import { addAgentMessage, setTitle } from './agent-messages.ts'
 import { nameIn } from './bounded.ts'
-import { withoutSpeaker } from './entries.ts'
+import { endCurrentMessage } from './entries.ts'
 import { checkedLimits, type TranscriptLimits } from './limits.ts'
-import { permissionRequested, permissionResolved, questionRequested, questionResolved } from './requests.ts'
+import {
+  applyPermissionRequested,
+  applyPermissionResolved,
+  applyQuestionRequested,
+  applyQuestionResolved,
+} from './requests.ts'
 import type { TranscriptStep } from './step.ts'
 import { withTurnClosed } from './tool-calls.ts'
 import { emptyTranscript, type Transcript } from './transcript.ts'
-import { turnFinished, turnStarted } from './turns.ts'
+import { applyTurnFinished, applyTurnStarted } from './turns.ts'
 
 export interface TranscriptOptions {
   /** Only events of this session; default all, for a journal of one session. */
@@ -35,11 +40,12 @@ export function transcriptView(options: TranscriptOptions = {}): View<Transcript
   return {
     empty: emptyTranscript,
     add(state, events) {
-      const copy = copyOnce()
+      const copy = copyOnWrite()
       let transcript = state
       for (const item of events) {
         if (isGap(item)) {
-          if (transcript.complete && mayHide(item, types)) transcript = { ...transcript, complete: false }
+          if (transcript.complete && gapMayContain(item, types))
+            transcript = { ...transcript, complete: false }
         } else if (session === undefined || item.session === session) {
           transcript = applyEvent({ event: item, copy, limits }, transcript)
         }
@@ -54,49 +60,49 @@ function applyEvent(step: TranscriptStep, transcript: Transcript): Transcript {
     case 'agent.message':
       return addAgentMessage(step, transcript)
     case 'turn.started':
-      return turnStarted(step, transcript)
+      return applyTurnStarted(step, transcript)
     case 'turn.finished':
-      return turnFinished(step, transcript)
+      return applyTurnFinished(step, transcript)
     case 'permission.requested':
-      return permissionRequested(step, transcript)
+      return applyPermissionRequested(step, transcript)
     case 'permission.resolved':
-      return permissionResolved(step, transcript)
+      return applyPermissionResolved(step, transcript)
     case 'question.requested':
-      return questionRequested(step, transcript)
+      return applyQuestionRequested(step, transcript)
     case 'question.resolved':
-      return questionResolved(step, transcript)
+      return applyQuestionResolved(step, transcript)
     case 'session.created':
-      return created(step, transcript)
+      return applySessionCreated(step, transcript)
     case 'session.updated':
-      return updated(step, transcript)
+      return applySessionUpdated(step, transcript)
     case 'session.closed':
-      return closed(step, transcript)
+      return applySessionClosed(step, transcript)
     default:
       return transcript
   }
 }
 
-function created(step: TranscriptStep, transcript: Transcript): Transcript {
+function applySessionCreated(step: TranscriptStep, transcript: Transcript): Transcript {
   const agent = nameIn(asFields(step.event.data), 'agent')
-  const next = step.copy(reopened(step, transcript))
+  const next = step.copy(reopenSession(step, transcript))
   if (agent !== undefined) next.agent = agent
   return next
 }
 
-function updated(step: TranscriptStep, transcript: Transcript): Transcript {
+function applySessionUpdated(step: TranscriptStep, transcript: Transcript): Transcript {
   const data = asFields(step.event.data)
   const next = setTitle(step, transcript, data)
-  return data.restored === undefined ? next : reopened(step, next)
+  return data.restored === undefined ? next : reopenSession(step, next)
 }
 
-function closed(step: TranscriptStep, transcript: Transcript): Transcript {
+function applySessionClosed(step: TranscriptStep, transcript: Transcript): Transcript {
   const ended = withTurnClosed(step, transcript, transcript.turn, 'unfinished')
-  const next = step.copy(withoutSpeaker(step.copy, ended))
+  const next = step.copy(endCurrentMessage(step.copy, ended))
   next.closedAt = momentOf(step.event)
   return next
 }
 
-function reopened({ copy }: TranscriptStep, transcript: Transcript): Transcript {
+function reopenSession({ copy }: TranscriptStep, transcript: Transcript): Transcript {
   if (transcript.closedAt === undefined) return transcript
   const next = copy(transcript)
   delete next.closedAt

@@ -12,7 +12,7 @@ import {
 import { momentOf } from '../moment.ts'
 import { longTextIn } from '../text/long-text.ts'
 import { nameIn } from './bounded.ts'
-import { withoutSpeaker } from './entries.ts'
+import { endCurrentMessage } from './entries.ts'
 import { addPrompt } from './messages.ts'
 import type { TranscriptStep } from './step.ts'
 import { withCallsClosed, withTurnClosed } from './tool-calls.ts'
@@ -22,13 +22,13 @@ import { usageOf, withTurnUsage } from './usage.ts'
 const signs = ['message', 'silence'] as const
 
 /** Only the first start and the first end of a turn count. */
-export function turnStarted(step: TranscriptStep, transcript: Transcript): Transcript {
+export function applyTurnStarted(step: TranscriptStep, transcript: Transcript): Transcript {
   const { event } = step
   const id = event.turn || `turn_${event.seq}`
   if (turnIndex(transcript, id) >= 0) return transcript
   const index = countIn(asFields(event.data), 'index')
   const next = step.copy(
-    withTurn(step, withoutSpeaker(step.copy, transcript), {
+    withTurn(step, endCurrentMessage(step.copy, transcript), {
       id,
       ...omitUndefined({ index }),
       startedAt: momentOf(event),
@@ -38,7 +38,7 @@ export function turnStarted(step: TranscriptStep, transcript: Transcript): Trans
   return addPrompt(step, next)
 }
 
-export function turnFinished(step: TranscriptStep, transcript: Transcript): Transcript {
+export function applyTurnFinished(step: TranscriptStep, transcript: Transcript): Transcript {
   const { event } = step
   const id = event.turn || transcript.turn
   if (id === undefined) return transcript
@@ -52,7 +52,7 @@ export function turnFinished(step: TranscriptStep, transcript: Transcript): Tran
     id,
     turn.outcome === 'ok' ? 'unfinished' : 'cancelled',
   )
-  const next = step.copy(withTurn(step, withoutSpeaker(step.copy, closed), turn))
+  const next = step.copy(withTurn(step, endCurrentMessage(step.copy, closed), turn))
   next.usage = withTurnUsage(next.usage, turn.usage)
   if (next.turn === id) delete next.turn
   return next

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { ScanRange } from '../contract.ts'
-import { jsonText } from '../filter.ts'
+import { jsonEscape } from '../entry-matcher.ts'
 
 /** The query for a range of events; `journal` is the journal's row id. */
 export function scanQuery(
@@ -40,7 +40,7 @@ export function scanQuery(
   }
   if (range.text !== undefined) {
     where.push("body LIKE ? ESCAPE '\\'")
-    values.push(`%${jsonText(range.text).replace(/[\\%_]/g, '\\$&')}%`)
+    values.push(`%${jsonEscape(range.text).replace(/[\\%_]/g, '\\$&')}%`)
   }
   values.push(range.limit)
   return {

@@ -11,7 +11,7 @@ export function entryMatcher({
   if (types === undefined && session === undefined && run === undefined && text === undefined)
     return undefined
   const matchesType = matchTypes(types)
-  const needle = text === undefined ? undefined : asciiLower(jsonText(text))
+  const needle = text === undefined ? undefined : asciiLower(jsonEscape(text))
   return (entry) =>
     matchesType(entry.event.type) &&
     (session === undefined || entry.event.session === session) &&
@@ -19,8 +19,8 @@ export function entryMatcher({
     (needle === undefined || asciiLower(entry.body).includes(needle))
 }
 
-/** A text as it is escaped inside an event's JSON. */
-export function jsonText(text: string): string {
+/** Escapes a text as JSON does inside a string: a search runs over the JSON of the events. */
+export function jsonEscape(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }
 
