@@ -27,7 +27,7 @@ describe('the first agent', () => {
     const lines = stdout.split('\n').filter((line) => line !== '')
     expect(lines.slice(0, 4)).toEqual([
       'user: Make a page for my bakery',
-      'assistant: A page it is. I look around first.',
+      'assistant: A page it is. Let me look around first.',
       '  [completed] List the workspace',
       '  [completed] Write index.html',
     ])

@@ -9,7 +9,7 @@ import { InFlightCalls } from './daemon/in-flight-calls.ts'
 import { Previews } from './daemon/previews.ts'
 import { TurnRegistry } from './daemon/turn-registry.ts'
 import { securityHeaders } from './guard/headers.ts'
-import { Hosts } from './guard/hosts.ts'
+import { HostHeaderGuard } from './guard/host-header.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
 import { bearerToken, type NamedToken, Tokens } from './guard/tokens.ts'
 import { handlersOf } from './handlers/handlers.ts'
@@ -84,7 +84,7 @@ export function createServer(options: ServerOptions): Server {
     version,
     closing: closing.signal,
   }
-  const hosts = new Hosts(options.allowHosts)
+  const hosts = new HostHeaderGuard(options.allowHosts)
   const origins = new Origins(options.cors)
   const sockets = new Sockets(daemon, { hosts, origins, tokens: callers, tokenMs: limits.tokenMs ?? 5_000 })
   const route = createRouter(daemon, handlersOf(daemon), {

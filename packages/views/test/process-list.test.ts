@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { listProcesses, processListView, rebuild } from '../src/index.ts'
 import { event, gap } from './journal-items.ts'
-import { describeViewLaws } from './view-laws.ts'
+import { describeViewProperties } from './view-properties.ts'
 
 const view = processListView()
 
 describe('the process list', () => {
-  describeViewLaws(view)
+  describeViewProperties(view)
 
   it('follows a process from its start over its output to its end', () => {
     const events = [

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { rebuild, timelineView } from '../src/index.ts'
 import { anyItems } from './any-items.ts'
 import { event, gap } from './journal-items.ts'
-import { describeViewLaws } from './view-laws.ts'
+import { describeViewProperties } from './view-properties.ts'
 
 const tenSeconds = Date.UTC(2026, 0, 2, 10, 15, 10)
 
 describe('the timeline', () => {
-  describeViewLaws(timelineView({ bucketMs: 1000, maxBuckets: 4 }))
+  describeViewProperties(timelineView({ bucketMs: 1000, maxBuckets: 4 }))
 
   it('counts event families by time slice and omits empty slices', () => {
     const timeline = rebuild(timelineView({ bucketMs: 10_000 }), [

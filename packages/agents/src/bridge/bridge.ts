@@ -4,16 +4,16 @@ import type { Journal, JournalStream } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
+import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
+import { readPieces } from './pieces.ts'
 import {
-  type Envelope,
-  envelopeOf,
   errorResponse,
   idKey,
   invalidRequest,
   methodNotFound,
-} from './envelope.ts'
-import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
-import { readPieces } from './pieces.ts'
+  type RpcEnvelope,
+  rpcEnvelopeOf,
+} from './rpc-envelope.ts'
 import { formatExcerpt } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
@@ -56,7 +56,7 @@ export interface BridgeOptions {
   readonly journal: Journal
   readonly credentials?: readonly string[]
   readonly maxMessageBytes?: number
-  interpret(envelope: Envelope, direction: Direction): Interpretation
+  interpret(envelope: RpcEnvelope, direction: Direction): Interpretation
 }
 
 /**
@@ -215,7 +215,7 @@ export class Bridge {
     if (this.#fault !== undefined) return
     const events: EventInput[] = []
     const messages: {
-      envelope: Envelope
+      envelope: RpcEnvelope
       onCommitted: Interpretation['onCommitted']
       isDuplicate: boolean
     }[] = []
@@ -253,7 +253,7 @@ export class Bridge {
   }
 
   /** Whether a request reuses the id of an open request; otherwise marks its id as open. */
-  #isDuplicate(envelope: Envelope): boolean {
+  #isDuplicate(envelope: RpcEnvelope): boolean {
     if (envelope.kind !== 'request') return false
     const key = idKey(envelope.id)
     if (this.#agentRequests.has(key)) return true
@@ -287,7 +287,11 @@ export class Bridge {
     }
   }
 
-  #eventsOf(envelope: Envelope, direction: Direction, interpretation: Interpretation): readonly EventInput[] {
+  #eventsOf(
+    envelope: RpcEnvelope,
+    direction: Direction,
+    interpretation: Interpretation,
+  ): readonly EventInput[] {
     const { context, replay, events = [], replacement } = interpretation
     if (replacement !== undefined) return replacement
     const { instance } = this
@@ -295,13 +299,13 @@ export class Bridge {
     return [{ ...context, type: 'agent.message', data }, ...events]
   }
 
-  #refuseDuplicate(envelope: Envelope): void {
+  #refuseDuplicate(envelope: RpcEnvelope): void {
     if (envelope.kind !== 'request') return
     const why = `A request with the id ${String(envelope.id)} is already open.`
     this.#refuse(errorResponse(envelope.id, invalidRequest, why), {})
   }
 
-  #deliver(envelope: Envelope): void {
+  #deliver(envelope: RpcEnvelope): void {
     if (envelope.kind === 'response') this.#deliverResponse(envelope.id, envelope.message)
     else if (envelope.kind === 'request') this.#deliverRequest(envelope.id, envelope.message)
     else
@@ -340,7 +344,7 @@ export class Bridge {
   /** Sends a message of a client to the agent. */
   #send(client: BridgeClient, message: AnyMessage): Promise<void> {
     if (this.#exit !== undefined) return Promise.reject(this.exitError())
-    const envelope = envelopeOf(message)
+    const envelope = rpcEnvelopeOf(message)
     if (envelope === undefined)
       return Promise.reject(new VitrineError('argument_invalid', 'message: expected a JSON-RPC message.'))
     if (envelope.kind === 'notification') return this.#write(envelope.message)
@@ -363,7 +367,7 @@ export class Bridge {
   }
 
   #write(message: AnyMessage, known?: Interpretation): Promise<void> {
-    const envelope = envelopeOf(message)
+    const envelope = rpcEnvelopeOf(message)
     if (envelope === undefined) return Promise.resolve()
     const interpretation = known ?? this.#options.interpret(envelope, 'in')
     // Appends run one after another, so the agent gets messages in journal order.

@@ -1,8 +1,8 @@
-import { type Envelope, readEnvelope } from './envelope.ts'
 import type { Garbage, LinePiece } from './lines.ts'
+import { type RpcEnvelope, readRpcEnvelope } from './rpc-envelope.ts'
 
 /** A parsed piece of the agent's output: a message, or bytes that are none. */
-type Parsed = { readonly kind: 'message'; readonly envelope: Envelope; readonly bytes: number } | Garbage
+type Parsed = { readonly kind: 'message'; readonly envelope: RpcEnvelope; readonly bytes: number } | Garbage
 
 /** Parses each piece. Consecutive lines that are not messages become one piece: a banner, or the output of another program. */
 export function readPieces(pieces: readonly LinePiece[]): Parsed[] {
@@ -14,7 +14,7 @@ export function readPieces(pieces: readonly LinePiece[]): Parsed[] {
     row = undefined
   }
   for (const piece of pieces) {
-    const read = piece.kind === 'line' ? readEnvelope(piece.text) : piece
+    const read = piece.kind === 'line' ? readRpcEnvelope(piece.text) : piece
     if (piece.kind === 'line' && read.kind === 'garbage') {
       if (row?.reason !== read.reason) endRow()
       row ??= { reason: read.reason, lines: [] }

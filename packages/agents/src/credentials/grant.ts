@@ -1,8 +1,8 @@
 import { type CredentialGrant, VitrineError } from '@vitrine/protocol'
 import type { AgentEntry } from '../registry/entry.ts'
+import { findSecrets } from './find-secrets.ts'
 import { type ReadLoginFile, readLoginFile } from './login-file.ts'
 import { fromHome, type HostEnvironment, isSet } from './present.ts'
-import { secretsIn } from './secrets-in.ts'
 
 /** The credentials that an agent gets. */
 export interface Granted {
@@ -111,7 +111,7 @@ function filesOf(
       names: all.map(({ path }) => fromHome(path)),
       secrets: maskable([
         ...own.flatMap(({ content }) => [content, content.trim()]),
-        ...all.flatMap(({ content }) => secretsIn(content)),
+        ...all.flatMap(({ content }) => findSecrets(content)),
       ]),
     },
   }

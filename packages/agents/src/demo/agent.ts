@@ -5,6 +5,7 @@ import {
   type ClientCapabilities,
   RequestError,
 } from '@agentclientprotocol/sdk/unstable'
+import type { DemoConnection } from './connection.ts'
 import { replayable } from './history.ts'
 import { availableCommands, initializeResponse } from './initialize-response.ts'
 import { configOptions, isChoice, isMode, isValueOf, modeState } from './options.ts'
@@ -12,10 +13,9 @@ import { runPrompt } from './run-prompt.ts'
 import type { DemoSession } from './session.ts'
 import { DemoSessions } from './sessions.ts'
 import type { DemoSettings } from './settings.ts'
-import type { DemoConnection } from './wire.ts'
 
 /** Handles the methods of the Agent Client Protocol. */
-export function demoAgent(settings: DemoSettings, wire: DemoConnection): AgentApp {
+export function demoAgent(settings: DemoSettings, connection: DemoConnection): AgentApp {
   const sessions = new DemoSessions(settings.home)
   let clientCapabilities: ClientCapabilities = {}
 
@@ -74,7 +74,7 @@ export function demoAgent(settings: DemoSettings, wire: DemoConnection): AgentAp
         session,
         clientCapabilities,
         settings,
-        wire,
+        connection,
         save: () => sessions.save(session),
       })
     })

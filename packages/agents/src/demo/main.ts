@@ -6,9 +6,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { demoAgent } from './agent.ts'
 import { killRunning } from './child-process.ts'
+import { openConnection } from './connection.ts'
 import { version } from './initialize-response.ts'
 import { readSettings } from './settings.ts'
-import { openWire } from './wire.ts'
 
 if (process.argv.includes('--version')) {
   process.stdout.write(`${version}\n`)
@@ -35,6 +35,6 @@ async function serve(): Promise<void> {
   }
   process.stderr.on('error', () => {})
   if (settings.slowStartMs > 0) await sleep(settings.slowStartMs)
-  const wire = openWire(process.stdin, process.stdout)
-  demoAgent(settings, wire).connect(wire.stream)
+  const connection = openConnection(process.stdin, process.stdout)
+  demoAgent(settings, connection).connect(connection.stream)
 }

@@ -7,6 +7,7 @@ import {
   RequestError,
   type Usage,
 } from '@agentclientprotocol/sdk/unstable'
+import type { DemoConnection } from './connection.ts'
 import { addToHistory } from './history.ts'
 import { respond } from './respond.ts'
 import type { DemoSession } from './session.ts'
@@ -14,13 +15,12 @@ import type { DemoSettings } from './settings.ts'
 import { failOpenTools } from './tool-call.ts'
 import { Turn } from './turn.ts'
 import { simulatedUsage } from './usage.ts'
-import type { DemoConnection } from './wire.ts'
 
 export interface PromptEnvironment {
   readonly session: DemoSession
   readonly clientCapabilities: ClientCapabilities
   readonly settings: DemoSettings
-  readonly wire: DemoConnection
+  readonly connection: DemoConnection
   /** Writes the session to disk. */
   readonly save: () => void
 }
@@ -28,22 +28,22 @@ export interface PromptEnvironment {
 /** Runs a turn. A cancelled turn gets a response too, and leaves no tool call open. */
 export async function runPrompt(
   { params, client, signal, requestId }: AgentRequestContext<PromptRequest>,
-  { session, clientCapabilities, settings, wire, save }: PromptEnvironment,
+  { session, clientCapabilities, settings, connection, save }: PromptEnvironment,
 ): Promise<PromptResponse> {
   if (session.running !== undefined) throw RequestError.invalidRequest(undefined, 'a turn is already running')
-  const stopping = new AbortController()
+  const cancellation = new AbortController()
   const turn = new Turn({
     session,
     client,
     clientCapabilities,
     settings,
-    wire,
+    connection,
     requestId,
     prompt: params.prompt,
-    stopping,
-    signal: AbortSignal.any([stopping.signal, signal]),
+    cancellation,
+    signal: AbortSignal.any([cancellation.signal, signal]),
   })
-  session.running = stopping
+  session.running = cancellation
   const messageId = randomUUID()
   for (const content of params.prompt) {
     addToHistory(session.history, { sessionUpdate: 'user_message_chunk', content, messageId })
@@ -64,7 +64,7 @@ export async function runPrompt(
   }
   const response: PromptResponse = { stopReason: turn.stopReason, usage }
   if (turn.respondTwice) {
-    await wire.write(`${JSON.stringify({ jsonrpc: '2.0', id: requestId, result: response })}\n`)
+    await connection.write(`${JSON.stringify({ jsonrpc: '2.0', id: requestId, result: response })}\n`)
   }
   return response
 }

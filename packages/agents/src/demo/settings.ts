@@ -1,7 +1,7 @@
 /** Settings from the environment, read once. */
 export interface DemoSettings {
-  /** Factor for all pauses; 0 disables them. */
-  readonly pace: number
+  /** Multiplies all pauses: 2 is half as fast, 0 disables them. */
+  readonly pauseFactor: number
   readonly slowStartMs: number
   /** Do not offer `session/load` and `session/resume`. */
   readonly noLoad: boolean
@@ -15,7 +15,7 @@ export interface DemoSettings {
 
 export function readSettings(env: Readonly<Record<string, string | undefined>>): DemoSettings {
   return {
-    pace: nonNegative(env.VITRINE_DEMO_PACE, 1),
+    pauseFactor: nonNegative(env.VITRINE_DEMO_PACE, 1),
     slowStartMs: nonNegative(env.VITRINE_DEMO_SLOW_START_MS, 0),
     noLoad: env.VITRINE_DEMO_NO_LOAD === '1',
     ignoreEof: env.VITRINE_DEMO_IGNORE_EOF === '1',

@@ -14,13 +14,13 @@ export interface OpenTool {
 
 export async function openTool(turn: Turn, start: Omit<ToolCall, 'toolCallId'>): Promise<OpenTool> {
   const call: ToolCall = { status: 'pending', ...start, toolCallId: newToolId() }
-  turn.openTools.add(call.toolCallId)
+  turn.openToolCalls.add(call.toolCallId)
   await turn.send({ sessionUpdate: 'tool_call', ...call })
   const update = (change: Omit<ToolCallUpdate, 'toolCallId'>) =>
     turn.send({ sessionUpdate: 'tool_call_update', toolCallId: call.toolCallId, ...change })
   const close = async (change: Omit<ToolCallUpdate, 'toolCallId'>) => {
     await update(change)
-    turn.openTools.delete(call.toolCallId)
+    turn.openToolCalls.delete(call.toolCallId)
   }
   return {
     call,
@@ -32,10 +32,10 @@ export async function openTool(turn: Turn, start: Omit<ToolCall, 'toolCallId'>):
 }
 
 export async function failOpenTools(turn: Turn): Promise<void> {
-  for (const toolCallId of turn.openTools) {
+  for (const toolCallId of turn.openToolCalls) {
     await turn.sendAnyway({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })
   }
-  turn.openTools.clear()
+  turn.openToolCalls.clear()
 }
 
 export function newToolId(): string {

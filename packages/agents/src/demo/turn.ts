@@ -11,21 +11,21 @@ import type {
   SessionUpdate,
   StopReason,
 } from '@agentclientprotocol/sdk/unstable'
+import type { DemoConnection } from './connection.ts'
 import { addToHistory } from './history.ts'
 import { pause } from './pause.ts'
 import type { DemoSession } from './session.ts'
 import type { DemoSettings } from './settings.ts'
-import type { DemoConnection } from './wire.ts'
 
 export interface TurnParts {
   readonly session: DemoSession
   readonly client: AgentContext
   readonly clientCapabilities: ClientCapabilities
   readonly settings: DemoSettings
-  readonly wire: DemoConnection
+  readonly connection: DemoConnection
   readonly requestId: JsonRpcId
   readonly prompt: readonly ContentBlock[]
-  readonly stopping: AbortController
+  readonly cancellation: AbortController
   readonly signal: AbortSignal
 }
 
@@ -35,7 +35,7 @@ export class Turn {
   readonly client: AgentContext
   readonly clientCapabilities: ClientCapabilities
   readonly settings: DemoSettings
-  readonly wire: DemoConnection
+  readonly connection: DemoConnection
   readonly requestId: JsonRpcId
   readonly prompt: readonly ContentBlock[]
   readonly signal: AbortSignal
@@ -44,19 +44,20 @@ export class Turn {
   respondTwice = false
   /** Characters of all messages and thoughts so far. */
   outputChars = 0
-  readonly openTools = new Set<string>()
-  readonly #stopping: AbortController
+  /** The ids of the tool calls that have not ended. */
+  readonly openToolCalls = new Set<string>()
+  readonly #cancellation: AbortController
 
   constructor(parts: TurnParts) {
     this.session = parts.session
     this.client = parts.client
     this.clientCapabilities = parts.clientCapabilities
     this.settings = parts.settings
-    this.wire = parts.wire
+    this.connection = parts.connection
     this.requestId = parts.requestId
     this.prompt = parts.prompt
     this.signal = parts.signal
-    this.#stopping = parts.stopping
+    this.#cancellation = parts.cancellation
   }
 
   /** The text of the prompt. */
@@ -75,6 +76,7 @@ export class Turn {
     await this.client.notify('session/update', { sessionId: this.session.id, update })
   }
 
+  /** Sends a message, or one chunk of the message with this id. */
   async say(text: string, messageId: string = randomUUID()): Promise<void> {
     this.outputChars += text.length
     await this.send({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text }, messageId })
@@ -86,7 +88,7 @@ export class Turn {
   }
 
   /** Sends a message in chunks of a few words. */
-  async stream(text: string): Promise<void> {
+  async sayInChunks(text: string): Promise<void> {
     const messageId = randomUUID()
     for (const piece of text.match(/\s*(?:\S+\s*){1,5}/g) ?? [text]) {
       await this.say(piece, messageId)
@@ -94,14 +96,15 @@ export class Turn {
     }
   }
 
-  async title(title: string): Promise<void> {
+  async setTitle(title: string): Promise<void> {
     this.session.title = title
     await this.send({ sessionUpdate: 'session_info_update', title, updatedAt: this.session.updatedAt })
   }
 
+  /** The model `sprinter` is the fast one: it pauses a quarter as long. */
   pause(ms: number): Promise<void> {
     const factor = this.session.choices.model === 'sprinter' ? 0.25 : 1
-    return pause(ms * this.settings.pace * factor, this.signal)
+    return pause(ms * this.settings.pauseFactor * factor, this.signal)
   }
 
   /** Sends a request to the client; a cancelled turn does not wait for the response. */
@@ -110,16 +113,16 @@ export class Turn {
     params: ClientRequestParamsByMethod[Method],
   ): Promise<ClientRequestResponsesByMethod[Method]> {
     this.signal.throwIfAborted()
-    return this.client.request(method, params, this.waiting)
+    return this.client.request(method, params, this.requestOptions)
   }
 
-  get waiting(): SendRequestOptions {
+  get requestOptions(): SendRequestOptions {
     return { cancellationSignal: this.signal, stopWaitingOnCancel: true }
   }
 
   /** Cancels the turn, because the client cancelled a permission request instead of sending `session/cancel`. */
   cancel(): never {
-    this.#stopping.abort(new Error('cancelled by the client'))
+    this.#cancellation.abort(new Error('cancelled by the client'))
     throw this.signal.reason
   }
 }

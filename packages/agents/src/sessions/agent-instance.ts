@@ -8,7 +8,7 @@ import {
 import type { Journal } from '@vitrine/journal'
 import { isVitrineError, type JsonObject, toVitrineError, VitrineError, version } from '@vitrine/protocol'
 import { Bridge, type Direction, type Interpretation } from '../bridge/bridge.ts'
-import { type Envelope, idKey } from '../bridge/envelope.ts'
+import { idKey, type RpcEnvelope } from '../bridge/rpc-envelope.ts'
 import type { AgentExit, AgentTransport } from '../bridge/transport.ts'
 import type { AgentQuirks } from '../registry/entry.ts'
 import type { AgentSession } from './agent-session.ts'
@@ -264,7 +264,7 @@ export class AgentInstance {
     return this.#connection
   }
 
-  #interpret(envelope: Envelope, direction: Direction): Interpretation {
+  #interpret(envelope: RpcEnvelope, direction: Direction): Interpretation {
     if (envelope.kind === 'response') {
       if (direction === 'in') this.#largeResponses.release(idKey(envelope.id))
       const request = this.#requests.take(envelope, direction)

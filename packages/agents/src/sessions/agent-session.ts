@@ -24,7 +24,7 @@ import { settledWithin } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { Direction, Interpretation } from '../bridge/bridge.ts'
-import type { Envelope } from '../bridge/envelope.ts'
+import type { RpcEnvelope } from '../bridge/rpc-envelope.ts'
 import type { AgentExit } from '../bridge/transport.ts'
 import type { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
@@ -384,7 +384,7 @@ export class AgentSession implements Session, TurnHost {
 
   /** Interprets a request or a notification of this session. */
   interpret(
-    envelope: Exclude<Envelope, { kind: 'response' }>,
+    envelope: Exclude<RpcEnvelope, { kind: 'response' }>,
     direction: Direction,
     params: unknown,
     history: 'live' | 'replay',
@@ -395,7 +395,7 @@ export class AgentSession implements Session, TurnHost {
   /** Interprets a response, in either direction. */
   interpretResponse(
     { method }: OpenRequest<AgentSession>,
-    envelope: Envelope & { kind: 'response' },
+    envelope: RpcEnvelope & { kind: 'response' },
     direction: Direction,
   ): Interpretation {
     return this.#interpreter.interpretResponse(method, envelope, direction)

@@ -4,32 +4,32 @@ import { cancelled, cancelStartMs, withTimeLimit } from './limits.ts'
 
 /** An agent that is being started for one or more waiting sessions. The start is cancelled when the last of them aborts. */
 export class AgentStart {
-  readonly #cancelled = new AbortController()
+  readonly #cancellation = new AbortController()
   readonly #instance: Promise<AgentInstance>
   #waiting = 0
 
   constructor(start: (signal: AbortSignal) => Promise<AgentInstance>) {
-    this.#instance = start(this.#cancelled.signal)
+    this.#instance = start(this.#cancellation.signal)
     this.#instance.catch(() => undefined)
   }
 
-  async wait(what: string, signal: AbortSignal | undefined): Promise<AgentInstance> {
+  async wait(description: string, signal: AbortSignal | undefined): Promise<AgentInstance> {
     this.#waiting += 1
     try {
-      return await withTimeLimit(this.#instance, Number.POSITIVE_INFINITY, what, signal)
+      return await withTimeLimit(this.#instance, Number.POSITIVE_INFINITY, description, signal)
     } finally {
       this.#waiting -= 1
-      if (this.#waiting === 0 && signal?.aborted) await this.#cancel(what)
+      if (this.#waiting === 0 && signal?.aborted) await this.#cancel(description)
     }
   }
 
-  async #cancel(what: string): Promise<void> {
-    this.#cancelled.abort(cancelled(what))
-    const ended = this.#instance.then(
+  async #cancel(description: string): Promise<void> {
+    this.#cancellation.abort(cancelled(description))
+    const stopped = this.#instance.then(
       (instance) => (instance.idle ? instance.end(0) : undefined),
       () => undefined,
     )
-    // If the agent is still being installed, it is ended as soon as it has started.
-    await settledWithin(ended, cancelStartMs)
+    // If the agent is still being installed, it is stopped as soon as it has started.
+    await settledWithin(stopped, cancelStartMs)
   }
 }

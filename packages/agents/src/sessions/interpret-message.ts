@@ -1,7 +1,7 @@
 import type { EventContext, EventInput, JsonObject } from '@vitrine/protocol'
 import type { Direction, Interpretation } from '../bridge/bridge.ts'
-import { type Envelope, idKey } from '../bridge/envelope.ts'
 import { foreignMethod } from '../bridge/function-transport.ts'
+import { idKey, type RpcEnvelope } from '../bridge/rpc-envelope.ts'
 import type { ActiveTurn } from './active-turn.ts'
 import type { ChosenOptions } from './chosen-options.ts'
 import { objectIn, textIn } from './fields.ts'
@@ -35,7 +35,7 @@ export class MessageInterpreter {
 
   /** Interprets a request or a notification. */
   interpret(
-    envelope: Exclude<Envelope, { kind: 'response' }>,
+    envelope: Exclude<RpcEnvelope, { kind: 'response' }>,
     direction: Direction,
     params: unknown,
     history: 'live' | 'replay',
@@ -61,7 +61,7 @@ export class MessageInterpreter {
   /** Interprets a response, in either direction. */
   interpretResponse(
     method: string,
-    envelope: Envelope & { kind: 'response' },
+    envelope: RpcEnvelope & { kind: 'response' },
     direction: Direction,
   ): Interpretation {
     const { context, turn, answers } = this.#session

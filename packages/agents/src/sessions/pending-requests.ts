@@ -9,7 +9,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
-import { type Envelope, idKey } from '../bridge/envelope.ts'
+import { idKey, type RpcEnvelope } from '../bridge/rpc-envelope.ts'
 import { textIn } from './fields.ts'
 import { elicitation, Permission, planApproval, type Question } from './pending.ts'
 import { type CompleteRules, ruleFor } from './permissions.ts'
@@ -38,7 +38,7 @@ export class PendingRequests {
 
   /** Registers a request of the agent before it is recorded, if it is a permission or a question. */
   add(
-    envelope: Envelope & { kind: 'request' },
+    envelope: RpcEnvelope & { kind: 'request' },
     context: EventContext,
     params: unknown,
     facts: JsonObject,

@@ -1,6 +1,6 @@
 import type { JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Direction } from '../bridge/bridge.ts'
-import { type Envelope, idKey } from '../bridge/envelope.ts'
+import { idKey, type RpcEnvelope } from '../bridge/rpc-envelope.ts'
 
 /** A request without a response, in either direction. */
 export interface OpenRequest<Owner> {
@@ -23,7 +23,7 @@ export class OpenRequests<Owner> {
   }
 
   /** Removes and returns the request of a response. */
-  take(envelope: Envelope & { kind: 'response' }, direction: Direction): OpenRequest<Owner> | undefined {
+  take(envelope: RpcEnvelope & { kind: 'response' }, direction: Direction): OpenRequest<Owner> | undefined {
     const requests = this.#open[direction === 'in' ? 'out' : 'in']
     const key = idKey(envelope.id)
     const request = requests.get(key)

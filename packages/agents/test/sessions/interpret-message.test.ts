@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { envelopeOf } from '../../src/bridge/envelope.ts'
+import { rpcEnvelopeOf } from '../../src/bridge/rpc-envelope.ts'
 import { ChosenOptions } from '../../src/sessions/chosen-options.ts'
 import { MessageInterpreter } from '../../src/sessions/interpret-message.ts'
 import { PendingRequests } from '../../src/sessions/pending-requests.ts'
@@ -13,7 +13,7 @@ function createInterpreter() {
   const interpreter = new MessageInterpreter(session, options, undefined)
   const receive = (update: object) => {
     const params = { sessionId: 'a', update }
-    const envelope = envelopeOf({ jsonrpc: '2.0', method: 'session/update', params })
+    const envelope = rpcEnvelopeOf({ jsonrpc: '2.0', method: 'session/update', params })
     if (envelope?.kind !== 'notification') throw new Error('Expected a notification.')
     return interpreter.interpret(envelope, 'out', params, 'live')
   }
@@ -54,11 +54,11 @@ it('rejects respondPermission when the response cannot be committed', async () =
     toolCall: { kind: 'edit' },
     options: [{ optionId: 'y', kind: 'allow_once' }],
   }
-  const request = envelopeOf({ jsonrpc: '2.0', id: 1, method: 'session/request_permission', params })
+  const request = rpcEnvelopeOf({ jsonrpc: '2.0', id: 1, method: 'session/request_permission', params })
   if (request?.kind !== 'request') throw new Error('Expected a request.')
   interpreter.interpret(request, 'out', params, 'live')
   const responding = answers.respondPermission(answers.permissions[0]?.id ?? '', 'allow_once', 'code')
-  const response = envelopeOf({
+  const response = rpcEnvelopeOf({
     jsonrpc: '2.0',
     id: 1,
     result: { outcome: { outcome: 'selected', optionId: 'y' } },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { VitrineError } from '@vitrine/protocol'
-import { hostName } from '../guard/hosts.ts'
+import { hostName } from '../guard/host-header.ts'
 
 /** A preview of one port of one sandbox. */
 export interface Preview {

@@ -1,5 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
-import { hostName } from './hosts.ts'
+import { hostName } from './host-header.ts'
 
 /** The origins whose pages may call the daemon; none by default. */
 export class Origins {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { VitrineError } from '@vitrine/protocol'
-import { hostName } from '../guard/hosts.ts'
+import { hostName } from '../guard/host-header.ts'
 import type { HttpRequest } from './http-request.ts'
 
 /** Paths that the URL parser would not change. */

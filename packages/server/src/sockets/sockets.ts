@@ -5,7 +5,7 @@ import { settledWithin } from '@vitrine/protocol/primitives'
 import type { WebSocket, WebSocketServer } from 'ws'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
-import type { Hosts } from '../guard/hosts.ts'
+import type { HostHeaderGuard } from '../guard/host-header.ts'
 import type { Origins } from '../guard/origins.ts'
 import { bearerToken, type Tokens, tokenPrefix } from '../guard/tokens.ts'
 import { proxyUpgrade } from '../preview/proxy.ts'
@@ -19,7 +19,7 @@ const maxQueuedBytesBeforeToken = 64 * 1024
 const protocol = 'vitrine'
 
 export interface Guards {
-  readonly hosts: Hosts
+  readonly hosts: HostHeaderGuard
   readonly origins: Origins
   readonly tokens: Tokens
   /** How long a WebSocket that was opened without a token may take to send one. */

@@ -2,7 +2,7 @@ import type { JournalItem, JsonObject } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { changedFilesAt, changedFilesView, listChangedFiles, rebuild } from '../../src/index.ts'
 import { event, gap } from '../journal-items.ts'
-import { describeViewLaws } from '../view-laws.ts'
+import { describeViewProperties } from '../view-properties.ts'
 
 type Step = [does: 'created' | 'changed' | 'deleted' | 'moved', path: string, data?: JsonObject]
 
@@ -27,7 +27,7 @@ const net = (steps: readonly Step[]) =>
   )
 
 describe('changedFilesView', () => {
-  describeViewLaws(changedFilesView)
+  describeViewProperties(changedFilesView)
 
   const table: [about: string, steps: Step[], result: string[]][] = [
     ['a file that was created', [['created', 'a']], ['created a']],

@@ -10,7 +10,7 @@ import {
 } from '../../src/index.ts'
 import { anyItems } from '../any-items.ts'
 import { event, gap } from '../journal-items.ts'
-import { describeViewLaws } from '../view-laws.ts'
+import { describeViewProperties } from '../view-properties.ts'
 
 const view = operationTreeView()
 
@@ -25,7 +25,7 @@ const drawn = (items: readonly JournalItem[], options = {}) =>
   )
 
 describe('the operation tree', () => {
-  describeViewLaws(operationTreeView({ maxFinished: 3 }))
+  describeViewProperties(operationTreeView({ maxFinished: 3 }))
 
   it('has the subject, duration and outcome of an operation', () => {
     const tree = rebuild(view, [

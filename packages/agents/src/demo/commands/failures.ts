@@ -37,17 +37,17 @@ export async function stderrLines(_turn: Turn, argument: string): Promise<void> 
 }
 
 export async function banner(turn: Turn, argument: string): Promise<void> {
-  await turn.wire.write(`${argument || 'Welcome to the demo agent!'}\n`)
+  await turn.connection.write(`${argument || 'Welcome to the demo agent!'}\n`)
 }
 
 export async function half(turn: Turn): Promise<void> {
-  await turn.wire.write('{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"')
+  await turn.connection.write('{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"')
   process.exit(1)
 }
 
 /** Writes a line of invalid bytes, then a message that is valid except for bytes in its text. */
 export async function badUtf8(turn: Turn): Promise<void> {
-  await turn.wire.write(Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x0a]))
+  await turn.connection.write(Buffer.from([0xff, 0xfe, 0xc3, 0x28, 0x0a]))
   const line = JSON.stringify({
     jsonrpc: '2.0',
     method: 'session/update',
@@ -57,7 +57,7 @@ export async function badUtf8(turn: Turn): Promise<void> {
     },
   })
   const [before = '', after = ''] = line.split('@')
-  await turn.wire.write(
+  await turn.connection.write(
     Buffer.concat([Buffer.from(before), Buffer.from([0xc3, 0x28, 0xff]), Buffer.from(`${after}\n`)]),
   )
 }

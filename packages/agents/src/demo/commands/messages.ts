@@ -18,7 +18,7 @@ export async function flood(turn: Turn, argument: string): Promise<void> {
   for (let n = 0; n < count; n++) {
     batch += `${JSON.stringify(chunkMessage(turn, numbered(n, bytes)))}\n`
     if (batch.length < 64 * 1024 && n < count - 1) continue
-    await turn.wire.write(batch)
+    await turn.connection.write(batch)
     batch = ''
     // A pipe with free space accepts writes synchronously; yield, so that a cancel can be read.
     await yieldToEventLoop()
@@ -32,7 +32,7 @@ export async function big(turn: Turn, argument: string): Promise<void> {
 }
 
 export async function title(turn: Turn, argument: string): Promise<void> {
-  await turn.title(argument)
+  await turn.setTitle(argument)
 }
 
 export async function plan(turn: Turn): Promise<void> {

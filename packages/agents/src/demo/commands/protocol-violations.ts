@@ -8,13 +8,13 @@ export async function dup(turn: Turn): Promise<void> {
 }
 
 export async function unknownResponse(turn: Turn): Promise<void> {
-  await turn.wire.write(`{"jsonrpc":"2.0","id":"nobody-asked-${randomUUID()}","result":{}}\n`)
+  await turn.connection.write(`{"jsonrpc":"2.0","id":"nobody-asked-${randomUUID()}","result":{}}\n`)
 }
 
 export async function unknownRequest(turn: Turn, argument: string): Promise<void> {
   const method = argument || 'vitrine-demo/unheard-of'
   try {
-    const answer = await turn.client.request(method, { sessionId: turn.session.id }, turn.waiting)
+    const answer = await turn.client.request(method, { sessionId: turn.session.id }, turn.requestOptions)
     await turn.say(`${method} answered ${JSON.stringify(answer)}.`)
   } catch (error) {
     turn.signal.throwIfAborted()
@@ -29,7 +29,7 @@ export async function unknownNotification(turn: Turn, argument: string): Promise
 
 export async function toolOpen(turn: Turn): Promise<void> {
   const tool = await openTool(turn, { title: 'Never finished', kind: 'other', status: 'in_progress' })
-  turn.openTools.delete(tool.call.toolCallId)
+  turn.openToolCalls.delete(tool.call.toolCallId)
 }
 
 /** Like cline: sends an update of a tool call before the tool call. */

@@ -44,7 +44,12 @@ export const commands: readonly DemoCommand[] = [
   },
   { name: 'big', takes: '[BYTES]', what: 'one message of that size', run: big },
   { name: 'silence', takes: '', what: 'sends nothing', run: async () => {} },
-  { name: 'wait', takes: '[MS]', what: 'waits, independent of the pace; a cancel ends it', run: wait },
+  {
+    name: 'wait',
+    takes: '[MS]',
+    what: 'waits, independent of VITRINE_DEMO_PACE; a cancel ends it',
+    run: wait,
+  },
 
   { name: 'write', takes: 'PATH TEXT', what: 'writes a file; asks first in mode ask', run: write },
   { name: 'read', takes: 'PATH', what: 'reads a file and sends its content', run: read },

@@ -30,7 +30,7 @@ function pageTale(prompt: string): Tale {
       'a headline, one honest sentence and some air around them. ',
       'First I look at what is there, so that I break nothing.',
     ],
-    greeting: 'A page it is. I look around first.',
+    greeting: 'A page it is. Let me look around first.',
     steps: ['Look around the workspace', 'Write the page', 'Check that it is all there'],
     text: (before) =>
       before === undefined ? page(topic) : before.replace('</main>', `${again}\n    </main>`),

@@ -13,16 +13,16 @@ const introduction = 'I am only the demo agent: no model, no network. `/help` li
 /** Runs the story for a plain prompt: thoughts, a plan, a file, a permission and a command, all of them real. */
 export async function tellStory(turn: Turn): Promise<void> {
   const tale = taleFor(turn.text)
-  if (turn.session.title === undefined) await turn.title(firstLine(turn.text, 60) || 'A quiet visit')
+  if (turn.session.title === undefined) await turn.setTitle(firstLine(turn.text, 60) || 'A quiet visit')
   await think(turn, tale)
   await sendPlan(turn, tale.steps, 0)
-  await turn.stream(tale.greeting)
+  await turn.sayInChunks(tale.greeting)
   await lookAround(turn)
   await sendPlan(turn, tale.steps, 1)
   const { file, before } = await chooseFile(turn, tale)
   const attempt = await editFile(turn, file, tale.text(before))
   if (attempt !== 'done') {
-    await turn.stream(withoutFile(turn, file, attempt))
+    await turn.sayInChunks(withoutFile(turn, file, attempt))
     await reportUsage(turn)
     return
   }
@@ -31,7 +31,7 @@ export async function tellStory(turn: Turn): Promise<void> {
   await runCommand(turn, { line: tale.check(file), effect: 'reads' })
   await sendPlan(turn, tale.steps, 3)
   const more = turn.session.choices.model === 'storyteller' ? `\n\n${introduction}` : ''
-  await turn.stream(tale.ending(file) + more)
+  await turn.sayInChunks(tale.ending(file) + more)
   await reportUsage(turn)
 }
 

@@ -1,7 +1,7 @@
 import type { Store } from '@vitrine/journal'
 import { type JsonObject, type OpenSessionOptions, VitrineError } from '@vitrine/protocol'
+import { isSecretName } from '../../credentials/find-secrets.ts'
 import { type CredentialSources, type Granted, grantCredentials } from '../../credentials/grant.ts'
-import { isSecretName } from '../../credentials/secrets-in.ts'
 import type { AgentEntry } from '../../registry/entry.ts'
 import { listIn, textIn } from '../fields.ts'
 import { addSecret } from './secrets.ts'

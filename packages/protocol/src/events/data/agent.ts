@@ -19,10 +19,11 @@ export const agentData = lazily({
       process: z.optional(z.string()),
       credentials: z.optional(z.array(z.string())),
     }),
-  /** A JSON-RPC message as sent; `in` is towards the agent. */
+  /** A JSON-RPC message as sent. */
   'agent.message': () =>
     z.looseObject({
       instance: z.optional(z.string()),
+      /** `in`: to the agent; `out`: from the agent. */
       direction: z.enum(['in', 'out']),
       message: z.unknown(),
       /** The agent replays a message that the journal already has. */

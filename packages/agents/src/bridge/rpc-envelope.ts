@@ -7,7 +7,7 @@ import type {
 } from '@agentclientprotocol/sdk'
 
 /** A JSON-RPC message with its kind. */
-export type Envelope =
+export type RpcEnvelope =
   | {
       readonly kind: 'request'
       readonly message: AnyRequest
@@ -18,7 +18,9 @@ export type Envelope =
   | { readonly kind: 'response'; readonly message: AnyResponse; readonly id: JsonRpcId }
 
 /** Parses a line of the agent's output as a JSON-RPC message, or says why it is none. */
-export function readEnvelope(line: string): Envelope | { readonly kind: 'garbage'; readonly reason: string } {
+export function readRpcEnvelope(
+  line: string,
+): RpcEnvelope | { readonly kind: 'garbage'; readonly reason: string } {
   // Reject anything that is not an object before parsing it, however long it is.
   if (!/^\s*\{/.test(line)) return { kind: 'garbage', reason: 'not a JSON-RPC message' }
   let value: unknown
@@ -27,10 +29,10 @@ export function readEnvelope(line: string): Envelope | { readonly kind: 'garbage
   } catch {
     return { kind: 'garbage', reason: 'not JSON' }
   }
-  return envelopeOf(value) ?? { kind: 'garbage', reason: 'not a JSON-RPC message' }
+  return rpcEnvelopeOf(value) ?? { kind: 'garbage', reason: 'not a JSON-RPC message' }
 }
 
-export function envelopeOf(value: unknown): Envelope | undefined {
+export function rpcEnvelopeOf(value: unknown): RpcEnvelope | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const { id, method } = value as { id?: unknown; method?: unknown }
   if (id !== undefined && !isId(id)) return undefined

@@ -8,7 +8,7 @@ export interface DemoConnection {
   write(bytes: string | Uint8Array): Promise<void>
 }
 
-export function openWire(input: Readable, output: Writable): DemoConnection {
+export function openConnection(input: Readable, output: Writable): DemoConnection {
   const write = (bytes: string | Uint8Array) =>
     new Promise<void>((resolve, reject) => {
       output.write(bytes, (error) => (error ? reject(error) : resolve()))

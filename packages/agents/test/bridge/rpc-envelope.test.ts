@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { envelopeOf, errorResponse, idKey, readEnvelope } from '../../src/bridge/envelope.ts'
 import { readPieces } from '../../src/bridge/pieces.ts'
+import { errorResponse, idKey, readRpcEnvelope, rpcEnvelopeOf } from '../../src/bridge/rpc-envelope.ts'
 
-describe('readEnvelope', () => {
+describe('readRpcEnvelope', () => {
   it.each([
     [
       'a request',
@@ -24,19 +24,19 @@ describe('readEnvelope', () => {
     ['an object of another kind', '{"level":"info","message":"started"}', { kind: 'garbage' }],
     ['an id that is none', '{"id":{},"method":"m"}', { kind: 'garbage' }],
     ['an answer without a result', '{"id":1}', { kind: 'garbage' }],
-  ])('readEnvelope reads %s', (_what, line, expected) => {
-    expect(readEnvelope(line)).toMatchObject(expected)
+  ])('readRpcEnvelope reads %s', (_what, line, expected) => {
+    expect(readRpcEnvelope(line)).toMatchObject(expected)
   })
 
-  it('readEnvelope never throws', () => {
+  it('readRpcEnvelope never throws', () => {
     const reads = (line: string) => {
-      expect(readEnvelope(line).kind).toBeTypeOf('string')
+      expect(readRpcEnvelope(line).kind).toBeTypeOf('string')
     }
     fc.assert(fc.property(fc.string(), reads))
     fc.assert(fc.property(fc.json(), reads))
     fc.assert(
       fc.property(fc.anything(), (value) => {
-        expect(() => envelopeOf(value)).not.toThrow()
+        expect(() => rpcEnvelopeOf(value)).not.toThrow()
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSecretName, secretsIn } from '../../src/credentials/secrets-in.ts'
+import { findSecrets, isSecretName } from '../../src/credentials/find-secrets.ts'
 
 test.each([
   ['accessToken', true],
@@ -49,5 +49,5 @@ test.each([
   ['TOML', 'api_key = "sk-12345678"\nmodel = "gpt-5.5-large"\n', ['sk-12345678']],
   ['something else', 'not a login file at all', []],
 ])('finds exactly the secrets of %s', (_, content, secrets) => {
-  expect(secretsIn(content)).toEqual(secrets)
+  expect(findSecrets(content)).toEqual(secrets)
 })

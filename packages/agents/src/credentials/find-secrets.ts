@@ -1,11 +1,11 @@
-/** Shorter values also occur as words in ordinary output. */
+/** Shorter values would match ordinary words, which would then be redacted too. */
 const minSecretLength = 8
 
 /** Finds the secrets in a login file: values under a secret name, in JSON or in `NAME=value` lines. */
-export function secretsIn(content: string): string[] {
+export function findSecrets(content: string): string[] {
   const found = new Set<string>()
   const parsed = parse(content)
-  if (parsed === undefined) for (const value of assigned(content)) found.add(value)
+  if (parsed === undefined) for (const value of secretAssignments(content)) found.add(value)
   else collect(parsed, false, found)
   return [...found].filter((value) => value.length >= minSecretLength)
 }
@@ -36,18 +36,18 @@ function parse(content: string): unknown {
   }
 }
 
-function collect(value: unknown, secret: boolean, found: Set<string>): void {
+function collect(value: unknown, isSecret: boolean, found: Set<string>): void {
   if (typeof value === 'string') {
-    if (secret) found.add(value)
+    if (isSecret) found.add(value)
     return
   }
   if (typeof value !== 'object' || value === null) return
   const named = !Array.isArray(value)
   for (const [name, inner] of Object.entries(value))
-    collect(inner, secret || (named && isSecretName(name)), found)
+    collect(inner, isSecret || (named && isSecretName(name)), found)
 }
 
-function assigned(content: string): string[] {
+function secretAssignments(content: string): string[] {
   return [...content.matchAll(/^\s*(?:export\s+)?([\w.-]+)\s*[=:]\s*(["']?)(.*?)\2\s*$/gm)].flatMap(
     ([, name = '', , value = '']) => (isSecretName(name) ? [value] : []),
   )

@@ -2,10 +2,11 @@ import { isIP } from 'node:net'
 import { VitrineError } from '@vitrine/protocol'
 
 /**
- * Checks the Host header against DNS rebinding: a page whose own host name resolves to this machine sends that name,
- * which is refused.
+ * Refuses requests whose Host header names an unknown host. This prevents DNS rebinding: a web page lets its own host
+ * name resolve to this machine, so that the browser takes the daemon for the page's own server. Such a request still
+ * has the page's name in its Host header.
  */
-export class Hosts {
+export class HostHeaderGuard {
   readonly #names: ReadonlySet<string>
 
   constructor(names: readonly string[] = []) {

@@ -8,8 +8,8 @@ import { anyItems } from './any-items.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { wellFormedItems } from './well-formed-items.ts'
 
-/** Tests that every view must pass, for any events. */
-export function describeViewLaws<State>(view: View<State>): void {
+/** Tests of the properties that every view must have, for any events. */
+export function describeViewProperties<State>(view: View<State>): void {
   const items: fc.Arbitrary<JournalItem[]> = fc.oneof(anyItems, wellFormedItems)
   const batches = fc
     .tuple(items, fc.infiniteStream(fc.integer({ min: 0, max: 12 })))
