@@ -2,7 +2,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { packageFolders, root } from './tools.ts'
 
-/** Which package may use which. A package that is not listed here, or an import that is not, is refused. */
+/**
+ * The arrows: which package may import which. Any other import, and a package that is not listed, is refused. Packages
+ * that do not exist yet are listed too, so that their place is decided before they are written.
+ */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   views: ['protocol'],

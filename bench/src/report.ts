@@ -2,12 +2,14 @@ import type { Benchmarks } from './benchmarks.ts'
 import type { Size } from './measurement.ts'
 import type { MeasurementOutcome } from './running/run-benchmarks.ts'
 
-/** One measured line. A figure without a bar is informative only. */
+/** One line of the table: a measured figure, what it is compared with, and the bar, which is its limit. */
 export interface Row {
   readonly what: string
   readonly measured: string
   readonly against: string
+  /** The limit that the project promises for the figure, as printed; empty if the figure is only informative. */
   readonly bar: string
+  /** Whether the figure is within its bar; null if it has none. */
   readonly holds: boolean | null
 }
 

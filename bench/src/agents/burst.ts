@@ -2,7 +2,7 @@ import type { HostSandbox } from '@vitrine/host'
 import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, type Row, rate } from '../report.ts'
-import { bare, inHost } from './fixture.ts'
+import { withBareSdk, withHost } from './fixture.ts'
 
 const bar = '0 lost, ≥ 0.5 ×'
 
@@ -22,10 +22,10 @@ export const burst = measurement<Sizes>({
 })
 
 function run({ updates, rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
-  return inHost(signal, async (sandbox) => {
+  return withHost(signal, async (sandbox) => {
     const session = await sandbox.openSession({ agent: 'trivial' })
     let received = 0
-    return bare(
+    return withBareSdk(
       signal,
       () => {
         received += 1

@@ -6,7 +6,7 @@ import { markedBy, ownerTagOf } from '../../../packages/sandbox/src/machine/orph
 import { readProcessTable } from '../../../packages/sandbox/src/machine/process-table.ts'
 import { measurement } from '../measurement.ts'
 import { median, type Row } from '../report.ts'
-import { inHost } from './fixture.ts'
+import { withHost } from './fixture.ts'
 
 const bar = { rejectedMs: 300, goneMs: 3_000 }
 /** The agent, and the shell and two commands that leave its session. */
@@ -29,7 +29,7 @@ async function run({ rounds }: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rejected: number[] = []
   const cleared: number[] = []
   const closed: number[] = []
-  await inHost(signal, async (sandbox, data) => {
+  await withHost(signal, async (sandbox, data) => {
     const mark = ownerTagOf(sandbox.id, dataDirectory(data))
     const untilGone = () => until(() => processesOf(mark).length === 0, signal)
     for (let round = 0; round < rounds; round += 1) {

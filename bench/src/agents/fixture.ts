@@ -11,11 +11,12 @@ const script = fileURLToPath(new URL('./trivial-agent.ts', import.meta.url))
 const command = [process.execPath, '--disable-warning=ExperimentalWarning', script]
 
 /** Runs the trivial agent in a sandbox of a host with a journal on disk. */
-export async function inHost<T>(
+export async function withHost<T>(
   signal: AbortSignal,
   run: (sandbox: HostSandbox, data: string) => Promise<T>,
 ): Promise<T> {
   return inScratch(async (data) => {
+    // The agent may run as another user, who has to enter this directory.
     chmodSync(data, 0o711)
     const host = await openHost({ data, agents: [{ name: 'trivial', command }], install: 'never' })
     try {
@@ -27,7 +28,7 @@ export async function inHost<T>(
 }
 
 /** Runs the same agent with only the ACP SDK. */
-export async function bare<T>(
+export async function withBareSdk<T>(
   signal: AbortSignal,
   onUpdate: () => void,
   run: (prompt: (text: string) => Promise<unknown>, agent: ChildProcess) => Promise<T>,
@@ -40,14 +41,14 @@ export async function bare<T>(
   )
   const app = client({ name: 'bench' }).onNotification(methods.client.session.update, onUpdate)
   try {
-    const talk = app.connectWith(stream, async (context: ClientContext) => {
+    const result = app.connectWith(stream, async (context: ClientContext) => {
       await context.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} })
       const { sessionId } = await context.request(methods.agent.session.new, { cwd: '/', mcpServers: [] })
       const prompt = (text: string) =>
         context.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] })
       return run(prompt, agent)
     })
-    return await abortable(signal, talk)
+    return await abortable(signal, result)
   } finally {
     agent.kill()
   }

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { measurement } from '../measurement.ts'
 import { mebibytes, type Row } from '../report.ts'
-import { inHost } from './fixture.ts'
+import { withHost } from './fixture.ts'
 
 const maxBytes = 100 * 1024 * 1024
 const bar = '≤ 100 MiB, 1 process'
@@ -22,7 +22,7 @@ export const manySessions = measurement<Sizes>({
 })
 
 function run({ sessions }: Sizes, signal: AbortSignal): Promise<Row[]> {
-  return inHost(signal, async (sandbox) => {
+  return withHost(signal, async (sandbox) => {
     const env = { VITRINE_DEMO_PACE: '0' }
     const first = await sandbox.openSession({ agent: 'demo', env })
     await first.prompt('/say hello')

@@ -1,7 +1,7 @@
 import { measurement } from '../measurement.ts'
 import { alternate } from '../processes/alternate.ts'
 import { median, percentile, type Row } from '../report.ts'
-import { bare, inHost } from './fixture.ts'
+import { withBareSdk, withHost } from './fixture.ts'
 
 const barMs = 2
 
@@ -22,9 +22,9 @@ export const roundTrip = measurement<Sizes>({
 })
 
 function run({ rounds, prompts }: Sizes, signal: AbortSignal): Promise<Row[]> {
-  return inHost(signal, async (sandbox) => {
+  return withHost(signal, async (sandbox) => {
     const session = await sandbox.openSession({ agent: 'trivial' })
-    return bare(
+    return withBareSdk(
       signal,
       () => undefined,
       async (promptBare) => {

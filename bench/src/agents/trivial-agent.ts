@@ -2,8 +2,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-interface Request {
-  readonly id: number
+interface AgentRequest {
+  /** Absent in a notification. */
+  readonly id?: number
   readonly method: string
   readonly params: { readonly sessionId: string; readonly prompt: readonly { readonly text: string }[] }
 }
@@ -19,18 +20,19 @@ for await (const chunk of process.stdin) {
   for (const line of lines) await handle(JSON.parse(line))
 }
 
-async function handle({ id, method, params }: Request): Promise<void> {
+async function handle({ id, method, params }: AgentRequest): Promise<void> {
+  if (id === undefined) return
   if (method === 'initialize') respond(id, { protocolVersion: 1, agentCapabilities: {} })
   else if (method === 'session/new') {
     sessions += 1
     respond(id, { sessionId: `s${sessions}` })
   } else if (method === 'session/prompt') await prompt(id, params)
-  else if (id !== undefined) respond(id, {})
+  else respond(id, {})
 }
 
-async function prompt(id: number, { sessionId, prompt: [first] }: Request['params']): Promise<void> {
+async function prompt(id: number, { sessionId, prompt: [first] }: AgentRequest['params']): Promise<void> {
   const promptText = first?.text ?? ''
-  // Starts grandchildren in another session, and never ends the turn.
+  // Starts grandchildren in a new process session (setsid), and never ends the turn.
   if (promptText === 'hang') {
     spawn('setsid', ['sh', '-c', 'sleep 1000 & sleep 1000'], { stdio: 'ignore' })
     sendUpdates(sessionId, 1)

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type Contestant, freePort, responds, startContestant } from './contestant.ts'
+import { freePort, responds, type ServerProcess, startServerProcess } from './server-process.ts'
 
 export interface FixedResponse {
   readonly headers: Readonly<Record<string, string>>
@@ -7,11 +7,11 @@ export interface FixedResponse {
 }
 
 /** Starts a `node:http` server on the same Node in a separate process. */
-export async function startBare(folder: string, response: FixedResponse): Promise<Contestant> {
+export async function startBare(folder: string, response: FixedResponse): Promise<ServerProcess> {
   const script = fileURLToPath(new URL('./bare-http.ts', import.meta.url))
   const port = await freePort()
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', script]
-  return startContestant([...command, String(port), folder, JSON.stringify(response)], {
+  return startServerProcess([...command, String(port), folder, JSON.stringify(response)], {
     port,
     isReady: () => responds(port),
   })

@@ -8,11 +8,11 @@ import { median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { bareProgram } from './bare.ts'
 import { openConnection, type RawRequest, requestHead } from './connection.ts'
-import { freePort, stopChild } from './contestant.ts'
 import { serveCommand, startDaemon, token } from './daemon.ts'
 import { withLoad } from './load.ts'
 import { ResponseReader } from './response-reader.ts'
-import { besideRow, missing, sandboxAgentCommand, sandboxAgentName } from './sandbox-agent.ts'
+import { comparisonRow, missing, sandboxAgentCommand, sandboxAgentName } from './sandbox-agent.ts'
+import { freePort, stopChild } from './server-process.ts'
 
 const barMs = 150
 const batch = 1_000
@@ -135,7 +135,7 @@ function rowsOf(events: number, took: Readonly<Record<string, number[]>>, why: s
   const { ours = [], bare = [], node = [], peer } = took
   const mine = median(ours)
   const beside = (numbers: readonly number[], who: string) =>
-    besideRow(
+    comparisonRow(
       'the same',
       `${median(numbers).toFixed(0)} ms (ours is ${(mine / median(numbers)).toFixed(1)} ×) ${who}`,
     )
@@ -150,7 +150,7 @@ function rowsOf(events: number, took: Readonly<Record<string, number[]>>, why: s
     beside(node, 'node -e 0 alone'),
     beside(bare, 'node:http alone, to its first response'),
     peer === undefined
-      ? besideRow('the same', why ?? '')
+      ? comparisonRow('the same', why ?? '')
       : beside(peer, `${sandboxAgentName}, to its first health response`),
   ]
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Contestant, freePort, startContestant } from './contestant.ts'
+import { freePort, type ServerProcess, startServerProcess } from './server-process.ts'
 
 /** The bundled command that users run. Measuring it needs 'build'. */
 const command = fileURLToPath(new URL('../../../packages/cli/dist/main.js', import.meta.url))
@@ -17,9 +17,12 @@ export function serveCommand(folder: string, port: number): string[] {
 }
 
 /** Starts the daemon in a separate process; it is ready when it has written its address file. */
-export async function startDaemon(folder: string): Promise<Contestant> {
+export async function startDaemon(folder: string): Promise<ServerProcess> {
   const port = await freePort()
-  return startContestant(serveCommand(folder, port), { port, isReady: () => hasWrittenAddress(folder, port) })
+  return startServerProcess(serveCommand(folder, port), {
+    port,
+    isReady: () => hasWrittenAddress(folder, port),
+  })
 }
 
 /** The workspace of the default sandbox. */

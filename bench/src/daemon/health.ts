@@ -3,11 +3,11 @@ import { median, type Row, rate } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { fixedResponseOf, startBare } from './bare.ts'
 import type { RawRequest } from './connection.ts'
-import type { Contestant } from './contestant.ts'
 import { startDaemon, token } from './daemon.ts'
 import { type RunLoad, withLoad } from './load.ts'
 import type { RequestsFigures } from './requests.ts'
-import { besideRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
+import { comparisonRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
+import type { ServerProcess } from './server-process.ts'
 
 const bar = { latency: 1.5, rate: 0.6 }
 const connections = 8
@@ -54,7 +54,7 @@ function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
 
 /** Alternates between the servers, so that other load on the machine affects all of them alike. */
 async function inBlocks(
-  all: Readonly<Record<string, Contestant>>,
+  all: Readonly<Record<string, ServerProcess>>,
   { count, blocks, warmUp }: Sizes,
   runLoad: RunLoad,
 ) {
@@ -94,7 +94,7 @@ function rowsOf(
       bar: `≥ ${bar.rate} ×`,
       holds: share >= bar.rate,
     },
-    besideRow(
+    comparisonRow(
       'the same',
       peer === undefined
         ? missing!

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { peersFolder } from '../peers/install.ts'
 import type { Row } from '../report.ts'
-import { type Contestant, freePort, responds, startContestant } from './contestant.ts'
+import { freePort, responds, type ServerProcess, startServerProcess } from './server-process.ts'
 
 export const sandboxAgentName = 'sandbox-agent 0.4.2'
 
@@ -18,11 +18,13 @@ export async function sandboxAgentCommand(folder: string, port: number) {
 }
 
 /** Starts sandbox-agent in a separate process, or returns the reason why it cannot run. */
-export async function startSandboxAgent(folder: string): Promise<Contestant | { readonly missing: string }> {
+export async function startSandboxAgent(
+  folder: string,
+): Promise<ServerProcess | { readonly missing: string }> {
   try {
     const port = await freePort()
     const { command, env } = await sandboxAgentCommand(folder, port)
-    return await startContestant(command, { port, env, isReady: () => responds(port) })
+    return await startServerProcess(command, { port, env, isReady: () => responds(port) })
   } catch (error) {
     return missing(error)
   }
@@ -33,7 +35,7 @@ export function missing(error: unknown): { readonly missing: string } {
   return { missing: `${sandboxAgentName} is not available: ${reason.split('\n')[0]}` }
 }
 
-/** A figure without a bar. */
-export function besideRow(what: string, against: string): Row {
+/** The row of something measured for comparison only, so it has no bar. */
+export function comparisonRow(what: string, against: string): Row {
   return { what, measured: '', against, bar: '', holds: null }
 }

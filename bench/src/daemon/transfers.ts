@@ -5,11 +5,11 @@ import { mebibytes, median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import { startBare } from './bare.ts'
 import type { RawRequest } from './connection.ts'
-import type { Contestant } from './contestant.ts'
 import { rootOf, startDaemon, token } from './daemon.ts'
 import { type RunLoad, withLoad } from './load.ts'
 import { growthDuring } from './memory.ts'
-import { besideRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
+import { comparisonRow, sandboxAgentName, startSandboxAgent } from './sandbox-agent.ts'
+import type { ServerProcess } from './server-process.ts'
 
 const mebi = 1024 * 1024
 const bar = { growthBytes: 32 * mebi, share: { up: 0.7, down: 0.9 } }
@@ -29,7 +29,7 @@ interface Sizes {
 }
 
 interface TransferTarget {
-  readonly server: Contestant
+  readonly server: ServerProcess
   /** The path of the file on disk. */
   readonly file: string
   readonly request: Record<Direction, RawRequest>
@@ -87,7 +87,7 @@ function measure(runLoad: RunLoad, size: File, direction: Direction): Promise<Ro
   })
 }
 
-function ours(server: Contestant, folder: string): TransferTarget {
+function ours(server: ServerProcess, folder: string): TransferTarget {
   const path = '/v1/files/content?path=sent.bin'
   const headers = { authorization: `Bearer ${token}` }
   const flush = `http://127.0.0.1:${server.port}/v1/files/flush`
@@ -100,13 +100,13 @@ function ours(server: Contestant, folder: string): TransferTarget {
 }
 
 /** Downloads the same file as ours. */
-function bare(server: Contestant, folder: string): TransferTarget {
+function bare(server: ServerProcess, folder: string): TransferTarget {
   const file = join(rootOf(folder), 'sent.bin')
   const path = `/file?path=${encodeURIComponent(relative(folder, file))}`
   return { server, file, request: { up: { method: 'PUT', path }, down: { method: 'GET', path } } }
 }
 
-function peerTarget(server: Contestant, folder: string): TransferTarget {
+function peerTarget(server: ServerProcess, folder: string): TransferTarget {
   const file = join(folder, 'peer.bin')
   const path = `/v1/fs/file?path=${encodeURIComponent(file)}`
   return { server, file, request: { up: { method: 'PUT', path }, down: { method: 'GET', path } } }
@@ -187,7 +187,7 @@ function rowsOf(
       bar: `< ${mebibytes(bar.growthBytes)}`,
       holds: growth < bar.growthBytes,
     },
-    besideRow(
+    comparisonRow(
       `${name} ${direction}`,
       peer === undefined
         ? (why ?? '')

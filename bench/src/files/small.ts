@@ -43,7 +43,7 @@ export const small = measurement<Sizes>({
 async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
   const rows: Row[] = []
   await withSandbox({ isolation: 'none' }, signal, async (sandbox, folder) => {
-    rows.push(...(await besideNode({ sandbox, folder, sizes, signal }, 'watching on', bar)))
+    rows.push(...(await compareWithNode({ sandbox, folder, sizes, signal }, 'watching on', bar)))
     for (const name of peerNames) {
       const peer = await openPeer(name, join(folder, 'peers'))
       if ('missing' in peer) {
@@ -55,7 +55,7 @@ async function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
     }
   })
   await withSandbox({ isolation: 'none', watch: false }, signal, async (sandbox, folder) => {
-    rows.push(...(await besideNode({ sandbox, folder, sizes, signal }, 'watching off')))
+    rows.push(...(await compareWithNode({ sandbox, folder, sizes, signal }, 'watching off')))
   })
   return rows
 }
@@ -67,7 +67,7 @@ interface MeasureContext {
   readonly signal: AbortSignal
 }
 
-async function besideNode(
+async function compareWithNode(
   { sandbox, folder, sizes: { blocks, calls, warmUp }, signal }: MeasureContext,
   watching: string,
   atMost?: number,

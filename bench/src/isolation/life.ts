@@ -4,7 +4,7 @@ import { measurement } from '../measurement.ts'
 import { bubblewrapArgs, raw } from '../processes/raw.ts'
 import { median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
-import { idleMemory } from './memory.ts'
+import { measureNewDescendants } from './memory.ts'
 
 const machines: readonly { readonly name: string; readonly options: LocalOptions }[] = [
   { name: 'none', options: { isolation: 'none' } },
@@ -67,7 +67,7 @@ interface Life {
 async function lifeOf(options: LocalOptions, signal: AbortSignal): Promise<Life> {
   return inScratch(async (data) => {
     await using store = await openStore(memoryStore())
-    const memory = idleMemory()
+    const memory = measureNewDescendants()
     let began = performance.now()
     const sandbox = await createLocalSandbox({ store, provider: local({ data, ...options }), signal })
     const startMs = performance.now() - began

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Returns a function that measures the resident KiB of all descendants started since this call. */
-export function idleMemory(): () => number {
+export function measureNewDescendants(): () => number {
   const before = new Set(descendantsOf(process.pid))
   return () =>
     descendantsOf(process.pid)

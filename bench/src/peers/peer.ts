@@ -1,4 +1,4 @@
-/** The calls that the benchmarks use of another library's local sandbox. */
+/** A local sandbox of another library that is measured for comparison: the calls that the benchmarks use. */
 export interface Peer {
   readonly name: string
   /** The work that our figure includes and the peer does not do. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A server in a separate process; disposing it stops the process. */
-export interface Contestant extends AsyncDisposable {
+export interface ServerProcess extends AsyncDisposable {
   readonly pid: number
   readonly port: number
 }
@@ -14,10 +14,10 @@ const startMs = 30_000
 const pollMs = 5
 
 /** Starts a server and waits until it is ready. */
-export async function startContestant(
+export async function startServerProcess(
   [program = '', ...args]: readonly string[],
   { port, env = process.env, isReady }: StartOptions,
-): Promise<Contestant> {
+): Promise<ServerProcess> {
   const child = spawn(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   await once(child, 'spawn')
   const stop = () => stopChild(child)
