@@ -170,16 +170,16 @@ export class Bridge {
   /** The error for requests to an agent that has exited or is being ended. */
   exitError(): VitrineError {
     const exit = this.#exit
-    if (exit === undefined) return new VitrineError('agent_exited', `The agent ${this.agent} is ending.`)
+    if (exit === undefined) return new VitrineError('agent_exited', `The agent ${this.agent} is stopping.`)
     const how = exit.signal === null ? `exit code ${exit.exitCode ?? 'unknown'}` : `signal ${exit.signal}`
     const { exitCode, signal, stderr } = exit
     if (this.#fault !== undefined)
-      return new VitrineError('agent_protocol_error', `The agent ${this.agent} was ended: ${this.#fault}`, {
+      return new VitrineError('agent_protocol_error', `The agent ${this.agent} was stopped: ${this.#fault}`, {
         details: { agent: this.agent, instance: this.instance, exitCode, signal, stderr: { ...stderr } },
       })
     return new VitrineError(
       'agent_exited',
-      `The agent ${this.agent} has ended (${how}).${formatExcerpt(stderr)}`,
+      `The agent ${this.agent} has exited (${how}).${formatExcerpt(stderr)}`,
       { details: { agent: this.agent, instance: this.instance, exitCode, signal, stderr: { ...stderr } } },
     )
   }

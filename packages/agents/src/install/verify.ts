@@ -42,7 +42,7 @@ export async function verifyAgent(
       ? `did not respond to \`initialize\` in ${timeoutMs / 1_000} s`
       : response === 'refused'
         ? 'did not accept `initialize` with protocol version 1'
-        : `ended (${exitCode === null ? outcome : `exit code ${exitCode}`}) before it responded to \`initialize\``
+        : `exited (${exitCode === null ? outcome : `exit code ${exitCode}`}) before it responded to \`initialize\``
   const output = [
     ...(stderr === '' ? [] : [`Its stderr:\n${stderr}`]),
     ...(stdout === '' ? [] : [`Its stdout:\n${stdout}`]),

@@ -13,7 +13,7 @@ export function addAgents(program: Command): void {
   const agents = program
     .command('agents')
     .description('Lists the known agents: whether each is installed and which credentials were found.')
-    .option('--data <folder>', 'the data directory of the host')
+    .option('--data <dir>', 'the data directory of the host')
     .addHelpText('after', '\nExamples:\n  $ vitrine agents\n  $ vitrine agents install claude codex')
     .action(async ({ data }: DataFlag) => {
       const { agentTable } = await import('./list.ts')
@@ -26,7 +26,7 @@ export function addAgents(program: Command): void {
     .argument('[names...]')
     .option('--all', 'install every agent that can be installed')
     .option('--agent-version <version>', 'a version other than the pinned one')
-    .option('--data <folder>', 'the data directory of the host')
+    .option('--data <dir>', 'the data directory of the host')
     .addHelpText('after', '\nExamples:\n  $ vitrine agents install claude\n  $ vitrine agents install --all')
     .action(async (names: string[], options: InstallFlags, command: Command) => {
       const { installAgents } = await import('./install.ts')

@@ -9,7 +9,7 @@ export function addAsk(program: Command): void {
     .description('Sends one prompt to one agent in a new sandbox, then lists the files it changed.')
     .argument('<prompt>')
     .option('-a, --agent <name>', "a known agent, or one of your own as name='command'", 'demo')
-    .option('--root <folder>', 'the workspace; without it, a temporary folder that is removed afterwards')
+    .option('--root <dir>', 'the workspace; without it, a temporary directory that is removed afterwards')
     .addOption(
       choice('--isolation <kind>', 'how the sandbox is isolated', ['auto', 'bubblewrap', 'none']).default(
         'auto',

@@ -20,7 +20,7 @@ export function addEvents(program: Command): void {
     .description('Prints past events, then new ones as they happen, one per line, until Ctrl-C.')
     .option('--url <url>', 'the URL of the daemon; without it, the daemon that runs on the data directory')
     .option('--token <token>', 'the token to call the daemon with (VITRINE_TOKEN)')
-    .option('--data <folder>', 'the data directory of the daemon')
+    .option('--data <dir>', 'the data directory of the daemon')
     .option('--sandbox <id>', "events of this sandbox; without it, the daemon's default sandbox")
     .option('--all', 'events of every sandbox and of the host')
     .option(

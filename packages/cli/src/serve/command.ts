@@ -19,8 +19,8 @@ export function addServe(program: Command): void {
     .option('--read-token <token>', 'a token with read access, as token or name=token; repeatable', collect)
     .option('--no-token', 'accept requests without a token; only on a loopback address')
     .option(
-      '--root <folder>',
-      'the workspace of the default sandbox; without it, a new folder in the data directory',
+      '--root <dir>',
+      'the workspace of the default sandbox; without it, a new directory in the data directory',
     )
     .addOption(
       new Option('--isolation <kind>', 'how sandboxes are isolated')

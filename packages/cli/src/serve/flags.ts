@@ -5,7 +5,7 @@ export function addListenFlags(command: Command): Command {
   return command
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .addOption(new Option('--port <number>', 'the port; 0 for any free port').argParser(parsePort))
-    .option('--data <folder>', 'the data directory; by default that of this user')
+    .option('--data <dir>', 'the data directory; by default that of this user')
 }
 
 export interface ListenFlags {

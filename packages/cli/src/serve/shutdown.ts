@@ -47,7 +47,7 @@ export async function shutDown(daemon: RunningDaemon, cause: ShutdownCause): Pro
   )
   const isClosed = (await settledWithin(closing, closeMs)) && (await closing)
   if (isClosed) return cause.by === 'signal' ? 0 : 1
-  report('vitrine: the daemon did not close completely; the next start ends the remaining processes.')
+  report('vitrine: the daemon did not close completely; the next start kills the remaining processes.')
   return 1
 }
 

@@ -106,7 +106,7 @@ function folderOf(root: string): string {
   try {
     return realpathSync(root)
   } catch (error) {
-    throw new VitrineError('argument_invalid', `--root: the folder ${resolve(root)} does not exist.`, {
+    throw new VitrineError('argument_invalid', `--root: the directory ${resolve(root)} does not exist.`, {
       cause: error,
     })
   }

@@ -249,7 +249,7 @@ describe('messages', () => {
     const lost = await failedServe('--data', dataFolder(), '--root', '/nowhere/at/all')
     expect(lost).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('the folder /nowhere/at/all does not exist'),
+      stderr: expect.stringContaining('the directory /nowhere/at/all does not exist'),
     })
   })
 

@@ -111,10 +111,10 @@ export const errorRegistry = {
   process_refused: entry(
     503,
     true,
-    'The machine has no process or memory left: end other processes, or raise the limit that the message names.',
+    'The machine has no process or memory left: stop other processes, or raise the limit that the message names.',
   ),
   process_limit: entry(429, true, 'Stop or remove processes of this sandbox, or raise `limits.processes`.'),
-  process_exited: entry(409, false, 'The process has ended: start it again.'),
+  process_exited: entry(409, false, 'The process has exited: start it again.'),
   process_running: entry(409, false, 'Stop or kill the process first.'),
   input_closed: entry(409, false, 'Its input has ended or was never open: start it with input.'),
   input_too_large: entry(413, false, 'Send the input in smaller parts, or raise `limits.inputBytes`.'),
@@ -152,7 +152,7 @@ export const errorRegistry = {
     false,
     'Its path is granted read-only or its file system is read-only: use another path or a writable grant.',
   ),
-  file_busy: entry(409, true, 'Another process uses it: end that process and call again.'),
+  file_busy: entry(409, true, 'Another process uses it: stop that process and call again.'),
   file_failed: entry(
     500,
     'unknown',
@@ -277,7 +277,7 @@ export const errorRegistry = {
   sandbox_replaced: entry(
     410,
     false,
-    'Another folder has replaced its workspace: create a new sandbox for that folder.',
+    'Another directory has replaced its workspace: create a new sandbox for that directory.',
   ),
   token_invalid: entry(
     401,

@@ -80,7 +80,7 @@ export const processRoutes = table({
     response: processInfo,
   },
   removeProcess: {
-    ...one('DELETE', '', 'Removes an ended process from the list.'),
+    ...one('DELETE', '', 'Removes a process that has exited from the list.'),
     status: 204,
     response: 'nothing',
   },

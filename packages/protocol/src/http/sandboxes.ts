@@ -84,7 +84,7 @@ export const sandboxRoutes = table({
   pauseSandbox: { ...lifecycle('pause', 'Freezes every process.'), response: sandboxInfo },
   resumeSandbox: { ...lifecycle('resume', 'Unfreezes every process.'), response: sandboxInfo },
   stopSandbox: {
-    ...lifecycle('stop', 'Persists the workspace and ends every process.'),
+    ...lifecycle('stop', 'Persists the workspace and stops every process.'),
     response: sandboxInfo,
   },
   shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), response: sandboxInfo },

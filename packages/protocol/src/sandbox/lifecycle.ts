@@ -2,7 +2,7 @@ import type { Command } from './processes.ts'
 
 export interface Lifecycle {
   start(): Promise<void>
-  /** Runs the before-stop hooks, persists the workspace and ends every process. */
+  /** Runs the before-stop hooks, persists the workspace and stops every process. */
   stop(): Promise<void>
   /** Ends every process and keeps the workspace. */
   shutdown(): Promise<void>

@@ -207,7 +207,7 @@ async function recordFailedKill(
   reason: string,
   error: unknown,
 ): Promise<void> {
-  const message = `Process ${process} could not be ended (${reason}): ${toVitrineError(error).message}`
+  const message = `Process ${process} could not be killed (${reason}): ${toVitrineError(error).message}`
   await journal
     .append([{ type: 'log.message', data: { level: 'error', message, process } }])
     .catch(() => undefined)

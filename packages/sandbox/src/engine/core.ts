@@ -256,7 +256,7 @@ export class EngineCore {
 
   async #onMachineLost(journal: Journal, machine: Machine, reason: string): Promise<void> {
     if (this.#running?.machine !== machine) return
-    const errorMessage = `The sandbox's machine ended unexpectedly (${reason}).`
+    const errorMessage = `The sandbox's machine exited unexpectedly (${reason}).`
     await journal
       .append([{ type: 'sandbox.failed', data: { errorCode: 'interrupted', errorMessage } }])
       .catch(() => undefined)

@@ -103,7 +103,10 @@ export class Staging {
     const handle = directory.entry(name)
     if (handle?.kind !== 'directory') {
       handle?.close()
-      throw new VitrineError('file_busy', 'Another process changed the staging folder while it was in use.')
+      throw new VitrineError(
+        'file_busy',
+        'Another process changed the staging directory while it was in use.',
+      )
     }
     return {
       handle,

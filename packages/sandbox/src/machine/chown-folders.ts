@@ -28,7 +28,7 @@ function assertSearchable(folder: string, { name, uid, gid }: User): void {
     if (!may(statSync(at), 'search', identity))
       throw new VitrineError(
         'argument_invalid',
-        `user: "${name}" may not enter ${at}, a parent of ${folder}; choose a folder that other users may enter.`,
+        `user: "${name}" may not enter ${at}, a parent of ${folder}; choose a directory that other users may enter.`,
       )
     if (at === dirname(at)) return
   }

@@ -108,7 +108,7 @@ class PlainMachine implements Machine {
   }
 
   async launch(launch: Launch): Promise<Launched> {
-    if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is ending.')
+    if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is stopping.')
     this.#launches += 1
     const processTag = `${this.#launches}.${process.pid}`
     const env = { ...launch.env, ...this.#markers, [processVariable]: processTag }

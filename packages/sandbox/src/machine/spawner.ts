@@ -76,7 +76,7 @@ export class Spawner {
   launch(launch: Launch, identity: CommandIdentity): Promise<Launched> {
     const { stdin } = this.#child
     if (this.#closed || stdin?.writable !== true)
-      throw new VitrineError('sandbox_not_running', 'The sandbox has ended.')
+      throw new VitrineError('sandbox_not_running', 'The sandbox has stopped.')
     this.#requests += 1
     const id = this.#requests
     const request = encodeRequest(id, launch, identity)
@@ -170,7 +170,7 @@ export class Spawner {
 }
 
 function endedBeforeStart(): VitrineError {
-  return new VitrineError('sandbox_not_running', 'The sandbox ended before the command started.')
+  return new VitrineError('sandbox_not_running', 'The sandbox stopped before the command started.')
 }
 
 const killed: WaitStatus = { code: null, signal: 'SIGKILL' }

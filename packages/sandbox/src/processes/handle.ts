@@ -136,5 +136,5 @@ function written(write: (done: (error?: Error | null) => void) => unknown): Prom
 }
 
 function exited(id: string): VitrineError {
-  return new VitrineError('process_exited', `Process ${id} has ended.`)
+  return new VitrineError('process_exited', `Process ${id} has exited.`)
 }

@@ -127,7 +127,7 @@ export class RunningProcess {
   }
 
   signal(name: NodeJS.Signals, scope: 'program' | 'tree' = 'program'): void {
-    if (this.#ended) throw new VitrineError('process_exited', `Process ${this.id} has ended.`)
+    if (this.#ended) throw new VitrineError('process_exited', `Process ${this.id} has exited.`)
     this.#launched.signal(name, scope)
   }
 

@@ -36,5 +36,5 @@ export function formatPtyUpdate(update: PtyUpdate): string {
 function stateOf({ sessionId, exitCode, signal }: PtyUpdate): string {
   if (sessionId !== undefined) return `Process running with session ID ${sessionId}`
   if (typeof exitCode === 'number') return `Process exited with code ${exitCode}`
-  return typeof signal === 'string' ? `Process ended by ${signal}` : 'Process ended without an exit code'
+  return typeof signal === 'string' ? `Process killed by ${signal}` : 'Process exited without an exit code'
 }

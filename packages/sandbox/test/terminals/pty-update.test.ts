@@ -20,14 +20,14 @@ describe('an update for a model', () => {
       'Wall time: 0.0000 seconds\nProcess exited with code 0\nOriginal token count: 9\nOutput:\n…',
     ],
     [
-      'was ended by a signal',
+      'was killed by a signal',
       { output: '', exitCode: null, signal: 'SIGKILL', wallTimeMs: 30_000 },
-      'Wall time: 30.0000 seconds\nProcess ended by SIGKILL\nOutput:\n',
+      'Wall time: 30.0000 seconds\nProcess killed by SIGKILL\nOutput:\n',
     ],
     [
       'ended unseen',
       { output: '', exitCode: null, signal: null, wallTimeMs: 1_000 },
-      'Wall time: 1.0000 seconds\nProcess ended without an exit code\nOutput:\n',
+      'Wall time: 1.0000 seconds\nProcess exited without an exit code\nOutput:\n',
     ],
   ])('formats that the process %s', (_name, update, text) => {
     expect(formatPtyUpdate(update)).toBe(text)

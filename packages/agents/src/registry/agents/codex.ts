@@ -90,7 +90,7 @@ stream_max_retries = 0
       '^(\\{"error":|exceeded retry limit, last status: |We.re currently experiencing high demand)',
     notes: [
       'CODEX_HOME must not be below TMPDIR, or its own sandbox fails at every shell call.',
-      'If CODEX_HOME is set, that folder must exist; the default ~/.codex is created.',
+      'If CODEX_HOME is set, that directory must exist; the default ~/.codex is created.',
       'Its own sandbox is bubblewrap, which cannot be built inside ours: use the mode `agent-full-access`.',
       'In its default mode, `agent`, a model reviews tool calls and no permission is requested; `read-only` requests them.',
       'A rejected permission ends the turn as cancelled; a model error ends it as `end_turn`, the error as a message.',

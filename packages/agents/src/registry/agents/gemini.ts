@@ -74,7 +74,7 @@ export const gemini: AgentEntry = {
       'A session cannot be loaded within a minute of its start.',
       'Its first message about a tool call may be the permission request.',
       'A model error has the code 400, which is not a JSON-RPC code.',
-      'It restarts itself as a child: two processes, to be ended as a group.',
+      'It restarts itself as a child: two processes, to be killed as a group.',
       'Its install scripts need a network (node-gyp) and are not required.',
     ],
   },

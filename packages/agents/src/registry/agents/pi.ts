@@ -78,7 +78,7 @@ export const pi: AgentEntry = {
       'A model error ends the turn as `end_turn` without a message; a retryable one after a message per retry.',
       'Its modes are thinking levels.',
       'A load does not replay its thoughts.',
-      'Its adapter starts `pi` by name, so PATH must include the folder of its programs.',
+      'Its adapter starts `pi` by name, so PATH must include the directory of its programs.',
       'The releases 1.4.0 and 1.5.0 cannot be installed: one of their packages is missing. Keep to the pin.',
     ],
   },

@@ -39,7 +39,7 @@ async function assertMayRun({ name, isolation }: AgentEntry, sandbox: LocalSandb
   if (stdout.trim() !== '0') return
   throw new VitrineError(
     'isolation_unavailable',
-    `The agent ${name} refuses to run as root. Use \`isolation: 'bubblewrap'\`, or let the sandbox run as another user: \`user: 'nobody'\`, in a folder that this user owns.`,
+    `The agent ${name} refuses to run as root. Use \`isolation: 'bubblewrap'\`, or let the sandbox run as another user: \`user: 'nobody'\`, in a directory that this user owns.`,
   )
 }
 

@@ -154,7 +154,7 @@ class BubblewrapMachine implements Machine {
   }
 
   async launch(launch: Launch): Promise<Launched> {
-    if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is ending.')
+    if (this.#closing) throw new VitrineError('sandbox_not_running', 'The sandbox is stopping.')
     const user = this.#userNamed(launch.user ?? sandboxUser.name)
     const root = user.uid === 0
     const own = launch.env.HOME === this.home ? environmentOf(user) : {}

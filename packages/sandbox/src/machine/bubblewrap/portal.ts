@@ -74,7 +74,7 @@ export class Portal {
 
   #end(): void {
     for (const { port, reject } of this.#pending.values())
-      reject(new VitrineError('port_unavailable', `Port ${port} cannot be reached: the sandbox has ended.`))
+      reject(new VitrineError('port_unavailable', `Port ${port} cannot be reached: the sandbox has stopped.`))
     this.#pending.clear()
   }
 }
