@@ -6,6 +6,7 @@ import type { HostCreateOptions } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
 import { openMemoryHost } from './open-host.ts'
 import { type AgentSettings, sharedCache } from './settings.ts'
+import { directoryBeside } from './stored-sandbox.ts'
 
 export interface ScriptSandboxOptions extends AgentSettings, Omit<HostCreateOptions, 'provider' | 'local'> {
   readonly provider?: LocalProvider
@@ -39,7 +40,11 @@ export async function createSandbox(options: ScriptSandboxOptions = {}): Promise
   }
   try {
     const sandbox = await host.create({ ...create, local: provider?.options ?? {} })
-    sandbox.afterClose(cleanUp)
+    sandbox.afterClose(async () => {
+      await cleanUp()
+      if (provider?.options.root === undefined) return
+      rmSync(directoryBeside(sandbox.root, sandbox.id), { recursive: true, force: true })
+    })
     return sandbox
   } catch (error) {
     await cleanUp()

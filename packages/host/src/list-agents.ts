@@ -1,7 +1,7 @@
 import { type AgentConfig, type CustomAgent, can, listAgents as listKnown } from '@vitrine/agents'
 import type { AgentInfo } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
-import { type AgentSettings, agentsOf, dataFoldersOf } from './settings.ts'
+import { type AgentSettings, dataFoldersOf, resolveAgentConfig } from './settings.ts'
 
 export interface HostListAgentsOptions extends Pick<AgentSettings, 'agents' | 'agentCache'> {
   /** The data directory, as for `openHost`. */
@@ -16,7 +16,7 @@ export interface HostListAgentsOptions extends Pick<AgentSettings, 'agents' | 'a
  */
 export async function listAgents(options: HostListAgentsOptions = {}): Promise<readonly AgentInfo[]> {
   checkOptions('listAgents', hostOptions.listAgents, options)
-  return listConfigured(agentsOf(options, dataFoldersOf(options.data)))
+  return listConfigured(resolveAgentConfig(options, dataFoldersOf(options.data)))
 }
 
 export function listConfigured({ cache, custom, env, home }: AgentConfig): Promise<readonly AgentInfo[]> {

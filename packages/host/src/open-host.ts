@@ -6,7 +6,7 @@ import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/san
 import { Host } from './host.ts'
 import type { HostParts } from './host-parts.ts'
 import { Records } from './records.ts'
-import { type AgentSettings, agentsOf, type DataFolders, openDataFolders } from './settings.ts'
+import { type AgentSettings, type DataFolders, openDataFolders, resolveAgentConfig } from './settings.ts'
 
 export interface OpenHostOptions extends AgentSettings {
   /** The data directory; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
@@ -29,7 +29,7 @@ export interface OpenHostOptions extends AgentSettings {
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   checkOptions('openHost', hostOptions.open, options)
   const folders = openDataFolders(options.data)
-  const agents = agentsOf(options, folders)
+  const agents = resolveAgentConfig(options, folders)
   const driver = options.store ?? sqliteStore({ path: join(folders.store, 'journal.db') })
   const store = await openStore(driver, {
     killOrphans: (open) => killOrphans(open, folders.data),
@@ -66,7 +66,7 @@ export async function openMemoryHost(
   options: Omit<OpenHostOptions, 'data' | 'store' | 'takeover'>,
 ): Promise<Host> {
   const folders = openDataFolders(data)
-  const agents = agentsOf(options, folders)
+  const agents = resolveAgentConfig(options, folders)
   const store = await openStore(memoryStore())
   return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
 }

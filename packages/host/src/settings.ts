@@ -41,14 +41,17 @@ export function openDataFolders(given: string | undefined): DataFolders {
 
 function defaultData(): string {
   if (isRoot()) return '/var/lib/vitrine'
-  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'vitrine')
+  return join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'vitrine')
 }
 
 export function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
-export function agentsOf(settings: AgentSettings, folders: Pick<DataFolders, 'cache' | 'data'>): AgentConfig {
+export function resolveAgentConfig(
+  settings: AgentSettings,
+  folders: Pick<DataFolders, 'cache' | 'data'>,
+): AgentConfig {
   const { agents = [], install = 'lazy', onInstall, agentCache } = settings
   const named = new Set(agents.map(({ name }) => name))
   const fromFile = readAgentsFile(join(folders.data, 'agents.json')).filter(({ name }) => !named.has(name))

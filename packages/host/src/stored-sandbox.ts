@@ -47,5 +47,10 @@ function ownFolders({ data, defaults }: HostParts, { id, local, directory }: San
   const own = join(data, 'sandboxes', id)
   if (root === undefined) return [own]
   const workspace = directory?.path ?? resolve(root)
-  return [own, join(dirname(workspace), '.vitrine', id)]
+  return [own, directoryBeside(workspace, id)]
+}
+
+/** Where the engine puts HOME and the staging directory of a sandbox whose workspace was given. */
+export function directoryBeside(workspace: string, id: string): string {
+  return join(dirname(workspace), '.vitrine', id)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { firstChoices, isChoice, isMode, isValueOf } from './options.ts'
 import { type StoredSession, toStored } from './session.ts'
 
-/** Stores sessions on disk. Write errors are ignored, and nothing is stored then. */
+/** Stores sessions on disk. A session that cannot be written is not stored; that is no error. */
 export interface SessionFiles {
   put(session: StoredSession): void
   get(id: string): StoredSession | undefined
@@ -24,11 +24,11 @@ export function openSessionFiles(home: string | undefined): SessionFiles {
         writeFileSync(draft, JSON.stringify(toStored(session)), { mode: 0o600 })
         renameSync(draft, join(folder, `${session.id}.json`))
       } catch {
-        rmSync(draft, { force: true })
+        removeDraft(draft)
       }
     },
     all() {
-      return names(folder).flatMap((name) => {
+      return listNames(folder).flatMap((name) => {
         const session = name.endsWith('.json') ? get(name.slice(0, -'.json'.length)) : undefined
         return session === undefined ? [] : [session]
       })
@@ -41,7 +41,15 @@ function makeFolder(path: string): void {
   if (!existsSync(path)) mkdirSync(path)
 }
 
-function names(folder: string): string[] {
+function removeDraft(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // HOME is not a directory, so there is no draft.
+  }
+}
+
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
@@ -51,14 +59,14 @@ function names(folder: string): string[] {
 
 function read(path: string): StoredSession | undefined {
   try {
-    return checked(JSON.parse(readFileSync(path, 'utf8')))
+    return parseStored(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
     return undefined
   }
 }
 
 /** Checks the fields of a stored session, except for the history, which the agent wrote itself. */
-function checked(value: Partial<StoredSession>): StoredSession | undefined {
+function parseStored(value: Partial<StoredSession>): StoredSession | undefined {
   const { id, cwd, mode, choices, title, updatedAt, tokens, history } = value
   if (typeof id !== 'string' || typeof cwd !== 'string' || !Array.isArray(history)) return undefined
   return {

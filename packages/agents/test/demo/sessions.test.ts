@@ -156,7 +156,7 @@ it('leaves no temporary file behind', async () => {
   expect(readdirSync(join(home, '.vitrine-demo/sessions'))).toEqual([`${id}.json`])
 })
 
-it.each([undefined, '', '/proc/nowhere'])('works without a writable HOME (%s)', async (home) => {
+it.each([undefined, '', '/proc/nowhere', '/dev/null'])('works without a writable HOME (%s)', async (home) => {
   const demo = await stage.start({ env: { HOME: home } })
   const cwd = stage.folder()
   const id = await demo.session(cwd)

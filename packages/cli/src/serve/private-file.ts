@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 
 /** Writes a file atomically that only its owner can read. A durable file is synced to disk and survives a power loss. */
 export function writePrivateFile(path: string, text: string, { durable = true } = {}): void {
@@ -7,7 +7,7 @@ export function writePrivateFile(path: string, text: string, { durable = true } 
   try {
     const file = openSync(temporary, 'wx', 0o600)
     try {
-      writeSync(file, text)
+      writeFileSync(file, text)
       if (durable) fsyncSync(file)
     } finally {
       closeSync(file)

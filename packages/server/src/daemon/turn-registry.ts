@@ -4,7 +4,7 @@ import { type ContentBlock, type PromptResult, type Session, VitrineError } from
 interface RegisteredTurn {
   readonly session: string
   readonly result: Promise<PromptResult>
-  readonly cancel: AbortController
+  readonly cancellation: AbortController
   isOver: boolean
 }
 
@@ -29,7 +29,7 @@ export class TurnRegistry {
     }
     const cancel = new AbortController()
     const result = session.prompt(content, { turn, signal: cancel.signal })
-    const registered: RegisteredTurn = { session: session.id, result, cancel, isOver: false }
+    const registered: RegisteredTurn = { session: session.id, result, cancellation: cancel, isOver: false }
     const end = () => {
       registered.isOver = true
     }
@@ -45,7 +45,7 @@ export class TurnRegistry {
   }
 
   cancel(sandbox: string, session: string, turn: string): void {
-    this.#find(sandbox, session, turn)?.cancel.abort()
+    this.#find(sandbox, session, turn)?.cancellation.abort()
   }
 
   #find(sandbox: string, session: string, turn: string): RegisteredTurn | undefined {

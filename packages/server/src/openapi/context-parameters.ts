@@ -1,10 +1,10 @@
 /** The request headers that every route accepts. */
 export const contextParameters = [
-  header('vitrine-actor', 'Who calls, percent-encoded; the name of the token by default.'),
+  header('vitrine-actor', 'The name of the caller, percent-encoded; by default the name of the token.'),
   header('vitrine-run', 'The run that the call belongs to, percent-encoded.'),
   header('vitrine-session', 'The session that the call belongs to, percent-encoded.'),
   header('vitrine-turn', 'The turn that the call belongs to, percent-encoded.'),
-  header('traceparent', 'The span that the call belongs to, as W3C Trace Context has it.'),
+  header('traceparent', 'The span that the call belongs to, in the form of W3C Trace Context.'),
   header('vitrine-call', 'An id of the call: `DELETE /v1/calls/{call}` cancels it.'),
 ] as const
 
