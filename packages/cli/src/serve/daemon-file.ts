@@ -56,5 +56,5 @@ function pathOf(data: string): string {
 export function dataFolder(given: string | undefined): string {
   if (given !== undefined) return resolve(given)
   if (process.getuid?.() === 0) return '/var/lib/vitrine'
-  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'vitrine')
+  return join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'vitrine')
 }

@@ -21,7 +21,7 @@ import { openFile } from '../files/read.ts'
 import { stagingInside } from '../files/staging.ts'
 import { walk } from '../files/walk.ts'
 import { publish, writeAll } from '../files/write.ts'
-import { type EventData, leftOutData } from './event-data.ts'
+import { leftOutData, type OperationData } from './operation-data.ts'
 
 const tarSchemes: readonly TarScheme[] = ['tar', 'tar.gz', 'tar.zst']
 const allSchemes: readonly ArchiveScheme[] = [...tarSchemes, 'zip']
@@ -163,7 +163,7 @@ function targetOf(context: FileContext, path: string, identity: FileIdentity | u
 export interface Packing {
   readonly stream: ReadableStream<Uint8Array>
   /** The data of `operation.finished`; complete once the stream has ended. */
-  endData(): EventData
+  endData(): OperationData
 }
 
 /** Packs a file or a directory into a tar. */

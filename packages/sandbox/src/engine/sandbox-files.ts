@@ -32,7 +32,7 @@ import { ignoreMatcher } from '../watching/ignore.ts'
 import { defaultIgnore } from '../watching/settings.ts'
 import { type ArchiveContext, checkArchive, download, extract, upload } from './archiving.ts'
 import type { EngineCore } from './core.ts'
-import { archiveData, type EventData, pathData, unpackedData } from './event-data.ts'
+import { archiveData, type OperationData, pathData, unpackedData } from './operation-data.ts'
 import { anySignal, type SandboxFileSystem } from './sandbox-file-system.ts'
 
 /** The files of one sandbox. Every call is an operation. */
@@ -75,7 +75,7 @@ export class SandboxFiles implements Files {
   async #readInOneCommit(
     file: OpenFile,
     path: string,
-    startData: EventData,
+    startData: OperationData,
   ): Promise<ReadableStream<Uint8Array>> {
     try {
       const finish = ({ byteLength }: Uint8Array) => ({ bytes: byteLength })
@@ -289,7 +289,7 @@ export class SandboxFiles implements Files {
 
   async download(path: string, options: ArchiveOptions = {}): Promise<ReadableStream<Uint8Array>> {
     checkOptions('files.download', fileOptions.archive, options)
-    let endData: () => EventData = () => ({})
+    let endData: () => OperationData = () => ({})
     return this.#core.streams.operate(
       this.#journal,
       'download',
@@ -340,7 +340,7 @@ export class SandboxFiles implements Files {
     path: string,
     options: FileOptions,
     run: (fileSystem: SandboxFileSystem, identity: FileIdentity | undefined) => T,
-    finish?: (result: T) => EventData,
+    finish?: (result: T) => OperationData,
   ): Promise<T> {
     return this.#journal.operateInOneCommit(
       op,
@@ -356,14 +356,14 @@ export class SandboxFiles implements Files {
   #operate<T>(
     op: string,
     path: string,
-    startData: EventData,
+    startData: OperationData,
     options: FileOptions,
     run: (
       fileSystem: SandboxFileSystem,
       identity: FileIdentity | undefined,
       signal: AbortSignal,
     ) => T | Promise<T>,
-    finish?: (result: T) => EventData,
+    finish?: (result: T) => OperationData,
   ): Promise<T> {
     const { signal } = options
     return this.#journal

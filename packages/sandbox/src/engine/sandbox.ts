@@ -25,7 +25,7 @@ import type { PtyUpdate } from '../terminals/pty-update.ts'
 import { type ArchiveContext, checkArchive, hydrate, persist } from './archiving.ts'
 import { type CommandCaller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
-import { type EventData, unpackedData } from './event-data.ts'
+import { type OperationData, unpackedData } from './operation-data.ts'
 import type { PolicyGate } from './policy-gate.ts'
 import { anySignal } from './sandbox-file-system.ts'
 import { SandboxFiles } from './sandbox-files.ts'
@@ -168,7 +168,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
 
   async persist(options: { readonly signal?: AbortSignal } = {}): Promise<ReadableStream<Uint8Array>> {
     checkOptions('persist', hostOptions.archive, options)
-    let endData: () => EventData = () => ({})
+    let endData: () => OperationData = () => ({})
     const { skips } = this.#core
     return this.#core.streams.operate(
       this.#journal,

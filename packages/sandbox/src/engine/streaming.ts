@@ -1,6 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import type { StreamEnd } from '../files/closing-stream.ts'
-import type { EventData } from './event-data.ts'
+import type { OperationData } from './operation-data.ts'
 
 /** Operations whose streams are still open. A shutdown waits until their ends are written. */
 export class OpenStreams {
@@ -13,9 +13,9 @@ export class OpenStreams {
   operate(
     journal: Journal,
     op: string,
-    data: EventData,
+    data: OperationData,
     open: (onEnd: (end: StreamEnd, error?: unknown) => void) => ReadableStream<Uint8Array>,
-    finish: () => EventData = () => ({}),
+    finish: () => OperationData = () => ({}),
   ): Promise<ReadableStream<Uint8Array>> {
     const opened = Promise.withResolvers<ReadableStream<Uint8Array>>()
     let stream: ReadableStream<Uint8Array> | undefined

@@ -6,7 +6,7 @@ export interface Disk {
   open(node: TreeNode): OpenDirectory | undefined
 }
 
-export interface FileContent {
+export interface WatchedContent {
   readonly bytes: Uint8Array
   /** The attributes that belong to these bytes, if the disk knows them: the file may change after `stat`. */
   readonly stat?: EntryStat | undefined
@@ -18,7 +18,7 @@ export interface OpenDirectory {
   /** Opens a subdirectory; undefined if the entry is not a directory. */
   enter(name: string): OpenDirectory | undefined
   /** Reads a regular file; undefined if it is larger than `maxBytes` or cannot be read. */
-  read(name: string, maxBytes: number): FileContent | undefined
+  read(name: string, maxBytes: number): WatchedContent | undefined
   /** Starts a kernel watch and returns a function that stops it, or the reason why there is no watch. */
   watch(onNotice: (name: string | null) => void): (() => void) | { readonly reason: string }
   close(): void

@@ -1,5 +1,5 @@
 import { randomHex, VitrineError } from '@vitrine/protocol'
-import type { Disk, FileContent, OpenDirectory } from './disk.ts'
+import type { Disk, OpenDirectory, WatchedContent } from './disk.ts'
 import { type FindCommand, gnuFind, plainFind } from './find-command.ts'
 import { type FindRecord, FindRecords } from './find-records.ts'
 import type { TreeNode } from './node.ts'
@@ -155,7 +155,7 @@ class FoundDirectory implements OpenDirectory {
     return new FoundDirectory(this.#below(name), found.children, this.#contents)
   }
 
-  read(name: string, maxBytes: number): FileContent | undefined {
+  read(name: string, maxBytes: number): WatchedContent | undefined {
     const bytes = this.#contents.get(this.#below(name))
     return bytes !== undefined && bytes.byteLength <= maxBytes ? { bytes } : undefined
   }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, readSync, type Stats, watch as watchPath } from 'node:fs'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { type Handle, kindOf } from '../files/handle.ts'
-import type { Disk, FileContent, OpenDirectory } from './disk.ts'
+import type { Disk, OpenDirectory, WatchedContent } from './disk.ts'
 import { differs, type EntryStat, type TreeNode } from './node.ts'
 
 const maxReadAttempts = 3
@@ -59,7 +59,7 @@ class HandleDirectory implements OpenDirectory {
     return entry && new HandleDirectory(entry)
   }
 
-  read(name: string, maxBytes: number): FileContent | undefined {
+  read(name: string, maxBytes: number): WatchedContent | undefined {
     const entry = orUndefined(() => this.#handle.entry(name))
     if (entry === undefined) return undefined
     try {
@@ -97,7 +97,7 @@ function reasonOf(errno: string | undefined): string {
 }
 
 /** Reads again while the file is written to, so that the attributes belong to the bytes. */
-function readWhole(fd: number, maxBytes: number): FileContent | undefined {
+function readWhole(fd: number, maxBytes: number): WatchedContent | undefined {
   try {
     let stat = entryStat(fstatSync(fd))
     for (let attempt = 1; stat.size <= maxBytes; attempt += 1) {

@@ -1,19 +1,19 @@
 import type { ArchiveOptions, FileOptions, LeftOut, Unpacked } from '@vitrine/protocol'
 
 /** The data of an operation's started or finished event. */
-export type EventData = Readonly<Record<string, unknown>>
+export type OperationData = Readonly<Record<string, unknown>>
 
 /** The most left-out entries that an event lists; the result of the call lists more. */
 const maxNamed = 100
 
-export function pathData(path: string, { user }: FileOptions): EventData {
+export function pathData(path: string, { user }: FileOptions): OperationData {
   return {
     path: typeof path === 'string' ? path.toWellFormed() : String(path),
     ...(user !== undefined && { user }),
   }
 }
 
-export function archiveData(path: string, options: ArchiveOptions): EventData {
+export function archiveData(path: string, options: ArchiveOptions): OperationData {
   return { ...pathData(path, options), ...(options.scheme !== undefined && { scheme: options.scheme }) }
 }
 
@@ -24,7 +24,7 @@ export function unpackedData({
   bytes,
   leftOut,
   leftOutCount,
-}: Unpacked): EventData {
+}: Unpacked): OperationData {
   return {
     files,
     directories,
@@ -34,7 +34,7 @@ export function unpackedData({
   }
 }
 
-export function leftOutData(leftOut: readonly LeftOut[], leftOutCount: number): EventData {
+export function leftOutData(leftOut: readonly LeftOut[], leftOutCount: number): OperationData {
   if (leftOutCount === 0) return {}
   const named = leftOut.slice(0, maxNamed).map(({ path, kind }) => ({ path: path.toWellFormed(), kind }))
   return { leftOut: named, leftOutCount }
