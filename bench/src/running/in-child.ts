@@ -23,7 +23,7 @@ const graceMs = 5_000
 const execArgv = ['--conditions=source', '--disable-warning=ExperimentalWarning']
 
 /**
- * Does work in a child process and stops it at its time limit or when the signal is aborted. Then ends every process and
+ * Does work in a child process and stops it at its time limit or when the signal is aborted. Then kills every process and
  * removes every folder that it leaves. Rejects with a reason that names the work.
  */
 export async function inChild(work: ChildWork, signal: AbortSignal): Promise<unknown> {

@@ -133,7 +133,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     return { version, path }
   }
 
-  /** Ends every sandbox's processes and releases the data directory. Workspaces and journals stay. */
+  /** Stops every sandbox's processes and releases the data directory. Workspaces and journals stay. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing

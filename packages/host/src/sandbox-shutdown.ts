@@ -31,7 +31,7 @@ export class SandboxShutdown {
     return this.#closing
   }
 
-  /** Throws when the sandbox was closed: the host would not end a machine that it started after that. */
+  /** Throws when the sandbox was closed: the host would not stop a machine that it started after that. */
   assertOpen(): void {
     if (this.#closing === undefined) return
     const { id } = this.#engine

@@ -89,7 +89,7 @@ export class Bridge {
   #reportedBackpressure = false
   /** Bytes that were not JSON-RPC since the last valid message. */
   #unparsedBytes = 0
-  /** Why the bridge ended the agent. */
+  /** Why the bridge stopped the agent. */
   #fault: string | undefined
   #paused = false
   #startedAt = performance.now()
@@ -160,7 +160,7 @@ export class Bridge {
     return client
   }
 
-  /** Ends the agent and its process tree. */
+  /** Stops the agent and its process tree. */
   async end(graceMs: number): Promise<AgentExit> {
     this.#endedBy = 'host'
     await this.#transport.end(graceMs)
@@ -448,7 +448,7 @@ export class Bridge {
     }
   }
 
-  /** Ends the agent, because a message could not be committed. */
+  /** Stops the agent, because a message could not be committed. */
   #onCommitFailed(): void {
     if (this.#exit === undefined) void this.end(0).catch(() => undefined)
   }

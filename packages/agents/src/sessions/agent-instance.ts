@@ -247,7 +247,7 @@ export class AgentInstance {
     }
   }
 
-  /** Ends the agent and its process tree. */
+  /** Stops the agent and its process tree. */
   end(graceMs = endGraceMs): Promise<AgentExit> {
     this.#ending ??= this.bridge.end(graceMs)
     return this.#ending

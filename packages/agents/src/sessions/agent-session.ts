@@ -303,7 +303,7 @@ export class AgentSession implements Session, TurnHost {
     if (orphaned.length + closed.length > 0) await this.journal.append([...orphaned, ...closed])
   }
 
-  /** Closes the session at an agent that others share; ends the agent if it can neither close a session nor end the turn. */
+  /** Closes the session at an agent that others share; stops the agent if it can neither close a session nor end the turn. */
   async #detach(instance: AgentInstance, turnEnded: boolean): Promise<void> {
     if (instance.can('close')) {
       const closing = instance.request(

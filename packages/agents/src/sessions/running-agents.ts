@@ -26,7 +26,7 @@ export class RunningAgents {
     return this.useClaimed(session, instance, release, () => work(instance))
   }
 
-  /** Runs `work` with an agent that is already claimed; ends the agent if it has no session afterwards. */
+  /** Runs `work` with an agent that is already claimed; stops the agent if it has no session afterwards. */
   async useClaimed<T>(
     session: AgentSession,
     instance: AgentInstance,

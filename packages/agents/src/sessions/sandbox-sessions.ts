@@ -362,7 +362,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     this.#transcripts.delete(session.id)
   }
 
-  /** Closes the tools of a session, and ends its agent when no other session uses it. */
+  /** Closes the tools of a session, and stops its agent when no other session uses it. */
   async release(session: AgentSession): Promise<void> {
     const tools = await this.#tools.close(session.id)
     const { instance } = session

@@ -287,7 +287,7 @@ export class SessionTurns {
     return this.#cancelling
   }
 
-  /** Sends `session/cancel`, and ends the agent if it does not end the turn in time. */
+  /** Sends `session/cancel`, and stops the agent if it does not end the turn in time. */
   async #cancelNow(turn: ActiveTurn, instance: AgentInstance): Promise<void> {
     const { answers, agentSession: sessionId, limits, journal } = this.#session
     // The agent gets the cancel before the cancelled responses; do not wait for an agent that does not read.

@@ -87,7 +87,7 @@ export const sandboxRoutes = table({
     ...lifecycle('stop', 'Persists the workspace and stops every process.'),
     response: sandboxInfo,
   },
-  shutdownSandbox: { ...lifecycle('shutdown', 'Ends every process.'), response: sandboxInfo },
+  shutdownSandbox: { ...lifecycle('shutdown', 'Stops every process.'), response: sandboxInfo },
   destroySandbox: {
     method: 'DELETE',
     path: '/sandboxes/{sandbox}',

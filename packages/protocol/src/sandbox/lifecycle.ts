@@ -4,7 +4,7 @@ export interface Lifecycle {
   start(): Promise<void>
   /** Runs the before-stop hooks, persists the workspace and stops every process. */
   stop(): Promise<void>
-  /** Ends every process and keeps the workspace. */
+  /** Stops every process and keeps the workspace. */
   shutdown(): Promise<void>
   pause(): Promise<void>
   resume(): Promise<void>

@@ -196,7 +196,7 @@ export class EngineCore {
     return undefined
   }
 
-  /** Ends every process and the machine. */
+  /** Stops every process and the machine. */
   shutdown(journal: Journal, data: Readonly<Record<string, unknown>>): Promise<void> {
     return this.#serialized(async () => {
       if (this.#running === undefined) return

@@ -221,7 +221,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     await this.#journal.as({ source: 'runtime' }).append(events)
   }
 
-  /** Ends every process. The workspace and the journal stay; `lifecycle.destroy` removes the workspace. */
+  /** Stops every process. The workspace and the journal stay; `lifecycle.destroy` removes the workspace. */
   async close(): Promise<void> {
     if (this.#core.state === 'running' || this.#core.state === 'paused') await this.lifecycle.shutdown()
     await this.#closeStore()

@@ -93,6 +93,6 @@ export interface Machine {
   resume(): Promise<void>
   /** Called once if the machine ends without a call of `close`. */
   onLost(listener: (reason: string) => void): void
-  /** Ends every process inside. */
+  /** Stops every process inside. */
   close(): Promise<void>
 }
