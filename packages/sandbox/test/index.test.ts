@@ -6,6 +6,7 @@ it('the index exports these values and no others', () => {
   expect(Object.keys(sandbox).sort()).toEqual([
     'commandPolicy',
     'createLocalSandbox',
+    'drainOutput',
     'formatPtyUpdate',
     'judge',
     'killOrphans',

@@ -1,12 +1,8 @@
 import type { ProcessExit } from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
-import { type PipedProcess, processMark } from '@vitrine/sandbox'
+import { drainOutput, type PipedProcess, processMark } from '@vitrine/sandbox'
 import type { StderrLines } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
-
-/** Silence on a dead agent's stdout after which it is closed; another process that holds the pipe open is not waited for. */
-const lastBytesMs = 100
-const maxLastWaits = 20
 
 /** Connects to an agent that is a program in a sandbox. */
 export function processTransport(process: PipedProcess, stderr: StderrLines): AgentTransport {
@@ -17,19 +13,13 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
     stdout.once('end', resolve)
     stdout.once('close', resolve)
   })
-  let paused = false
-  let chunks = 0
-  /** Reads what the agent wrote before it exited; waits without limit while backpressure pauses the pipe. */
-  const lastBytes = async (): Promise<void> => {
-    for (let left = maxLastWaits; left > 0; left -= paused ? 0 : 1) {
-      const before = chunks
-      if ((await settledWithin(drained, lastBytesMs)) || (chunks === before && !paused)) return
-    }
-  }
+  let behind = false
+  let bytes = 0
   const closed = process.observed.then(async (exit: ProcessExit): Promise<AgentExit> => {
     // Kill the processes that the agent left behind.
     await process.endTree().catch(() => undefined)
-    await lastBytes()
+    // Another process that holds the pipe open is not waited for.
+    await drainOutput(drained, () => ({ bytes, behind }))
     stdout.removeAllListeners('data')
     stdout.destroy()
     return { ...exit, stderr: stderr.excerpt() }
@@ -38,16 +28,16 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
   return {
     facts: { process: process.id, pid: process.pid },
     start: (take) =>
-      void stdout.on('data', (bytes: Buffer) => {
-        chunks += 1
-        take(bytes)
+      void stdout.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        take(chunk)
       }),
     pause() {
-      paused = true
+      behind = true
       stdout.pause()
     },
     resume() {
-      paused = false
+      behind = false
       stdout.resume()
     },
     write: (line) =>

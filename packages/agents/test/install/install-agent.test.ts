@@ -256,7 +256,7 @@ describe('a failed installation leaves nothing behind', () => {
   test('fails when the program is not an agent', async () => {
     const error = await failure(installAgent(fake, { cache, version: '2.0.0' }))
     expect(error.code).toBe('agent_install_failed')
-    expect(error.message).toMatch(/^Installing fake 2\.0\.0 failed: the program ended \(exit code 7\)/)
+    expect(error.message).toMatch(/^Installing fake 2\.0\.0 failed: the program exited \(exit code 7\)/)
     expect(error.message).toContain('a word of the program')
     expect(error.message).toContain('garbage')
   })

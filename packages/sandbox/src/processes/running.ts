@@ -42,7 +42,6 @@ export class RunningProcess {
   readonly #restarts: (exit: ProcessExit) => boolean
   readonly #rawStdout: boolean
   #endReason: EndReason | undefined
-  #lastOutput = 0
   #ended = false
   #restarting = false
   #pipesStillOpen = false
@@ -178,7 +177,6 @@ export class RunningProcess {
   #take(stream: OutputStream, bytes: Buffer): void {
     // Output of a grandchild after the process's exit is discarded.
     if (this.#pipesStillOpen) return
-    this.#lastOutput = performance.now()
     for (const listener of this.#listeners) listener(stream, bytes)
     this.#recorder.take(stream, bytes)
     if (this.#recorder.full) this.#pause()
@@ -234,7 +232,7 @@ export class RunningProcess {
     const open = this.#pipes().filter((pipe) => !pipe.closed)
     if (open.length === 0 && terminal === undefined) return
     const closed = terminal === undefined ? Promise.all(open.map(closing)) : terminal.closed
-    const state = () => ({ lastOutput: this.#lastOutput, behind: this.#recorder.full })
+    const state = () => ({ bytes: this.#recorder.bytes, behind: this.#recorder.full })
     if ((await drainOutput(closed, state)) === 'closed') return
     this.#pipesStillOpen = true
     this.#listeners.clear()
