@@ -156,7 +156,7 @@ export class EngineCore {
 
   #createGateway(machine: Machine, journal: Journal): EgressGateway {
     return new EgressGateway(machine, journal, (socket) =>
-      processOfSocket(machine, socket, (pid) => this.processOf(pid)),
+      processOfSocket(machine, socket, (pid) => this.#findProcess(pid)),
     )
   }
 
@@ -194,6 +194,14 @@ export class EngineCore {
       if (owner !== undefined) return owner
     }
     return undefined
+  }
+
+  /** As `processOf`; a program may connect before the report of its start has been read. */
+  async #findProcess(pid: number): Promise<string | undefined> {
+    const found = this.processOf(pid)
+    if (found !== undefined) return found
+    await this.table.startsSettled()
+    return this.processOf(pid)
   }
 
   /** Stops every process and the machine. */

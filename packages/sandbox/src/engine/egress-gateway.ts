@@ -164,7 +164,7 @@ async function forwardToHost(
 export async function processOfSocket(
   machine: Machine,
   socket: Socket,
-  processOf: (pid: number) => string | undefined,
+  findProcess: (pid: number) => Promise<string | undefined>,
 ): Promise<string | undefined> {
   const { remotePort } = socket
   if (remotePort === undefined) return undefined
@@ -173,5 +173,5 @@ export async function processOfSocket(
   )
   if (row === undefined) return undefined
   const pid = socketOwners(await machine.pids()).get(row.inode)
-  return pid === undefined ? undefined : processOf(pid)
+  return pid === undefined ? undefined : findProcess(pid)
 }

@@ -7,7 +7,7 @@ import type { ProcessHost } from './process-host.ts'
 export class ProcessTable {
   readonly #entries = new Map<string, ProcessEntry>()
   readonly #limits: ProcessLimits
-  #starting = 0
+  readonly #starting = new Set<Promise<unknown>>()
   #cancellations = 0
 
   constructor(limits: ProcessLimits) {
@@ -37,19 +37,25 @@ export class ProcessTable {
   }
 
   async start(host: ProcessHost, options: EntryOptions): Promise<ProcessEntry> {
-    if (this.running.length + this.#starting >= this.#limits.processes) await this.#refuse(host.journal)
-    this.#starting += 1
+    if (this.running.length + this.#starting.size >= this.#limits.processes) await this.#refuse(host.journal)
     const cancellations = this.#cancellations
+    const starting = ProcessEntry.start(host, options)
+    this.#starting.add(starting)
     try {
-      const entry = await ProcessEntry.start(host, options)
+      const entry = await starting
       if (cancellations !== this.#cancellations) entry.markEnding('cancelled')
       this.#entries.set(entry.id, entry)
       const ended = () => this.#ended(entry)
       void entry.exit.then(ended, ended)
       return entry
     } finally {
-      this.#starting -= 1
+      this.#starting.delete(starting)
     }
+  }
+
+  /** Settles when the processes that are starting now are in the table, or have failed to start. */
+  async startsSettled(): Promise<void> {
+    await Promise.allSettled(this.#starting)
   }
 
   /** Marks all running and starting processes as cancelled, before the machine shuts down. */
