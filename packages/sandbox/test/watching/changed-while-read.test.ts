@@ -3,28 +3,37 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { TimeSlice } from '../../src/files/time-slice.ts'
 import type { Change } from '../../src/watching/change.ts'
-import { openTreeScene } from './tree-scene.ts'
+import type { OpenDirectory } from '../../src/watching/disk.ts'
+import { openTreeScene, type TreeScene } from './tree-scene.ts'
+
+/** Opens a workspace whose directories are read through `change`. */
+async function openChangedScene(
+  change: (root: string, real: OpenDirectory) => Partial<OpenDirectory>,
+  prepare?: (root: string) => void,
+): Promise<TreeScene> {
+  let root = ''
+  return openTreeScene({
+    prepare(path) {
+      root = path
+      prepare?.(path)
+    },
+    around: (_path, real) => ({ ...real, ...change(root, real) }),
+  })
+}
 
 it('records a write between the check of a file and its reading once, with the size of the content', async () => {
-  let root = ''
   let overwrite = false
-  const scene = await openTreeScene({
-    prepare: (path) => {
-      root = path
+  const scene = await openChangedScene((root, real) => ({
+    read(name, maxBytes) {
+      if (overwrite) writeFileSync(join(root, 'file'), 'second', { flag: 'r+' })
+      overwrite = false
+      return real.read(name, maxBytes)
     },
-    around: (_path, real) => ({
-      ...real,
-      read(name, maxBytes) {
-        if (overwrite) writeFileSync(join(root, 'file'), 'second', { flag: 'r+' })
-        overwrite = false
-        return real.read(name, maxBytes)
-      },
-    }),
-  })
-  writeFileSync(join(root, 'file'), 'one')
+  }))
+  writeFileSync(join(scene.root, 'file'), 'one')
   await scene.watcher.flush()
   overwrite = true
-  writeFileSync(join(root, 'file'), 'two')
+  writeFileSync(join(scene.root, 'file'), 'two')
   await scene.watcher.flush()
   await scene.watcher.flush()
   const [created, changed, ...others] = (await scene.events()).map(({ data }) => data)
@@ -35,15 +44,9 @@ it('records a write between the check of a file and its reading once, with the s
 })
 
 it('records a move between the listing of a directory and the check of its entries as a move', async () => {
-  let root = ''
   let move = false
-  const scene = await openTreeScene({
-    prepare: (path) => {
-      root = path
-      writeFileSync(join(path, 'file'), 'content')
-    },
-    around: (_path, real) => ({
-      ...real,
+  const scene = await openChangedScene(
+    (root, real) => ({
       names() {
         const names = real.names()
         if (move) renameSync(join(root, 'file'), join(root, 'moved'))
@@ -51,7 +54,8 @@ it('records a move between the listing of a directory and the check of its entri
         return names
       },
     }),
-  })
+    (root) => writeFileSync(join(root, 'file'), 'content'),
+  )
   move = true
   const changes: Change[] = []
   // One check without the kernel's notices, as when the tree is polled.
@@ -61,4 +65,22 @@ it('records a move between the listing of a directory and the check of its entri
     new TimeSlice(),
   )
   expect(changes).toMatchObject([{ type: 'moved', path: 'moved', previousPath: 'file' }])
+})
+
+it('stores the content of a file that was moved while it was being read', async () => {
+  const scene = await openChangedScene((root, real) => ({
+    read(name, maxBytes) {
+      // Like a program that writes a temporary file and then renames it.
+      if (name === 'draft') renameSync(join(root, 'draft'), join(root, 'file'))
+      return real.read(name, maxBytes)
+    },
+  }))
+  writeFileSync(join(scene.root, 'draft'), 'content')
+  await scene.watcher.flush()
+  // The file was moved during the first check.
+  await scene.watcher.flush()
+  expect(await scene.emitted()).toEqual(['created draft', 'moved draft → file'])
+  const [created, moved] = await scene.events()
+  expect(created?.data).toMatchObject({ afterOmitted: 'unreadable' })
+  expect(moved?.data.after).toMatch(/^sha256:/)
 })
