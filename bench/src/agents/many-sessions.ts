@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { measurement } from '../measurement.ts'
 import { mebibytes, type Row } from '../report.ts'
+import { settledRss } from '../settled-rss.ts'
 import { withHost } from './fixture.ts'
 
 const maxBytes = 100 * 1024 * 1024
@@ -43,15 +41,4 @@ function run({ sessions }: Sizes, signal: AbortSignal): Promise<Row[]> {
       },
     ]
   })
-}
-
-/** The resident memory after garbage collections. */
-async function settledRss(): Promise<number> {
-  setFlagsFromString('--expose-gc')
-  const collect: () => void = runInNewContext('gc')
-  for (let round = 0; round < 3; round += 1) {
-    collect()
-    await sleep(100)
-  }
-  return process.memoryUsage.rss()
 }

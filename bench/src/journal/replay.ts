@@ -4,6 +4,7 @@ import { isGap } from '@vitrine/protocol'
 import { measurement } from '../measurement.ts'
 import { mebibytes, type Row, rate } from '../report.ts'
 import { inScratch } from '../scratch.ts'
+import { settledRss } from '../settled-rss.ts'
 import { smallEvent } from './events.ts'
 
 const batch = 1_000
@@ -30,16 +31,20 @@ function run({ total, warmUp }: Sizes, signal: AbortSignal): Promise<Row[]> {
     const journal = await store.journal('sbx_bench')
     let expected = 1
     let rssAtWarmUp = 0
-    const began = performance.now()
+    let began = performance.now()
     for await (const item of journal.tail({ signal })) {
       if (isGap(item) || item.seq !== expected) throw new Error(`expected seq ${expected}`)
-      if (expected === warmUp) rssAtWarmUp = rss()
+      if (expected === warmUp) {
+        const paused = performance.now()
+        rssAtWarmUp = await settledRss()
+        began += performance.now() - paused
+      }
       if (expected === total) break
       expected += 1
     }
     signal.throwIfAborted()
     const perSecond = (total / (performance.now() - began)) * 1_000
-    const growth = rss() - rssAtWarmUp
+    const growth = (await settledRss()) - rssAtWarmUp
     return [
       {
         what: `replay of ${count(total)} events from SQLite`,
@@ -75,9 +80,9 @@ async function stalledReader(path: string, { total, warmUp }: Sizes, signal: Abo
   for (let index = 0; index < total; index += batch) {
     signal.throwIfAborted()
     await journal.append(Array.from({ length: batch }, (_, next) => smallEvent(index + next)))
-    if (index === warmUp) rssAtWarmUp = rss()
+    if (index === warmUp) rssAtWarmUp = await settledRss()
   }
-  const growth = rss() - rssAtWarmUp
+  const growth = (await settledRss()) - rssAtWarmUp
   let expected = 1
   for (let step = await first; !step.done; step = await tail.next()) {
     if (isGap(step.value) || step.value.seq !== expected) throw new Error(`expected seq ${expected}`)
@@ -86,9 +91,4 @@ async function stalledReader(path: string, { total, warmUp }: Sizes, signal: Abo
   }
   await tail.return?.()
   return growth
-}
-
-function rss(): number {
-  globalThis.gc?.()
-  return process.memoryUsage.rss()
 }
