@@ -19,23 +19,23 @@ import { regressionCases } from './regressions.ts'
 import { restartCases } from './restarts.ts'
 import { terminalCases } from './terminals.ts'
 
-/** The groups of the kit, in the order in which they run. */
+/** The groups of this test suite (the kit), in the order in which they run. */
 const groups = {
   exec: execCases,
-  endings: endingCases,
+  endings: endingCases, // exit codes, signals, time limits
   output: outputCases,
   limits: limitCases,
-  record: recordCases,
+  record: recordCases, // what the journal has of an exec
   processes: processCases,
   logs: logCases,
   restarts: restartCases,
   terminals: terminalCases,
-  machine: machineCases,
+  machine: machineCases, // all commands share one /tmp, loopback and process table
   ports: portCases,
   files: filesCases,
   archives: archiveCases,
   persistence: persistenceCases,
-  large: largeCases,
+  large: largeCases, // large files and archives
   lifecycle: lifecycleCases,
   regressions: regressionCases,
   capabilities: capabilityCases,

@@ -5,6 +5,7 @@ export interface EventFilter {
   /** Exact types or families: `['file.*', 'turn.finished']`. */
   readonly types?: readonly string[]
   readonly session?: string
+  /** The caller's id of the work that events belong to, which may span several turns. */
   readonly run?: string
   /** Matches anywhere in the event's JSON, ignoring the case of ASCII letters. */
   readonly text?: string

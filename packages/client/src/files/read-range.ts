@@ -37,7 +37,7 @@ export async function readRange(
   const { response, endpoint, cancellation } = result
   const isPart = response.status === 206 || response.headers.get('content-length') === '0'
   if (isPart && !isEmpty) return responseBody(result)
-  cancellation.end('left')
+  cancellation.end('reader-stopped')
   if (isPart) return new Blob([]).stream()
   throw connectionFailed(
     `${endpoint}: expected a range of bytes, got the whole file.`,

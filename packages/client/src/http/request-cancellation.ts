@@ -2,7 +2,7 @@ import { VitrineError } from '@vitrine/protocol'
 import type { CancellableCall } from './cancellable-call.ts'
 import { connectionFailed } from './failures.ts'
 
-type EndReason = 'caller' | 'closed' | 'late' | 'silent' | 'left'
+type EndReason = 'caller' | 'closed' | 'late' | 'silent' | 'reader-stopped'
 
 export interface RequestCancellationOptions {
   readonly endpoint: string
@@ -16,17 +16,17 @@ export interface RequestCancellationOptions {
 /** Ends one request early: by its caller, by closing the client, or by a time limit; and gives the error for it. */
 export class RequestCancellation {
   readonly #controller = new AbortController()
-  readonly #released = new AbortController()
+  readonly #detached = new AbortController()
   readonly #options: RequestCancellationOptions
   readonly #onCaller = () => {
     const { call } = this.#options
     if (call === undefined) this.end('caller')
-    else this.#cancelling ??= this.#cancel(call)
+    else this.#serverCancel ??= this.#cancel(call)
   }
   readonly #onClosed = () => this.end('closed')
   #timer: ReturnType<typeof setTimeout> | undefined
   #isStreaming = false
-  #cancelling: Promise<void> | undefined
+  #serverCancel: Promise<void> | undefined
   #reason: EndReason | undefined
 
   constructor(options: RequestCancellationOptions) {
@@ -43,27 +43,28 @@ export class RequestCancellation {
     return this.#controller.signal
   }
 
-  /** Set once the caller has cancelled; settles when the cancellation is done. */
-  get cancelling(): Promise<void> | undefined {
-    return this.#cancelling
+  /** The cancel request to the server, once the caller has cancelled. */
+  get serverCancel(): Promise<void> | undefined {
+    return this.#serverCancel
   }
 
   end(reason: EndReason): void {
     this.#reason ??= reason
-    this.release()
+    this.detach()
     this.#controller.abort()
   }
 
   /** The response has begun and is a stream: its reader decides how long the rest takes. */
-  beginStream(): void {
+  stopTimeLimit(): void {
     this.#isStreaming = true
     clearTimeout(this.#timer)
   }
 
-  release(): void {
+  /** Stops the timer and no longer listens to the caller and the client. */
+  detach(): void {
     const { caller, closing } = this.#options
     clearTimeout(this.#timer)
-    this.#released.abort()
+    this.#detached.abort()
     caller?.removeEventListener('abort', this.#onCaller)
     closing.removeEventListener('abort', this.#onClosed)
   }
@@ -82,7 +83,7 @@ export class RequestCancellation {
         return connectionFailed(`${endpoint}: no response within ${limitMs} ms.`)
       case 'silent':
         return connectionFailed(`${endpoint}: the stream sent nothing within its idle limit.`)
-      case 'left':
+      case 'reader-stopped':
       case undefined:
         return connectionFailed(`${endpoint}: the connection failed (${reasonOf(cause)}).`, cause)
     }
@@ -90,8 +91,8 @@ export class RequestCancellation {
 
   /** Cancels at the server, whose response has the outcome; drops the connection if no response arrives. */
   async #cancel(call: CancellableCall): Promise<void> {
-    await call.cancel(this.#released.signal, () => this.#isStreaming)
-    if (!this.#released.signal.aborted) this.end('caller')
+    await call.cancel(this.#detached.signal, () => this.#isStreaming)
+    if (!this.#detached.signal.aborted) this.end('caller')
   }
 }
 

@@ -54,7 +54,7 @@ export async function request(http: HttpClient, options: RequestOptions): Promis
     throw await failureOf(response, endpoint)
   } catch (error) {
     bytes?.cancel()
-    cancellation.release()
+    cancellation.detach()
     if (cancellation.signal.aborted) throw cancellation.error(error)
     throw bytes?.failure() ?? (isVitrineError(error) ? error : cancellation.error(error))
   }
@@ -105,7 +105,7 @@ async function textOf({ response, cancellation }: RequestResult, { bytes }: Requ
   } catch (error) {
     throw cancellation.error(error)
   } finally {
-    cancellation.release()
+    cancellation.detach()
     bytes?.cancel()
   }
 }

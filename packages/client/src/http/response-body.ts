@@ -17,7 +17,7 @@ export function responseBody({
   cancellation,
   endpoint,
 }: RequestResult): ReadableStream<Uint8Array> {
-  cancellation.beginStream()
+  cancellation.stopTimeLimit()
   const reader = response.body?.getReader()
   const expected = lengthOf(response.headers)
   let received = 0
@@ -26,9 +26,9 @@ export function responseBody({
       async pull(controller) {
         try {
           const part = await reader?.read()
-          if (cancellation.cancelling !== undefined) {
-            // After a cancellation, bytes that still arrive are dropped.
-            await cancellation.cancelling
+          if (cancellation.serverCancel !== undefined) {
+            // The caller cancelled: wait until the server knows, and drop the bytes that still arrive.
+            await cancellation.serverCancel
             throw cancellation.error()
           }
           if (part?.done === false) {
@@ -36,16 +36,16 @@ export function responseBody({
             return controller.enqueue(part.value)
           }
         } catch (error) {
-          cancellation.release()
+          cancellation.detach()
           throw cancellation.error(error)
         }
-        cancellation.release()
+        cancellation.detach()
         if (expected !== undefined && received !== expected)
           throw connectionFailed(`${endpoint}: expected ${expected} bytes, got ${received}.`)
         controller.close()
       },
       cancel() {
-        cancellation.end('left')
+        cancellation.end('reader-stopped')
         return reader?.cancel().catch(() => undefined)
       },
     },

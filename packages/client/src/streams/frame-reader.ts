@@ -10,7 +10,7 @@ export async function requestFrames(http: HttpClient, options: RequestOptions): 
   const result = await request(http, { ...options, headers })
   const type = result.response.headers.get('content-type') ?? 'none'
   if (type.startsWith('text/event-stream')) return new FrameReader(result, http.timing.idleMs)
-  result.cancellation.end('left')
+  result.cancellation.end('reader-stopped')
   const { status } = result.response
   throw connectionFailed(
     `${result.endpoint}: expected an event stream, got ${status} with content-type ${type}.`,
@@ -32,7 +32,7 @@ export class FrameReader {
     this.#result = result
     this.#idleMs = idleMs
     this.#reader = result.response.body?.getReader()
-    result.cancellation.beginStream()
+    result.cancellation.stopTimeLimit()
   }
 
   /** The next frame; undefined when the connection has ended. */
@@ -58,13 +58,13 @@ export class FrameReader {
     try {
       const part = await this.#reader?.read()
       if (part === undefined || part.done) {
-        cancellation.release()
+        cancellation.detach()
         return false
       }
       this.#frames = [...this.#frames, ...this.#parser.push(part.value)]
       return true
     } catch (error) {
-      cancellation.release()
+      cancellation.detach()
       throw cancellation.error(error)
     } finally {
       clearTimeout(idleTimer)
@@ -72,7 +72,7 @@ export class FrameReader {
   }
 
   close(): void {
-    this.#result.cancellation.end('left')
+    this.#result.cancellation.end('reader-stopped')
     this.#reader?.cancel().catch(() => undefined)
   }
 

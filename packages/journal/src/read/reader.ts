@@ -23,37 +23,41 @@ export interface EncodedPage extends Omit<Page, 'events'> {
   readonly events: readonly string[]
 }
 
-/** Reads pages; tails and sinks use it too. */
+/**
+ * Reads pages; tails and sinks use it too. A key is the position of an event: its `seq` in one journal, or its commit
+ * position in the whole store. A hole is a range of trimmed events; a reader gets it as a gap.
+ */
 export class Reader {
   readonly #connection: StoreConnection
   readonly #recent: RecentEvents
-  readonly #ended: () => Error | undefined
+  readonly #endError: () => Error | undefined
 
-  constructor(connection: StoreConnection, recent: RecentEvents, ended: () => Error | undefined) {
+  constructor(connection: StoreConnection, recent: RecentEvents, endError: () => Error | undefined) {
     this.#connection = connection
     this.#recent = recent
-    this.#ended = ended
+    this.#endError = endError
   }
 
-  /** Throws once the store has ended. */
+  /** Throws once the store is closed or has failed. */
   assertOpen(): void {
-    const ended = this.#ended()
-    if (ended) throw ended
+    const error = this.#endError()
+    if (error) throw error
   }
 
   async page(scope: ReadScope, options?: ReadOptions): Promise<Page> {
     checkOptions('read', journalOptions.read, options)
     const { found, ...page } = await this.#page(scope, options)
     const cursorOf = this.#holeCursor(scope)
-    return { events: found.map((one) => toItem(one, cursorOf)), ...page }
+    return { events: found.map((item) => toItem(item, cursorOf)), ...page }
   }
 
-  /** A page with each item as its stored JSON. */
+  /** A page with each event as its stored JSON. */
   async encodedPage(scope: ReadScope, options?: ReadOptions): Promise<EncodedPage> {
     checkOptions('readEncoded', journalOptions.read, options)
     const { found, ...page } = await this.#page(scope, options)
     const cursorOf = this.#holeCursor(scope)
-    const textOf = (one: ScannedItem) => ('body' in one ? one.text : JSON.stringify(toItem(one, cursorOf)))
+    const textOf = (item: ScannedItem) =>
+      'body' in item ? item.text : JSON.stringify(toItem(item, cursorOf))
     return { events: found.map(textOf), ...page }
   }
 
@@ -98,7 +102,7 @@ export class Reader {
     if (scope.journal === null)
       throw new VitrineError(
         'unsupported',
-        'at: a time is supported for one journal only, not for the whole store.',
+        'at: expected a seq, got a time, which is supported for one journal only, not for the whole store.',
       )
     return seqAtTime(this.#connection, scope.journal, newest, at.getTime())
   }
@@ -131,7 +135,7 @@ export class Reader {
       scope,
       toItem,
       pull: (key: number, until: AbortSignal) => this.#pull(scope, key, wantedEvents, matches, limit, until),
-      ended: this.#ended,
+      ended: this.#endError,
     }
     return new Tail(source, startKey(scope, after), signal)
   }
@@ -157,10 +161,11 @@ export class Reader {
   ): Promise<{ found: readonly ScannedItem[]; scanned: number }> {
     this.assertOpen()
     const recent = this.#recent.after(scope.journal, key, limit)
-    // Without new events in memory, the store may still have a hole at the end of an import.
     if (recent !== undefined && recent.length > 0) {
       return { found: matches ? recent.filter(matches) : recent, scanned: key + recent.length }
     }
+    // The store may also have a hole after these events, which memory does not have: at the end of a journal that was
+    // copied from another store.
     const newest = await scope.end()
     if (key >= newest) return { found: [], scanned: key }
     const { found, scanned } = await scan(this.#connection, {
