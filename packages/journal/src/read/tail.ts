@@ -1,4 +1,5 @@
 import type { JournalItem } from '@vitrine/protocol'
+import { Serial } from '@vitrine/protocol/primitives'
 import type { ReadScope } from './read-scope.ts'
 import { keyOf, type ScannedItem } from './scan.ts'
 
@@ -29,7 +30,7 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   #key: number
   #previousKey = 0
   #start: (() => Promise<number>) | undefined
-  #filling: Promise<unknown> = Promise.resolve()
+  readonly #fills = new Serial()
   /** Pending `next()` calls; later calls queue behind them. */
   #pendingCalls = 0
 
@@ -54,13 +55,13 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
       }
     }
     this.#pendingCalls += 1
-    const filled = this.#filling
-      .then(() => this.#fill())
-      .finally(() => {
+    return this.#fills.run(async () => {
+      try {
+        return await this.#fill()
+      } finally {
         this.#pendingCalls -= 1
-      })
-    this.#filling = filled.catch(() => undefined)
-    return filled
+      }
+    })
   }
 
   /** The rest of the current page, or the next page once there is one; undefined when the tail has ended. */

@@ -3,6 +3,7 @@ export { checkSandboxId, idPattern, namePattern, sessionIdPattern } from '../ids
 export { Backoff } from './backoff.ts'
 export { decodePathText, encodePathText, isPathText } from './path-text.ts'
 export { Semaphore } from './semaphore.ts'
+export { Serial } from './serial.ts'
 export { systemErrorCode } from './system-error.ts'
 export { settledWithin } from './time-limit.ts'
 export { isWholeNumber, requirePort, requireWholeNumber } from './whole-number.ts'

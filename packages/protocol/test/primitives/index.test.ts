@@ -5,6 +5,7 @@ it('exports these values and no others', () => {
   expect(Object.keys(primitives).sort()).toEqual([
     'Backoff',
     'Semaphore',
+    'Serial',
     'checkSandboxId',
     'decodePathText',
     'encodePathText',

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
 import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
-import { settledWithin } from '@vitrine/protocol/primitives'
+import { Serial, settledWithin } from '@vitrine/protocol/primitives'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
 import { Forwards } from '../ports/forwards.ts'
@@ -41,15 +41,16 @@ export class EngineCore {
   readonly skips: SkipOnPersist
   readonly streams = new OpenStreams()
   readonly turns = new ActiveTurns()
+  /** Runs one change of state at a time. */
+  readonly #changes = new Serial()
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
-  #lastChange: Promise<unknown> = Promise.resolve()
   #stopping: Promise<void> | undefined
   #finalStartStep: (() => Promise<void>) | undefined
   /** For events that belong to no call. */
   readonly #journal: Journal
-  readonly #onStoreLost = () => void this.#serialized(() => this.#shutDown()).catch(() => undefined)
+  readonly #onStoreLost = () => void this.#changes.run(() => this.#shutDown()).catch(() => undefined)
 
   constructor(id: string, store: Store, settings: SandboxSettings, journal: Journal) {
     this.id = id
@@ -90,7 +91,7 @@ export class EngineCore {
   }
 
   start(journal: Journal): Promise<void> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       if (this.#state === 'destroyed') this.ready()
       if (this.#running !== undefined) return
       try {
@@ -126,7 +127,7 @@ export class EngineCore {
 
   /** Ends everything without an event, for a sandbox whose start failed. */
   abandon(): Promise<void> {
-    return this.#serialized(() => this.#shutDown())
+    return this.#changes.run(() => this.#shutDown())
   }
 
   async #boot(journal: Journal): Promise<Running> {
@@ -198,7 +199,7 @@ export class EngineCore {
 
   /** Ends every process and the machine. */
   shutdown(journal: Journal, data: Readonly<Record<string, unknown>>): Promise<void> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       if (this.#running === undefined) return
       await this.#shutDown()
       await journal.append([{ type: 'sandbox.stopped', data }])
@@ -206,7 +207,7 @@ export class EngineCore {
   }
 
   pause(journal: Journal): Promise<void> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       if (this.#state === 'paused') return
       await this.ready().machine.pause()
       this.#state = 'paused'
@@ -215,7 +216,7 @@ export class EngineCore {
   }
 
   resume(journal: Journal): Promise<void> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       if (this.#state !== 'paused') {
         this.ready()
         return
@@ -227,7 +228,7 @@ export class EngineCore {
   }
 
   destroy(journal: Journal): Promise<void> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       if (this.#state === 'destroyed') return
       await this.#shutDown()
       this.#state = 'destroyed'
@@ -260,14 +261,7 @@ export class EngineCore {
     await journal
       .append([{ type: 'sandbox.failed', data: { errorCode: 'interrupted', errorMessage } }])
       .catch(() => undefined)
-    await this.#serialized(() => this.#shutDown())
-  }
-
-  /** Runs one change of state at a time. */
-  #serialized<T>(change: () => Promise<T>): Promise<T> {
-    const turn = this.#lastChange.then(change, change)
-    this.#lastChange = turn.catch(() => undefined)
-    return turn
+    await this.#changes.run(() => this.#shutDown())
   }
 }
 
