@@ -4,6 +4,7 @@ import * as primitives from '../../src/primitives/index.ts'
 it('exports these values and no others', () => {
   expect(Object.keys(primitives).sort()).toEqual([
     'Backoff',
+    'ObserverErrors',
     'Semaphore',
     'Serial',
     'checkSandboxId',
@@ -13,6 +14,8 @@ it('exports these values and no others', () => {
     'isPathText',
     'isWholeNumber',
     'namePattern',
+    'notify',
+    'notifyOne',
     'requirePort',
     'requireWholeNumber',
     'sessionIdPattern',
