@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Journal, JournalStream } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
-import { Serial, settledWithin } from '@vitrine/protocol/primitives'
+import { ObserverErrors, Serial, settledWithin } from '@vitrine/protocol/primitives'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
 import { readPieces } from './pieces.ts'
@@ -97,6 +97,7 @@ export class Bridge {
   #exit: AgentExit | undefined
   #inboundTail: Promise<unknown> = Promise.resolve()
   readonly #outbound = new Serial()
+  readonly #observerErrors = new ObserverErrors({ log: (event) => this.#journal.append([event]) })
 
   private constructor(options: BridgeOptions) {
     const { agent, transport, journal, maxMessageBytes = defaultMaxMessageBytes } = options
@@ -152,6 +153,7 @@ export class Bridge {
   /** Adds a client. It gets the requests and notifications that its options ask for. */
   attach(options: BridgeClientOptions): BridgeClient {
     const client = new BridgeClient(options, {
+      observerErrors: this.#observerErrors,
       send: (message) => this.#send(client, message),
       onClosed: () => this.#detach(client),
     })

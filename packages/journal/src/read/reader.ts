@@ -23,22 +23,29 @@ export interface EncodedPage extends Omit<Page, 'events'> {
   readonly events: readonly string[]
 }
 
+/** Why there is nothing more to read, once that is so. */
+interface ReaderEnd {
+  closed(): Error | undefined
+  /** No more events follow those that are readable. */
+  complete(): Error | undefined
+}
+
 /** Reads pages; tails and sinks use it too. */
 export class Reader {
   readonly #connection: StoreConnection
   readonly #recent: RecentEvents
-  readonly #ended: () => Error | undefined
+  readonly #end: ReaderEnd
 
-  constructor(connection: StoreConnection, recent: RecentEvents, ended: () => Error | undefined) {
+  constructor(connection: StoreConnection, recent: RecentEvents, end: ReaderEnd) {
     this.#connection = connection
     this.#recent = recent
-    this.#ended = ended
+    this.#end = end
   }
 
-  /** Throws once the store has ended. */
+  /** Throws once the store is closed. */
   assertOpen(): void {
-    const ended = this.#ended()
-    if (ended) throw ended
+    const closed = this.#end.closed()
+    if (closed) throw closed
   }
 
   async page(scope: ReadScope, options?: ReadOptions): Promise<Page> {
@@ -131,7 +138,7 @@ export class Reader {
       scope,
       toItem,
       pull: (key: number, until: AbortSignal) => this.#pull(scope, key, wantedEvents, matches, limit, until),
-      ended: this.#ended,
+      ...this.#end,
     }
     return new Tail(source, startKey(scope, after), signal)
   }

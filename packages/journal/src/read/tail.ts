@@ -11,8 +11,10 @@ export interface TailSource<Item> {
     signal: AbortSignal,
   ): Promise<{ readonly found: readonly ScannedItem[]; readonly scanned: number }>
   toItem(found: ScannedItem): Item
-  /** The error of an ended store: the tail fails with it. */
-  ended(): Error | undefined
+  /** The error of a closed store: the tail fails with it. */
+  closed(): Error | undefined
+  /** The error of a store that takes no more events: the tail fails with it after the last one. */
+  complete(): Error | undefined
 }
 
 /**
@@ -112,8 +114,10 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
     for (;;) {
       if (this.#signal.aborted) return { value: undefined, done: true }
       if (this.#index < this.#page.length) return { value: this.#take(), done: false }
-      const ended = this.#source.ended()
-      if (ended) throw ended
+      const closed = this.#source.closed()
+      if (closed) throw closed
+      // Asked before the pull, which then finds every event that was committed until the end.
+      const complete = this.#source.complete()
       const { wakeup } = this.#source.scope
       const { version } = wakeup
       const pulled = await this.#source.pull(this.#key, this.#signal).catch((error: unknown) => {
@@ -128,7 +132,9 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
       this.#key = scanned
       this.#page = found
       this.#index = 0
-      if (found.length === 0 && !moved) await wakeup.since(version, this.#signal)
+      if (found.length > 0 || moved) continue
+      if (complete) throw complete
+      await wakeup.since(version, this.#signal)
     }
   }
 

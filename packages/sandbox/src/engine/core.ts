@@ -72,8 +72,7 @@ export class EngineCore {
 
   /** The running parts, for a command; throws unless the sandbox runs and is not paused. */
   ready(): Running {
-    if (this.#state === 'destroyed')
-      throw new VitrineError('sandbox_destroyed', `The sandbox ${this.id} was destroyed.`)
+    if (this.#state === 'destroyed') throw sandboxDestroyed(this.id)
     if (this.#running === undefined) throw notRunning()
     if (this.#state === 'paused') throw new VitrineError('sandbox_paused', 'The sandbox is paused.')
     return this.#running
@@ -227,13 +226,14 @@ export class EngineCore {
     })
   }
 
-  destroy(journal: Journal): Promise<void> {
+  /** Without a journal for a sandbox whose store has ended. */
+  destroy(journal: Journal | undefined): Promise<void> {
     return this.#changes.run(async () => {
       if (this.#state === 'destroyed') return
       await this.#shutDown()
       this.#state = 'destroyed'
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
-      await journal.append([{ type: 'sandbox.destroyed', data: {} }])
+      await journal?.append([{ type: 'sandbox.destroyed', data: {} }])
     })
   }
 
@@ -263,6 +263,10 @@ export class EngineCore {
       .catch(() => undefined)
     await this.#changes.run(() => this.#shutDown())
   }
+}
+
+export function sandboxDestroyed(id: string): VitrineError {
+  return new VitrineError('sandbox_destroyed', `The sandbox ${id} was destroyed.`)
 }
 
 /** `isolation: 'auto'` fell back to none. Warn on stderr: an event alone would be missed. */
