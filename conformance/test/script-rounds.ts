@@ -15,11 +15,11 @@ export interface Remains {
 const parts = 10
 const warmUp = 5
 
-interface Ended {
+interface DestroyableSandbox {
   readonly lifecycle: { destroy(): Promise<void> }
 }
 
-const kinds: Readonly<Record<string, (prefix: string) => () => Promise<Ended>>> = {
+const kinds: Readonly<Record<string, (prefix: string) => () => Promise<DestroyableSandbox>>> = {
   script: (prefix) => async () => {
     const sandbox = await createSandbox({ prefix, provider: local({ isolation: 'none' }) })
     await sandbox.exec('echo x > file')
@@ -48,7 +48,7 @@ const kinds: Readonly<Record<string, (prefix: string) => () => Promise<Ended>>> 
 async function main(kind: string, rounds: number, prefix: string): Promise<void> {
   const create = kinds[kind]?.(prefix)
   if (create === undefined) throw new Error(`Expected one of ${Object.keys(kinds).join(', ')}, got ${kind}.`)
-  const sandboxes: WeakRef<Ended>[] = []
+  const sandboxes: WeakRef<DestroyableSandbox>[] = []
   // In its own function, so that no variable of the loop keeps the sandbox alive.
   const round = async () => {
     const sandbox = await create()
@@ -65,7 +65,7 @@ async function main(kind: string, rounds: number, prefix: string): Promise<void>
 
 async function remains(
   rounds: number,
-  sandboxes: readonly WeakRef<Ended>[],
+  sandboxes: readonly WeakRef<DestroyableSandbox>[],
   prefix: string,
 ): Promise<Remains> {
   // Several times: finalizers and the promises of closed handles settle in between.

@@ -17,8 +17,8 @@ import {
   type SpawnOptions,
   type Unpacked,
 } from '@vitrine/protocol'
-import type { LocalSandbox } from '@vitrine/sandbox'
-import type { SandboxEnd, SandboxShutdown } from './sandbox-shutdown.ts'
+import type { LocalSandbox, SandboxEnd } from '@vitrine/sandbox'
+import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
 /** A sandbox engine together with its agent sessions. */
 export class HostSandbox implements Sandbox, AsyncDisposable {

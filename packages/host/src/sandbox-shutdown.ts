@@ -1,14 +1,12 @@
 import type { SandboxSessions } from '@vitrine/agents'
 import { VitrineError } from '@vitrine/protocol'
 import { Serial, settledWithin } from '@vitrine/protocol/primitives'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import type { LocalSandbox, SandboxEnd } from '@vitrine/sandbox'
 
 /** Time for sessions to end; then the machine ends together with their agents. */
 const sessionsMs = 2_000
 /** Time for sessions to record their last events after the machine has ended. */
 const finalEventsMs = 400
-
-export type SandboxEnd = 'closed' | 'destroyed'
 
 /** The shutdown of a sandbox, shared by all its handles. */
 export class SandboxShutdown {

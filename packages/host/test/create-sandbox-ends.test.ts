@@ -6,13 +6,13 @@ import { describe, expect, it } from 'vitest'
 import { createSandbox, type HostSandbox, inProcessSandboxClient, local } from '../src/index.ts'
 import { dataFolder } from './fixtures/data.ts'
 
-interface Ending {
+interface EndableSandbox {
   close(): Promise<void>
   readonly lifecycle: { destroy(): Promise<void> }
 }
 
 /** The ways to end a sandbox, alone and together, in every order. */
-const endings: readonly [string, (sandbox: Ending) => Promise<unknown>][] = [
+const endings: readonly [string, (sandbox: EndableSandbox) => Promise<unknown>][] = [
   ['close', (sandbox) => sandbox.close()],
   ['destroy', (sandbox) => sandbox.lifecycle.destroy()],
   ['destroy and close', async (sandbox) => [await sandbox.lifecycle.destroy(), await sandbox.close()]],

@@ -1,4 +1,4 @@
-/** A function that observes values. It may be asynchronous; nobody uses its result. */
+/** A function that observes values. It may be asynchronous; its result is not used. */
 export type Listener<Value> = (value: Value) => unknown
 
 /**

@@ -6,7 +6,7 @@ import { type Listener, notifyOne } from './notify.ts'
 const logIntervalMs = 60_000
 const maxErrorText = 1_000
 
-export interface ObserverErrorsOptions {
+interface ObserverErrorsOptions {
   readonly onObserverError?: OnObserverError | undefined
   /** Appends a `log.message`. Its own failure is ignored. */
   readonly log?: (event: EventInput) => unknown
