@@ -30,6 +30,8 @@ export const scale = {
   fileBurst: scaled(500, 5_000),
   /** Calls made while paths are swapped for symlinks. */
   raceTries: scaled(1_500, 5_000),
+  /** Sandboxes of scripts that are created and destroyed one after the other. */
+  scriptSandboxes: scaled(50, 1_000),
   /** Random operation histories of a store. */
   histories: scaled(25, 200),
 } as const

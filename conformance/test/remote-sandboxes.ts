@@ -32,10 +32,11 @@ export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
       })
       return {
         sandbox,
-        journal: sandbox.journal,
+        // Not the journal of the handle, which a test may close.
+        journal: client.journal(sandbox.id),
         count: async (text) => countProcesses(text),
         async close() {
-          await sandbox.lifecycle.destroy()
+          await client.destroy(sandbox.id)
           await client.close()
         },
       }

@@ -44,7 +44,7 @@ export interface SandboxTestOptions {
 
 export interface SandboxUnderTest {
   readonly sandbox: TestedSandbox
-  /** Stays readable after the sandbox is destroyed. */
+  /** Stays readable after the sandbox is closed or destroyed. */
   readonly journal: JournalReader
   /** Counts the processes with this text in their arguments, from outside the sandbox; absent where that is not possible. */
   count?(text: string): Promise<number>

@@ -197,6 +197,41 @@ export function lifecycleCases(make: MakeSandbox, options: SandboxKitOptions): v
     })
   })
 
+  describe('closing', () => {
+    it('a closed handle refuses calls and can be closed again; nothing is destroyed', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      await sandbox.exec('echo kept > file')
+      await Promise.all([sandbox.close(), sandbox.as({ actor: 'other' }).close()])
+      await sandbox.close()
+      await expect(attempt(() => sandbox.exec('true'))).rejects.toMatchObject({
+        code: options.remote ? 'connection_failed' : 'sandbox_not_running',
+      })
+      const types = typesOf(await allEvents(journal))
+      expect(types).not.toContain('sandbox.destroyed')
+      // Over a connection only the connection ends.
+      expect(types.includes('sandbox.stopped')).toBe(!options.remote)
+    })
+
+    it('a handle can be closed during and after a destroy', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      await sandbox.lifecycle.destroy()
+      await Promise.all([sandbox.lifecycle.destroy(), sandbox.lifecycle.destroy()])
+      await Promise.all([sandbox.close(), sandbox.close()])
+      await sandbox.close()
+      const types = typesOf(await allEvents(journal))
+      expect(types.filter((type) => type === 'sandbox.destroyed')).toHaveLength(1)
+    })
+
+    it('closing a handle ends its waiting calls', async () => {
+      const { sandbox } = await newSandbox(make)
+      const exec = background(sandbox.exec(['sleep', '1000']))
+      await eventually('it to run', async () => (await sandbox.processes.list()).length === 1)
+      await sandbox.close()
+      if (options.remote) await expect(exec).rejects.toMatchObject({ code: 'connection_failed' })
+      else expect((await withTimeLimit('the exec', exec)).outcome).toMatch(/cancelled|interrupted/)
+    })
+  })
+
   describe('before-stop hooks', () => {
     it('before-stop hooks run once, in order, while the sandbox still works', async () => {
       const under = await newSandbox(make)

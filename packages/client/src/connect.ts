@@ -13,6 +13,13 @@ export type ConnectOptions = HttpClientOptions
  * const { stdout } = await sandbox.exec('uname -a')
  */
 export function connect(options: ConnectOptions): VitrineClient {
-  checkKeys('connect', options, { url: true, token: true, headers: true, fetch: true, timeoutMs: true })
+  checkKeys('connect', options, {
+    url: true,
+    token: true,
+    headers: true,
+    fetch: true,
+    timeoutMs: true,
+    onObserverError: true,
+  })
   return new VitrineClient(new HttpClient(options))
 }

@@ -1,4 +1,5 @@
 import type { InstallProgress } from '@vitrine/protocol'
+import { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { HttpClient } from './http/http-client.ts'
 import { withFields } from './http/options.ts'
 import { dataOf, errorOf, requestFrames } from './streams/frame-reader.ts'
@@ -20,7 +21,9 @@ export async function installAgent(
   name: string,
   options: InstallOptions,
 ): Promise<Installed> {
-  const { version, onProgress, signal, ...rest } = options
+  const { version, onProgress = () => undefined, signal, ...rest } = options
+  const { onObserverError } = http
+  const report = new ObserverErrors({ onObserverError }).guard('onProgress', onProgress)
   const frames = await requestFrames(http, {
     method: 'POST',
     path: ['agents', name, 'install'],
@@ -35,7 +38,7 @@ export async function installAgent(
   try {
     for (let frame = await frames.next(); frame !== undefined; frame = await frames.next()) {
       if (frame.event === 'error') throw errorOf(frame)
-      else if (frame.event === 'progress') onProgress?.(dataOf(frame) as InstallProgress)
+      else if (frame.event === 'progress') report(dataOf(frame) as InstallProgress)
       else if (frame.event === 'result') installed = dataOf(frame)
       else if (frame.event === 'end') return (installed ?? dataOf(frame)) as Installed
     }

@@ -124,6 +124,6 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   }
 
   #sandbox(description: SandboxDescription): RemoteSandbox {
-    return new RemoteSandbox(this.#http.at('sandboxes', description.id), description)
+    return new RemoteSandbox(this.#http.newHandle().at('sandboxes', description.id), description)
   }
 }

@@ -60,7 +60,7 @@ export async function newScene(
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  const sandbox = new RemoteSandbox(wire.at('sandboxes', 'sbx_1'), description)
+  const sandbox = new RemoteSandbox(wire.newHandle().at('sandboxes', 'sbx_1'), description)
   return { wire, client: new VitrineClient(wire), sandbox, lines, slept }
 }
 

@@ -1,14 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { VitrineError } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
-import type { LocalProvider } from '@vitrine/sandbox'
+import type { LocalProvider, SandboxEnd } from '@vitrine/sandbox'
+import type { Host } from './host.ts'
 import type { HostCreateOptions } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
-import { openMemoryHost } from './open-host.ts'
+import { type OpenHostOptions, openMemoryHost } from './open-host.ts'
 import { type AgentSettings, sharedCache } from './settings.ts'
 import { directoryBeside } from './stored-sandbox.ts'
 
-export interface ScriptSandboxOptions extends AgentSettings, Omit<HostCreateOptions, 'provider' | 'local'> {
+export interface ScriptSandboxOptions
+  extends AgentSettings,
+    Pick<OpenHostOptions, 'onObserverError'>,
+    Omit<HostCreateOptions, 'provider' | 'local'> {
   readonly provider?: LocalProvider
   /** Prefix of the temporary directory's name. */
   readonly prefix?: string
@@ -18,7 +23,8 @@ export interface ScriptSandboxOptions extends AgentSettings, Omit<HostCreateOpti
 const temporary = '/var/tmp'
 
 /**
- * Creates a sandbox with agents for a script. Closing it deletes everything, except a workspace that the caller gave.
+ * Creates a sandbox with agents for a script. Closing or destroying it deletes everything, except a workspace and a HOME
+ * that the caller gave. The journal of a destroyed one stays readable through its handle.
  *
  * @example
  * await using sandbox = await createSandbox()
@@ -26,28 +32,47 @@ const temporary = '/var/tmp'
  */
 export async function createSandbox(options: ScriptSandboxOptions = {}): Promise<HostSandbox> {
   checkOptions('createSandbox', hostOptions.script, options)
-  const { provider, agents, install, onInstall, agentCache, prefix = 'vitrine-', ...create } = options
+  const { provider, agents, install, onInstall, agentCache, onObserverError, ...rest } = options
+  const { prefix = 'vitrine-', ...create } = rest
   const data = mkdtempSync(join(temporary, prefix))
-  const host = await openMemoryHost(data, {
-    ...(agents && { agents }),
-    ...(install && { install }),
-    ...(onInstall && { onInstall }),
-    agentCache: agentCache ?? sharedCache(),
-  })
-  const cleanUp = async () => {
-    await host.close()
-    rmSync(data, { recursive: true, force: true })
-  }
+  const removeData = () => rmSync(data, { recursive: true, force: true })
+  let end: SandboxEnd = 'closed'
+  let id = ''
+  let host: Host | undefined
   try {
+    host = await openMemoryHost(
+      data,
+      {
+        ...(agents && { agents }),
+        ...(install && { install }),
+        ...(onInstall && { onInstall }),
+        ...(onObserverError && { onObserverError }),
+        agentCache: agentCache ?? sharedCache(),
+      },
+      // The journal of a destroyed sandbox stays readable for as long as its handle is in use.
+      (store) => (end === 'destroyed' ? store.seal(destroyed(id)) : store.close()),
+    )
     const sandbox = await host.create({ ...create, local: provider?.options ?? {} })
-    sandbox.afterClose(async () => {
-      await cleanUp()
-      if (provider?.options.root === undefined) return
-      rmSync(directoryBeside(sandbox.root, sandbox.id), { recursive: true, force: true })
+    id = sandbox.id
+    const { root } = sandbox
+    sandbox.afterEnd(async (how) => {
+      end = how
+      try {
+        await host?.close()
+      } finally {
+        removeData()
+        if (provider?.options.root !== undefined)
+          rmSync(directoryBeside(root, id), { recursive: true, force: true })
+      }
     })
     return sandbox
   } catch (error) {
-    await cleanUp()
+    await host?.close()
+    removeData()
     throw error
   }
+}
+
+function destroyed(id: string): VitrineError {
+  return new VitrineError('sandbox_destroyed', `The sandbox ${id} was destroyed.`)
 }

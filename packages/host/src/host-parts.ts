@@ -1,6 +1,7 @@
 import type { AgentConfig } from '@vitrine/agents'
 import type { Journal, Store } from '@vitrine/journal'
 import type { CreateSandboxOptions } from '@vitrine/protocol'
+import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
 import type { Records } from './records.ts'
 
@@ -20,6 +21,8 @@ export interface HostParts {
   readonly journal: Journal
   readonly records: Records
   readonly agents: AgentConfig
+  /** The errors of observers of the host itself. */
+  readonly observerErrors: ObserverErrors
   /** Default options of every local sandbox. */
   readonly defaults: LocalOptions
   /** Releases the data directory. */

@@ -17,7 +17,7 @@ import {
   type SpawnOptions,
   type Unpacked,
 } from '@vitrine/protocol'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import type { LocalSandbox, SandboxEnd } from '@vitrine/sandbox'
 import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
 /** A sandbox engine together with its agent sessions. */
@@ -124,14 +124,17 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#shutdown.closing
   }
 
-  /** Ends the sessions and every process. The workspace and the journal stay. */
+  /**
+   * Ends the sessions and every process. The workspace and the journal stay, unless they were made for a script: then
+   * nothing stays.
+   */
   close(): Promise<void> {
     return this.#shutdown.close()
   }
 
-  /** Adds a callback that runs at the end of `close`. */
-  afterClose(callback: () => Promise<void>): void {
-    this.#shutdown.afterClose(callback)
+  /** Adds a step that runs once, at the end of the first `close` or `lifecycle.destroy`. */
+  afterEnd(step: (end: SandboxEnd) => Promise<void>): void {
+    this.#shutdown.afterEnd(step)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -151,7 +154,7 @@ function withSessions(engine: Lifecycle, shutdown: SandboxShutdown): Lifecycle {
     pause: () => engine.pause(),
     resume: () => engine.resume(),
     destroy: () => shutdown.destroy(() => engine.destroy()),
-    running: () => engine.running(),
+    running: async () => !shutdown.isReleased && engine.running(),
     onBeforeStop: (hook) => engine.onBeforeStop(hook),
     skipOnPersist: (path) => engine.skipOnPersist(path),
   }

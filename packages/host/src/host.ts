@@ -112,19 +112,27 @@ export class Host implements SandboxClient, AsyncDisposable {
   /** Installs an agent ahead of time and records `agent.installed` in the host's journal. */
   async installAgent(
     name: string,
-    options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},
+    options: {
+      version?: string
+      onProgress?(progress: InstallProgress): void
+      signal?: AbortSignal
+    } = {},
   ): Promise<{ readonly version: string; readonly path: string }> {
     checkOptions('installAgent', hostOptions.installAgent, options)
     this.#assertOpen()
     const { installAgent } = await import('./installing.ts')
-    const { cache, onInstall } = this.#parts.agents
+    const { agents, observerErrors } = this.#parts
+    const { cache, onInstall } = agents
+    const onProgress = observerErrors.guard('onProgress', (progress: InstallProgress) =>
+      options.onProgress?.(progress),
+    )
     const installing = installAgent(name, {
       ...options,
       cache,
       signal: this.#signalWith(options.signal),
       onProgress(progress) {
-        options.onProgress?.(progress)
-        onInstall?.(progress)
+        onProgress(progress)
+        return onInstall?.(progress)
       },
     }).finally(() => this.#installing.delete(installing))
     this.#installing.add(installing)

@@ -1,5 +1,5 @@
 import type { AgentOutput, AgentOutputs, FunctionAgent, PromptContext } from '@vitrine/agents'
-import type { JsonObject, SandboxClient } from '@vitrine/protocol'
+import type { JsonObject, OnObserverError, SandboxClient } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { local } from '@vitrine/sandbox'
@@ -16,6 +16,8 @@ export interface InProcessOptions {
   readonly workdir?: string
   /** The id of the only sandbox, or a function of its number; default `in-process-1`, `in-process-2`, … */
   readonly id?: string | ((sequence: number) => string)
+  /** Called for each error of an observer, such as a listener of a session. */
+  readonly onObserverError?: OnObserverError
 }
 
 export interface InProcessClient extends SandboxClient {
@@ -32,7 +34,7 @@ export interface InProcessClient extends SandboxClient {
  */
 export function inProcessSandboxClient(options: InProcessOptions): InProcessClient {
   checkOptions('inProcessSandboxClient', hostOptions.inProcess, options ?? {})
-  const { onPrompt, workdir, id = (sequence) => `in-process-${sequence}` } = options
+  const { onPrompt, workdir, id = (sequence) => `in-process-${sequence}`, onObserverError } = options
   const agent: FunctionAgent = { name: inProcessAgent, onPrompt }
   const live = new Map<string, HostSandbox>()
   let sequence = 0
@@ -47,9 +49,10 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
         install: 'never',
         provider: local({ isolation: 'none', ...(workdir === undefined && { watch: false }) }),
         ...(workdir !== undefined && { prefix: workdir }),
+        ...(onObserverError && { onObserverError }),
       })
       live.set(name, sandbox)
-      sandbox.afterClose(async () => void live.delete(name))
+      sandbox.afterEnd(async () => void live.delete(name))
       return sandbox
     },
     async attach(name) {
@@ -77,7 +80,7 @@ export interface InlineExecutor {
  */
 export function inlineSandboxClient(
   factory: (context: PromptContext) => InlineExecutor | Promise<InlineExecutor>,
-  options: Pick<InProcessOptions, 'id' | 'workdir'> = {},
+  options: Omit<InProcessOptions, 'onPrompt'> = {},
 ): InProcessClient {
   return inProcessSandboxClient({
     ...options,

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } from '@vitrine/journal'
-import { version } from '@vitrine/protocol'
+import { type OnObserverError, version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
+import { ObserverErrors } from '@vitrine/protocol/primitives'
 import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
 import { Host } from './host.ts'
 import type { HostParts } from './host-parts.ts'
@@ -17,6 +18,8 @@ export interface OpenHostOptions extends AgentSettings {
   readonly store?: StoreDriver
   /** Takes the data directory over from another host, which ends everything it runs. */
   readonly takeover?: boolean
+  /** Called for each error of an observer: a listener of a session, a tap, `onInstall`, `onProgress`. */
+  readonly onObserverError?: OnObserverError
 }
 
 /**
@@ -34,14 +37,22 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   const store = await openStore(driver, {
     killOrphans: (open) => killOrphans(open, folders.data),
     ...(options.takeover && { takeover: true }),
+    ...observing(options),
   })
-  return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
+  return createHost(store, folders, { ...options, agents, defaults: defaultsOf(options.providers) })
 }
 
 async function createHost(
   store: Store,
   { data, records: folder }: DataFolders,
-  parts: Pick<HostParts, 'agents' | 'defaults'>,
+  {
+    agents,
+    defaults,
+    onObserverError,
+    release = () => store.close(),
+  }: Pick<HostParts, 'agents' | 'defaults'> &
+    Partial<Pick<HostParts, 'release'>> &
+    Pick<OpenHostOptions, 'onObserverError'>,
 ): Promise<Host> {
   try {
     // Read after the store is owned: until then its last owner may write records.
@@ -49,24 +60,41 @@ async function createHost(
     const journal = await store.journal('host', { source: 'host' })
     const stopped = records.list().filter(({ state }) => state === 'stopped').length
     await journal.append([{ type: 'host.started', data: { version, pid: process.pid, data, stopped } }])
-    return new Host({ ...parts, data, records, store, journal, release: () => store.close() })
+    const observerErrors = new ObserverErrors({
+      onObserverError,
+      log: (event) => journal.append([{ ...event, derived: true }]),
+    })
+    const { onInstall } = agents
+    return new Host({
+      ...{ data, records, store, journal, defaults, observerErrors },
+      agents: { ...agents, ...(onInstall && { onInstall: observerErrors.guard('onInstall', onInstall) }) },
+      release,
+    })
   } catch (error) {
     await store.close()
     throw error
   }
 }
 
+function observing({ onObserverError }: Pick<OpenHostOptions, 'onObserverError'>): {
+  readonly onObserverError?: OnObserverError
+} {
+  return onObserverError === undefined ? {} : { onObserverError }
+}
+
 function defaultsOf(providers: readonly LocalProvider[] = []): LocalOptions {
   return providers.find(({ name }) => name === 'local')?.options ?? {}
 }
 
-/** Opens a host whose journals are in memory, on a temporary data directory. */
+/** Opens a host whose journals are in memory, on a temporary data directory. `release` ends its store. */
 export async function openMemoryHost(
   data: string,
   options: Omit<OpenHostOptions, 'data' | 'store' | 'takeover'>,
+  release: (store: Store) => Promise<void>,
 ): Promise<Host> {
   const folders = openDataFolders(data)
   const agents = resolveAgentConfig(options, folders)
-  const store = await openStore(memoryStore())
-  return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
+  const store = await openStore(memoryStore(), observing(options))
+  const defaults = defaultsOf(options.providers)
+  return createHost(store, folders, { ...options, agents, defaults, release: () => release(store) })
 }

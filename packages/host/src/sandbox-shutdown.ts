@@ -1,7 +1,7 @@
 import type { SandboxSessions } from '@vitrine/agents'
 import { VitrineError } from '@vitrine/protocol'
-import { settledWithin } from '@vitrine/protocol/primitives'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import { Serial, settledWithin } from '@vitrine/protocol/primitives'
+import type { LocalSandbox, SandboxEnd } from '@vitrine/sandbox'
 
 /** Time for sessions to end; then the machine ends together with their agents. */
 const sessionsMs = 2_000
@@ -12,15 +12,13 @@ const finalEventsMs = 400
 export class SandboxShutdown {
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
-  readonly #onEnded: (reason: 'closed' | 'destroyed') => void
-  readonly #afterClose: (() => Promise<void>)[] = []
+  readonly #onEnded: (end: SandboxEnd) => void
+  readonly #ends = new Serial()
+  readonly #afterEnd: ((end: SandboxEnd) => Promise<void>)[] = []
+  #isReleased = false
   #closing: Promise<void> | undefined
 
-  constructor(
-    engine: LocalSandbox,
-    sessions: SandboxSessions,
-    onEnded: (how: 'closed' | 'destroyed') => void,
-  ) {
+  constructor(engine: LocalSandbox, sessions: SandboxSessions, onEnded: (end: SandboxEnd) => void) {
     this.#engine = engine
     this.#sessions = sessions
     this.#onEnded = onEnded
@@ -29,6 +27,11 @@ export class SandboxShutdown {
   /** Settles when a close that has begun is done; undefined before that. */
   get closing(): Promise<void> | undefined {
     return this.#closing
+  }
+
+  /** Whether the host and the files that were made for this sandbox alone are gone. */
+  get isReleased(): boolean {
+    return this.#isReleased
   }
 
   /** Throws when the sandbox was closed: the host would not stop a machine that it started after that. */
@@ -42,22 +45,34 @@ export class SandboxShutdown {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    this.#closing ??= this.#ends.run(() => this.#close())
     return this.#closing
   }
 
   async #close(): Promise<void> {
+    if (this.#isReleased) return
     try {
       await this.afterSessions('the sandbox was closed', () => this.#engine.close())
       this.#onEnded('closed')
     } finally {
-      for (const end of this.#afterClose.splice(0)) await end()
+      await this.#release('closed')
     }
   }
 
-  async destroy(destroy: () => Promise<void>): Promise<void> {
-    await this.afterSessions('the sandbox was destroyed', destroy)
-    this.#onEnded('destroyed')
+  destroy(destroy: () => Promise<void>): Promise<void> {
+    return this.#ends.run(async () => {
+      if (this.#isReleased) return
+      await this.afterSessions('the sandbox was destroyed', destroy)
+      this.#onEnded('destroyed')
+      await this.#release('destroyed')
+    })
+  }
+
+  async #release(end: SandboxEnd): Promise<void> {
+    const steps = this.#afterEnd.splice(0)
+    if (steps.length === 0) return
+    this.#isReleased = true
+    for (const step of steps) await step(end)
   }
 
   /** Ends the sessions, then calls `end` for the machine. Sessions that hang are waited for up to a time limit. */
@@ -68,8 +83,8 @@ export class SandboxShutdown {
     if (await settledWithin(ended, finalEventsMs)) await ended
   }
 
-  /** Adds a callback that runs at the end of `close`. */
-  afterClose(end: () => Promise<void>): void {
-    this.#afterClose.push(end)
+  /** Adds a step that runs once, at the end of the first `close` or `destroy`, and removes what was made for the sandbox. */
+  afterEnd(step: (end: SandboxEnd) => Promise<void>): void {
+    this.#afterEnd.push(step)
   }
 }

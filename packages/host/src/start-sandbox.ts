@@ -42,8 +42,8 @@ export async function startSandbox(
     const journal = await store.journal(id, { source: 'host', sandbox: id })
     const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
     await sessions.closeInterrupted()
-    const shutdown = new SandboxShutdown(engine, sessions, (how) => {
-      if (how === 'destroyed') records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
+    const shutdown = new SandboxShutdown(engine, sessions, (end) => {
+      if (end === 'destroyed') records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
       onClosed()
     })
     return new HostSandbox(engine, sessions, shutdown)

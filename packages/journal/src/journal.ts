@@ -13,6 +13,7 @@ import {
   type TailOptions,
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
+import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { Committer, JournalState } from './append/committer.ts'
 import {
   type AppendStages,
@@ -58,6 +59,7 @@ export interface JournalCore {
   readonly state: JournalState
   readonly scope: ReadScope
   readonly taps: Taps
+  readonly observerErrors: ObserverErrors
   readonly gates: Gates
   readonly connection: StoreConnection
   readonly committer: Committer
@@ -221,6 +223,7 @@ export class Journal implements JournalReader {
       context: this.#writer.context,
       gates: this.#core.gates,
       append: (events) => this.append(events),
+      onTracerError: (error) => this.#core.observerErrors.report('tracer', error),
     }
   }
 

@@ -1,10 +1,9 @@
-import type { OpenWork } from '@vitrine/protocol'
+import type { OnObserverError, OpenWork } from '@vitrine/protocol'
 import { checkOptions, storeOptions } from '@vitrine/protocol/options'
 import { type BlobLimits, defaultBlobLimits } from './blobs/blobs.ts'
 import { type PayloadPolicy, type PolicyRules, policyRules } from './policy/policy.ts'
 import { createRedactor, type Redactor } from './redact/redactor.ts'
 import { defaultRetention, type RetentionLimits } from './retention/retention.ts'
-import type { OnTapError } from './taps/taps.ts'
 
 export interface OpenStoreOptions {
   /** Take the store over from an owner that is still alive. */
@@ -27,8 +26,8 @@ export interface OpenStoreOptions {
   readonly recent?: { readonly maxEntries?: number; readonly maxBytes?: number }
   /** How long closing waits for sinks to catch up, to finish a write, and to close; default 2 s each. */
   readonly closeMs?: number
-  /** Called when a tap throws or rejects. */
-  readonly onTapError?: OnTapError
+  /** Called for each error of an observer, such as a tap. */
+  readonly onObserverError?: OnObserverError
 }
 
 /** The options with all defaults filled in. */
@@ -41,7 +40,7 @@ export interface StoreSettings {
   readonly maxPendingEndings: number
   readonly recent: { readonly maxEntries: number; readonly maxBytes: number }
   readonly closeMs: number
-  readonly onTapError: OnTapError
+  readonly onObserverError: OnObserverError | undefined
 }
 
 export function storeSettings(options: OpenStoreOptions): StoreSettings {
@@ -59,6 +58,6 @@ export function storeSettings(options: OpenStoreOptions): StoreSettings {
     maxPendingEndings: options.maxPendingEndings ?? 10_000,
     recent: { maxEntries: recent.maxEntries ?? 2_048, maxBytes: recent.maxBytes ?? 8 * 1024 * 1024 },
     closeMs: options.closeMs ?? 2_000,
-    onTapError: options.onTapError ?? (() => undefined),
+    onObserverError: options.onObserverError,
   }
 }

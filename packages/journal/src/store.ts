@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   type BlobRef,
+  type EventInput,
   type JournalItem,
   type OpenWork,
   type Page,
@@ -9,7 +10,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { blobOptions, checkOptions, journalOptions, sinkOptions } from '@vitrine/protocol/options'
-import { idPattern } from '@vitrine/protocol/primitives'
+import { idPattern, ObserverErrors } from '@vitrine/protocol/primitives'
 import { Committer, type Health, type JournalState } from './append/committer.ts'
 import { type AppendStages, prepareRedacted } from './append/prepare.ts'
 import { type BlobContent, Blobs, type PreparedBlob, type StoredBlob } from './blobs/blobs.ts'
@@ -17,6 +18,7 @@ import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
+import { currentOperation } from './operate/current-operation.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
 import { journalScope, type ReadScope, storeScope } from './read/read-scope.ts'
 import { type EncodedPage, Reader } from './read/reader.ts'
@@ -62,6 +64,7 @@ export class Store {
   readonly #closing = new AbortController()
   #seenPosition: number
   #ended: VitrineError | undefined
+  #sealed: VitrineError | undefined
   #closed: Promise<void> | undefined
 
   constructor(connection: StoreConnection, settings: StoreSettings, start: StoreStart) {
@@ -71,7 +74,10 @@ export class Store {
     this.#settings = settings
     this.#redactor = settings.redactor
     this.#recent = new RecentEvents(settings.recent)
-    this.#reader = new Reader(connection, this.#recent, () => this.#ended)
+    this.#reader = new Reader(connection, this.#recent, {
+      closed: () => this.#ended,
+      complete: () => this.#sealed,
+    })
     this.#committer = new Committer({
       connection,
       lastPosition: start.lastPosition,
@@ -109,6 +115,7 @@ export class Store {
       committer: this.#committer,
       closeMs: settings.closeMs,
       onChange: (type, data) => this.#recordInHostJournal(type, data),
+      errors: this.#observerErrors(({ type, data = {} }) => this.#recordInHostJournal(type, data)),
     })
     this.#seenPosition = start.lastPosition
     const { signal } = this.#closing
@@ -265,6 +272,22 @@ export class Store {
     }
   }
 
+  /**
+   * Ends writing for good: later appends fail with this error, and nothing runs in the background any more. Committed
+   * events stay readable until the store is closed; a tail fails with the error after the last one. For a store in memory,
+   * which needs no closing then.
+   */
+  async seal(error: VitrineError): Promise<void> {
+    this.#assertWritable()
+    this.#closing.abort()
+    await this.flush({ timeoutMs: this.#settings.closeMs }).catch(() => undefined)
+    await this.#sinks.close()
+    await this.#trimming.settled()
+    this.#sealed ??= error
+    this.#committer.end(this.#sealed)
+    this.#wakeReaders()
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
@@ -293,12 +316,14 @@ export class Store {
       return state.head
     })
     await scope.end()
+    const observerErrors = this.#observerErrors((event) => this.#logInJournal(state, event))
     const core = {
       id,
       state,
       wakeup,
       scope,
-      taps: new Taps(this.#settings.onTapError),
+      taps: new Taps(observerErrors),
+      observerErrors,
       gates: new Gates(),
       connection: this.#connection,
       committer: this.#committer,
@@ -346,6 +371,18 @@ export class Store {
       .catch(() => undefined)
   }
 
+  #observerErrors(log: (event: EventInput) => unknown): ObserverErrors {
+    return new ObserverErrors({ onObserverError: this.#settings.onObserverError, log })
+  }
+
+  /** Logs in the journal that was observed. A mirror takes only imports, so a message about it goes to the host's journal. */
+  async #logInJournal({ head }: JournalState, event: EventInput): Promise<void> {
+    if (head.mirror) return this.#recordInHostJournal(event.type, { ...event.data, journal: head.id })
+    const journal = await this.journal(head.id)
+    // An observer is called by the commit of any operation: the message does not belong to that operation.
+    await currentOperation.exit(() => journal.append([{ ...event, derived: true }]))
+  }
+
   #onLost(error: VitrineError): void {
     this.#end(error)
     // The new owner delivers from here on: two concurrent feeds would deliver out of order.
@@ -357,12 +394,17 @@ export class Store {
     if (this.#ended) return
     this.#ended = error
     this.#committer.end(error)
+    this.#wakeReaders()
+  }
+
+  #wakeReaders(): void {
     for (const { wakeup } of this.#journals.values()) wakeup.notify()
     this.#wakeup.notify()
   }
 
   #assertWritable(): void {
-    if (this.#ended) throw this.#ended
+    const ended = this.#ended ?? this.#sealed
+    if (ended) throw ended
     if (this.#connection.readOnly)
       throw new VitrineError('store_read_only', 'The store was opened read-only.')
   }
@@ -390,8 +432,7 @@ export class Store {
     const position = await this.#connection.lastPosition()
     if (position === this.#seenPosition) return
     this.#seenPosition = position
-    for (const { wakeup } of this.#journals.values()) wakeup.notify()
-    this.#wakeup.notify()
+    this.#wakeReaders()
   }
 }
 

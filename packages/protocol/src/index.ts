@@ -56,6 +56,7 @@ export {
 } from './events/work.ts'
 export { type IdKind, idPrefixes, isId, newId, randomHex } from './ids.ts'
 export type { JsonObject, JsonValue } from './json.ts'
+export type { ObserverFailure, OnObserverError } from './observing.ts'
 export { unknownKeyMessage } from './options/nearest.ts'
 export { readPages } from './read-pages.ts'
 export type {

@@ -84,6 +84,8 @@ it('exports these types and no others by name', async () => {
     'JsonValue',
     'KnownEvent',
     'Lifecycle',
+    'ObserverFailure',
+    'OnObserverError',
     'OpenWork',
     'Outcome',
     'Page',

@@ -1,9 +1,16 @@
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
-import { type LocalOptions, newId, type WorkspaceManifest } from '@vitrine/protocol'
+import {
+  type LocalOptions,
+  newId,
+  type OnObserverError,
+  VitrineError,
+  type WorkspaceManifest,
+} from '@vitrine/protocol'
 import { checkOptions, hostOptions, localOptions } from '@vitrine/protocol/options'
-import { EngineCore } from './engine/core.ts'
+import { EngineCore, sandboxDestroyed } from './engine/core.ts'
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
+import { type SandboxEnd, SandboxRelease } from './engine/sandbox-release.ts'
 import { resolveSettings } from './engine/settings.ts'
 import { type LocalProvider, local } from './local.ts'
 import { assertCompiled, type CommandPolicy } from './policy/command-policy.ts'
@@ -24,6 +31,8 @@ export interface LocalSandboxOptions {
   readonly workspace?: WorkspaceManifest
   /** Cancels the preparation and undoes the part that is done. */
   readonly signal?: AbortSignal
+  /** Called for each error of an observer, such as a tap. For the default store only: a given store has its own option. */
+  readonly onObserverError?: OnObserverError
 }
 
 /**
@@ -36,17 +45,29 @@ export interface LocalSandboxOptions {
 export async function createLocalSandbox(options: LocalSandboxOptions = {}): Promise<LocalSandbox> {
   checkOptions('createSandbox', hostOptions.engine, options)
   const { provider = local(), id = newId('sandbox'), signal } = options
+  if (options.store !== undefined && options.onObserverError !== undefined)
+    throw new VitrineError(
+      'argument_invalid',
+      'createSandbox options: onObserverError is for the default store; give it to the `openStore` of this store instead.',
+    )
   // Checked again: a caller can build a provider object by hand, and a stored record can be damaged or come from another
   // version. Neither may start a sandbox with fewer restrictions than it names.
   checkOptions('local', localOptions.local, provider.options)
   if (options.policy !== undefined) assertCompiled(options.policy)
   const plan = options.workspace === undefined ? undefined : readManifest(options.workspace)
   const settings = resolveSettings(id, withEnvironment(provider.options, plan))
-  const store = options.store ?? (await openStore(memoryStore()))
+  const { onObserverError } = options
+  const store =
+    options.store ?? (await openStore(memoryStore(), { ...(onObserverError && { onObserverError }) }))
   let preparation: Preparation | undefined
-  const closeStore = async () => {
-    preparation?.close()
-    if (options.store === undefined) await store.close()
+  const release = async (end: SandboxEnd): Promise<boolean> => {
+    // A destroyed sandbox may still record its last events: its secrets stay masked.
+    if (end === 'closed') preparation?.close()
+    if (options.store !== undefined) return false
+    // The journal of a destroyed sandbox stays readable for as long as its handle is in use.
+    if (end === 'destroyed') await store.seal(sandboxDestroyed(id))
+    else await store.close()
+    return true
   }
   try {
     const journal = await store.journal(id, { source: 'engine', backend: provider.name, sandbox: id })
@@ -57,7 +78,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const core = new EngineCore(id, store, settings, journal)
-    const sandbox = new LocalSandbox(core, journal, gate, closeStore)
+    const sandbox = new LocalSandbox(core, journal, gate, new SandboxRelease(release))
     core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {
       await sandbox.lifecycle.start()
@@ -67,7 +88,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     }
     return sandbox
   } catch (error) {
-    await closeStore()
+    await release('closed')
     throw error
   }
 }

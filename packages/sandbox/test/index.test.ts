@@ -44,6 +44,7 @@ it('the index exports these types and no others', async () => {
     'PtyUpdate',
     'PtyWrite',
     'Rule',
+    'SandboxEnd',
     'SandboxLimits',
     'SetupStep',
     'Verdict',

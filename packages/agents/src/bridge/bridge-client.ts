@@ -1,5 +1,6 @@
 import type { AnyMessage, AnyResponse } from '@agentclientprotocol/sdk'
 import { VitrineError } from '@vitrine/protocol'
+import { notifyOne, type ObserverErrors } from '@vitrine/protocol/primitives'
 
 /** Unread messages after which a client is disconnected. It can read the rest from the journal. */
 const maxUnread = 10_000
@@ -18,6 +19,7 @@ export interface BridgeClientOptions {
 }
 
 interface BridgeLink {
+  readonly observerErrors: ObserverErrors
   send(message: AnyMessage): Promise<void>
   onClosed(): void
 }
@@ -57,7 +59,10 @@ export class BridgeClient {
   }
 
   onAnsweredByOther(response: AnyResponse): void {
-    ignoreThrow(() => this.#options.onAnsweredByOther?.(response))
+    const listener = (given: AnyResponse) => this.#options.onAnsweredByOther?.(given)
+    void notifyOne(listener, response, (error) =>
+      this.#link.observerErrors.report('onAnsweredByOther', error),
+    )
   }
 
   deliver(message: AnyMessage): void {

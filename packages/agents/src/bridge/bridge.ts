@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Journal, JournalStream } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
-import { settledWithin } from '@vitrine/protocol/primitives'
+import { ObserverErrors, Serial, settledWithin } from '@vitrine/protocol/primitives'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
 import { readPieces } from './pieces.ts'
@@ -96,7 +96,8 @@ export class Bridge {
   #endedBy: 'agent' | 'host' = 'agent'
   #exit: AgentExit | undefined
   #inboundTail: Promise<unknown> = Promise.resolve()
-  #outboundTail: Promise<unknown> = Promise.resolve()
+  readonly #outbound = new Serial()
+  readonly #observerErrors = new ObserverErrors({ log: (event) => this.#journal.append([event]) })
 
   private constructor(options: BridgeOptions) {
     const { agent, transport, journal, maxMessageBytes = defaultMaxMessageBytes } = options
@@ -152,6 +153,7 @@ export class Bridge {
   /** Adds a client. It gets the requests and notifications that its options ask for. */
   attach(options: BridgeClientOptions): BridgeClient {
     const client = new BridgeClient(options, {
+      observerErrors: this.#observerErrors,
       send: (message) => this.#send(client, message),
       onClosed: () => this.#detach(client),
     })
@@ -371,13 +373,15 @@ export class Bridge {
     if (envelope === undefined) return Promise.resolve()
     const interpretation = known ?? this.#options.interpret(envelope, 'in')
     // Appends run one after another, so the agent gets messages in journal order.
-    const recorded = this.#outboundTail.then(async () => {
-      await this.#append(this.#eventsOf(envelope, 'in', interpretation))
-      interpretation.onCommitted?.()
-    })
-    this.#outboundTail = recorded.catch((error: unknown) => {
-      interpretation.onCommitFailed?.(error)
-      this.#onCommitFailed()
+    const recorded = this.#outbound.run(async () => {
+      try {
+        await this.#append(this.#eventsOf(envelope, 'in', interpretation))
+        interpretation.onCommitted?.()
+      } catch (error) {
+        interpretation.onCommitFailed?.(error)
+        this.#onCommitFailed()
+        throw error
+      }
     })
     // Waiting for the pipe is not part of the chain: an agent that does not read must not block later appends.
     return recorded.then(() =>

@@ -1,6 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises'
-import { type InstallProgress, VitrineError } from '@vitrine/protocol'
+import { type InstallProgress, type OnObserverError, VitrineError } from '@vitrine/protocol'
 import { agentOptions, checkOptions } from '@vitrine/protocol/options'
+import { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { Isolation } from '@vitrine/sandbox'
 import type { AgentEntry, NpmSource } from '../registry/entry.ts'
 import { findAgent } from '../registry/known-agents.ts'
@@ -16,6 +17,8 @@ export interface InstallAgentOptions {
   /** Exact version to install instead of the pinned one, which is known to work. */
   readonly version?: string
   readonly onProgress?: (progress: InstallProgress) => void
+  /** Called for each error of `onProgress`, which does not affect the installation. */
+  readonly onObserverError?: OnObserverError
   readonly signal?: AbortSignal
   /** Isolation of the sandbox that npm runs in; default `auto`. */
   readonly isolation?: Isolation
@@ -47,7 +50,11 @@ export async function installAgent(
   const entry = typeof agent === 'string' ? findAgent(agent) : agent
   const source = npmSource(entry)
   const version = checkedVersion(options.version ?? source.packages[0]?.version)
-  const { signal, onProgress = () => undefined, isolation = 'auto', egress = [] } = options
+  const { signal, onObserverError, isolation = 'auto', egress = [] } = options
+  const onProgress = new ObserverErrors({ onObserverError }).guard(
+    'onProgress',
+    options.onProgress ?? (() => undefined),
+  )
   if (signal?.aborted) throw cancelled({ entry, version })
   await mkdir(options.cache, { recursive: true, mode: 0o755 })
   const cache = await realpath(options.cache)

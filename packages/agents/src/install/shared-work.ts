@@ -1,4 +1,4 @@
-/** Runs work once for all concurrent callers with the same key, and cancels it when the last of them aborts. */
+/** Runs work once for all concurrent callers with the same key, and cancels it when the last of them aborts. `onProgress` must not throw. */
 export class SharedWork<Result, Progress> {
   readonly #running = new Map<string, Work<Result, Progress>>()
 

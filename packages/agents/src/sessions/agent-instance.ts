@@ -7,6 +7,7 @@ import {
 } from '@agentclientprotocol/sdk/unstable'
 import type { Journal } from '@vitrine/journal'
 import { isVitrineError, type JsonObject, toVitrineError, VitrineError, version } from '@vitrine/protocol'
+import { Serial } from '@vitrine/protocol/primitives'
 import { Bridge, type Direction, type Interpretation } from '../bridge/bridge.ts'
 import { idKey, type RpcEnvelope } from '../bridge/rpc-envelope.ts'
 import type { AgentExit, AgentTransport } from '../bridge/transport.ts'
@@ -47,7 +48,7 @@ export class AgentInstance {
   readonly #largeResponses = new LargeResponseLimit()
   /** The session that is being opened or restored; messages without a known session id belong to it. */
   #opening: { readonly session: AgentSession; readonly history: 'none' | 'replay' } | undefined
-  #openings: Promise<unknown> = Promise.resolve()
+  readonly #openings = new Serial()
   #bridge: Bridge | undefined
   #connection: ClientConnection | undefined
   #initialized: JsonObject = {}
@@ -232,18 +233,20 @@ export class AgentInstance {
     signal: AbortSignal,
     work: () => Promise<T>,
   ): Promise<T> {
-    const before = this.#openings
-    const finished = Promise.withResolvers<void>()
-    this.#openings = before.then(() => finished.promise)
-    try {
-      const what = `Opening a session with ${this.agent}`
-      await withTimeLimit(before, Number.POSITIVE_INFINITY, what, signal)
-      if (signal.aborted) throw cancelled(what)
+    let isOpening = false
+    const open = async () => {
+      isOpening = true
       this.#opening = { session, history }
-      return await work()
-    } finally {
-      if (this.#opening?.session === session) this.#opening = undefined
-      finished.resolve()
+      try {
+        return await work()
+      } finally {
+        this.#opening = undefined
+      }
+    }
+    try {
+      return await this.#openings.run(open, signal)
+    } catch (error) {
+      throw isOpening ? error : cancelled(`Opening a session with ${this.agent}`)
     }
   }
 

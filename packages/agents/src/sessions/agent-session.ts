@@ -188,9 +188,8 @@ export class AgentSession implements Session, TurnHost {
   }
 
   onEvent(listener: (event: JournalEvent) => void): () => void {
-    return this.#host.journal.tap((event) => {
-      if (event.session === this.id) listener(event)
-    })
+    const tap = (event: JournalEvent) => (event.session === this.id ? listener(event) : undefined)
+    return this.#host.journal.tap(tap, { name: 'session.onEvent' })
   }
 
   events(

@@ -1,4 +1,5 @@
 import { type JournalReader, readPages } from '@vitrine/protocol'
+import { Serial } from '@vitrine/protocol/primitives'
 import { type Transcript, transcriptView, type View } from '@vitrine/views'
 
 /** The transcript of one session, read incrementally from the last cursor. */
@@ -6,9 +7,9 @@ export class SessionTranscript {
   readonly #journal: JournalReader
   readonly #session: string
   readonly #view: View<Transcript>
+  readonly #serial = new Serial()
   #state: Transcript
   #cursor: string | undefined
-  #reading: Promise<unknown> = Promise.resolve()
 
   constructor(journal: JournalReader, session: string) {
     this.#journal = journal
@@ -18,9 +19,7 @@ export class SessionTranscript {
   }
 
   read(): Promise<Transcript> {
-    const reading = this.#reading.then(() => this.#readNew())
-    this.#reading = reading.catch(() => undefined)
-    return reading
+    return this.#serial.run(() => this.#readNew())
   }
 
   async #readNew(): Promise<Transcript> {

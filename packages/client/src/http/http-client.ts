@@ -1,4 +1,4 @@
-import { type CallContext, isTraceparent, VitrineError } from '@vitrine/protocol'
+import { type CallContext, isTraceparent, type OnObserverError, VitrineError } from '@vitrine/protocol'
 import { defaultTiming, type Timing } from './timing.ts'
 
 export interface HttpClientOptions {
@@ -10,11 +10,20 @@ export interface HttpClientOptions {
   readonly fetch?: typeof globalThis.fetch
   /** Time limit of a GET request, default 30 s. Requests that change something have none. */
   readonly timeoutMs?: number
+  /** Called for each error of an observer: a listener of a session or a terminal, `onProgress`. */
+  readonly onObserverError?: OnObserverError
 }
 
 interface RequestScope {
   readonly parts: readonly string[]
   readonly context: CallContext
+  readonly handle?: ClosableHandle
+}
+
+/** What can be closed before the client. Closing the client closes it too. */
+interface ClosableHandle {
+  readonly closing: AbortSignal
+  close(): void
 }
 
 /** URL, token, headers and timing that all requests to one daemon share. */
@@ -28,6 +37,7 @@ export class HttpClient {
   readonly #options: HttpClientOptions
   readonly #closing: AbortController
   readonly #context: CallContext
+  readonly #handle: ClosableHandle | undefined
 
   constructor(
     options: HttpClientOptions,
@@ -43,6 +53,7 @@ export class HttpClient {
     this.#options = options
     this.#closing = closing
     this.#context = scope.context
+    this.#handle = scope.handle
   }
 
   /** A client whose paths begin with more segments. */
@@ -55,17 +66,36 @@ export class HttpClient {
     return this.#scoped({ parts: this.parts, context: { ...this.#context, ...context } })
   }
 
-  #scoped(scope: RequestScope): HttpClient {
-    return new HttpClient(this.#options, this.timing, this.#closing, scope)
+  /** A client whose requests can be ended with `closeHandle`, without closing this one. */
+  newHandle(): HttpClient {
+    const own = new AbortController()
+    const closing = AbortSignal.any([this.closing, own.signal])
+    const handle = { closing, close: () => own.abort('sandbox handle') }
+    return this.#scoped({ parts: this.parts, context: this.#context, handle })
   }
 
+  #scoped(scope: RequestScope): HttpClient {
+    const handle = scope.handle ?? this.#handle
+    return new HttpClient(this.#options, this.timing, this.#closing, { ...scope, ...(handle && { handle }) })
+  }
+
+  get onObserverError(): OnObserverError | undefined {
+    return this.#options.onObserverError
+  }
+
+  /** Aborts when the client or this handle is closed, with the name of what was closed. */
   get closing(): AbortSignal {
-    return this.#closing.signal
+    return this.#handle?.closing ?? this.#closing.signal
   }
 
   /** Aborts every request that is in progress. */
   close(): void {
-    this.#closing.abort()
+    this.#closing.abort('client')
+  }
+
+  /** Aborts every request of this handle. */
+  closeHandle(): void {
+    this.#handle?.close()
   }
 
   fetch(url: string, init: RequestInit): Promise<Response> {

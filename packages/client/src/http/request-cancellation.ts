@@ -71,14 +71,14 @@ export class RequestCancellation {
 
   /** The error of a failed request, by the reason it was ended for. */
   error(cause?: unknown): VitrineError {
-    const { endpoint, caller, limitMs } = this.#options
+    const { endpoint, caller, closing, limitMs } = this.#options
     switch (this.#reason ?? (caller?.aborted ? 'caller' : undefined)) {
       case 'caller':
         return new VitrineError('cancelled', 'The request was cancelled before it was done.', {
           cause: caller?.reason,
         })
       case 'closed':
-        return connectionFailed(`${endpoint}: this client was closed.`)
+        return connectionFailed(`${endpoint}: this ${closing.reason} was closed.`)
       case 'late':
         return connectionFailed(`${endpoint}: no response within ${limitMs} ms.`)
       case 'silent':

@@ -1,3 +1,4 @@
+import type { OnObserverError } from '@vitrine/protocol'
 import { HttpClient } from '../http/http-client.ts'
 import { checkKeys } from '../http/options.ts'
 import { VitrineClient } from '../vitrine-client.ts'
@@ -13,6 +14,8 @@ export interface StartOptions {
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
+  /** Called for each error of an observer, as for `connect`. */
+  readonly onObserverError?: OnObserverError
 }
 
 /**
@@ -23,7 +26,14 @@ export interface StartOptions {
  * const sandbox = await client.default()
  */
 export async function start(options: StartOptions = {}): Promise<VitrineClient> {
-  checkKeys('start', options, { command: true, data: true, root: true, env: true, signal: true })
+  checkKeys('start', options, {
+    command: true,
+    data: true,
+    root: true,
+    env: true,
+    signal: true,
+    onObserverError: true,
+  })
   const { command = ['vitrine', 'serve', '--port', '0'], data, root, env = {}, signal } = options
   const daemon = new DaemonProcess(
     [
@@ -36,9 +46,13 @@ export async function start(options: StartOptions = {}): Promise<VitrineClient> 
   )
   try {
     const { url, token } = await daemon.endpoint(signal)
-    return new VitrineClient(new HttpClient({ url, ...(token !== undefined && { token }) }), () =>
-      daemon.stop(),
-    )
+    const { onObserverError } = options
+    const http = new HttpClient({
+      url,
+      ...(token !== undefined && { token }),
+      ...(onObserverError && { onObserverError }),
+    })
+    return new VitrineClient(http, () => daemon.stop())
   } catch (error) {
     await daemon.stop()
     throw error

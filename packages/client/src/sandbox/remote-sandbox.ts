@@ -11,6 +11,7 @@ import type {
   SpawnOptions,
   Unpacked,
 } from '@vitrine/protocol'
+import { ObserverErrors } from '@vitrine/protocol/primitives'
 import { RemoteFiles } from '../files/remote-files.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { checkKeys } from '../http/options.ts'
@@ -29,7 +30,7 @@ import { RemoteLifecycle } from './lifecycle.ts'
 import { RemotePorts } from './ports.ts'
 
 /** A sandbox of a daemon. */
-export class RemoteSandbox implements Sandbox {
+export class RemoteSandbox implements Sandbox, AsyncDisposable {
   readonly id: string
   readonly provider: string
   readonly root: string
@@ -42,6 +43,7 @@ export class RemoteSandbox implements Sandbox {
   readonly sessions: RemoteSessions
   readonly #http: HttpClient
   readonly #description: SandboxDescription
+  readonly #observerErrors: ObserverErrors
 
   /** `http` is scoped to the sandbox. */
   constructor(http: HttpClient, description: SandboxDescription) {
@@ -55,9 +57,13 @@ export class RemoteSandbox implements Sandbox {
     this.files = new RemoteFiles(http)
     this.ports = new RemotePorts(http)
     this.lifecycle = new RemoteLifecycle(http)
-    this.sessions = new RemoteSessions(http)
     this.#http = http
     this.#description = description
+    this.#observerErrors = new ObserverErrors({
+      onObserverError: http.onObserverError,
+      log: (event) => this.record([event]),
+    })
+    this.sessions = new RemoteSessions(http, this.#observerErrors)
   }
 
   as(context: CallContext): this {
@@ -94,8 +100,17 @@ export class RemoteSandbox implements Sandbox {
     return this.sessions.open(options)
   }
 
+  /** Ends the connections of this handle, also of its sessions, terminals and tails. The sandbox keeps running. */
+  async close(): Promise<void> {
+    this.#http.closeHandle()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
   /** Opens the terminal of a process that was spawned with `tty`, over a WebSocket. */
   openTerminal(process: string): RemoteTerminal {
-    return connectTerminal(this.#http, process)
+    return connectTerminal(this.#http, process, this.#observerErrors)
   }
 }

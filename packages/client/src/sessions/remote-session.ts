@@ -14,6 +14,7 @@ import {
   type Session,
   type SessionInfo,
 } from '@vitrine/protocol'
+import { type Listener, notify, type ObserverErrors } from '@vitrine/protocol/primitives'
 import type { Transcript } from '@vitrine/views'
 import type { HttpClient } from '../http/http-client.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
@@ -29,17 +30,19 @@ export class RemoteSession implements Session {
   readonly #sandbox: HttpClient
   readonly #http: HttpClient
   readonly #watch: SessionWatch
-  readonly #listeners = new Set<(event: JournalEvent) => void>()
+  readonly #listeners = new Set<Listener<JournalEvent>>()
+  readonly #observerErrors: ObserverErrors
   #state: SessionState
 
   /** `http` is scoped to the sandbox. */
-  constructor(http: HttpClient, state: SessionState) {
+  constructor(http: HttpClient, state: SessionState, observerErrors: ObserverErrors) {
     this.id = state.id
     this.agent = state.agent
     this.#sandbox = http
     this.#http = http.at('sessions', state.id)
     this.#watch = new SessionWatch(http, state.id, (item) => this.#onItem(item))
     this.#state = state
+    this.#observerErrors = observerErrors
   }
 
   get info(): SessionInfo {
@@ -137,7 +140,7 @@ export class RemoteSession implements Session {
       path: ['fork'],
       json: options,
     })
-    return new RemoteSession(this.#sandbox, state)
+    return new RemoteSession(this.#sandbox, state, this.#observerErrors)
   }
 
   async #setOption(path: readonly string[], value: string | boolean): Promise<void> {
@@ -148,13 +151,7 @@ export class RemoteSession implements Session {
     // Refresh first, so that a listener finds the permission of its event in `permissions`.
     if (isGap(item) || changesSession(item.type)) await this.#refresh()
     if (isGap(item)) return
-    for (const listener of this.#listeners) {
-      try {
-        listener(item)
-      } catch {
-        // A listener's error must not end the watch.
-      }
-    }
+    notify(this.#listeners, item, (error) => this.#observerErrors.report('session.onEvent', error, item))
   }
 
   /** Fetches the state; keeps the old one if the request fails. */

@@ -1,4 +1,5 @@
 import type { OpenSessionOptions, SessionInfo, Sessions } from '@vitrine/protocol'
+import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
 import { requestJson } from '../http/request.ts'
@@ -8,10 +9,12 @@ import type { SessionState } from './session-state.ts'
 /** The sessions of one sandbox. */
 export class RemoteSessions implements Sessions {
   readonly #http: HttpClient
+  readonly #observerErrors: ObserverErrors
 
   /** `http` is scoped to the sandbox. */
-  constructor(http: HttpClient) {
+  constructor(http: HttpClient, observerErrors: ObserverErrors) {
     this.#http = http
+    this.#observerErrors = observerErrors
   }
 
   open(options: OpenSessionOptions): Promise<RemoteSession> {
@@ -24,7 +27,7 @@ export class RemoteSessions implements Sessions {
 
   async get(id: string): Promise<RemoteSession> {
     const state = await requestJson<SessionState>(this.#http, { path: ['sessions', id] })
-    return new RemoteSession(this.#http, state)
+    return new RemoteSession(this.#http, state, this.#observerErrors)
   }
 
   resume(
@@ -43,6 +46,6 @@ export class RemoteSessions implements Sessions {
     { signal, ...json }: Partial<OpenSessionOptions> & { readonly resume?: true | undefined },
   ): Promise<RemoteSession> {
     const state = await requestJson<SessionState>(this.#http, { method: 'POST', path, json, signal })
-    return new RemoteSession(this.#http, state)
+    return new RemoteSession(this.#http, state, this.#observerErrors)
   }
 }

@@ -1,3 +1,5 @@
+import { Serial } from '@vitrine/protocol/primitives'
+
 /** A source of items, one at a time. */
 export interface PullSource<Item> {
   /** The next item; undefined at the end. */
@@ -11,7 +13,7 @@ export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined
   readonly #source: PullSource<Item>
   readonly #signal: AbortSignal | undefined
   readonly #end = () => this.#close()
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #serial = new Serial()
   #isOver = false
 
   constructor(source: PullSource<Item>, signal?: AbortSignal) {
@@ -22,9 +24,7 @@ export class PullIterator<Item> implements AsyncIterableIterator<Item, undefined
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    const result = this.#last.then(() => this.#take())
-    this.#last = result.catch(() => undefined)
-    return result
+    return this.#serial.run(() => this.#take())
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {

@@ -1,11 +1,12 @@
 import { fromProblem, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import { pathOf } from '../http/address.ts'
 import { toBase64 } from '../http/base64.ts'
 import { connectionFailed } from '../http/failures.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { Listeners } from './listeners.ts'
 
-/** The terminal of a process. Each `on…` method returns a function that removes the listener. */
+/** The terminal of a process. Each `on…` method returns a function that removes the listener, whose errors go to `onObserverError`. */
 export interface RemoteTerminal {
   /** Resolves when input can be sent. Rejects when the terminal cannot be opened. */
   readonly ready: Promise<void>
@@ -27,13 +28,18 @@ interface TerminalMessage extends Partial<ProcessExit> {
 }
 
 /** Connects to the terminal of a process. `http` is scoped to the sandbox. */
-export function connectTerminal(http: HttpClient, process: string): RemoteTerminal {
+export function connectTerminal(
+  http: HttpClient,
+  process: string,
+  observerErrors: ObserverErrors,
+): RemoteTerminal {
   const path = pathOf([...http.parts, 'processes', process, 'terminal', 'ws'])
   const socket = new WebSocket(`${http.url.replace(/^http/, 'ws')}${path}`, protocolsOf(http))
   socket.binaryType = 'arraybuffer'
-  const data = new Listeners<Uint8Array>()
-  const exits = new Listeners<ProcessExit>('replay')
-  const errors = new Listeners<VitrineError>()
+  const reporting = (observer: string) => (error: unknown) => observerErrors.report(observer, error)
+  const data = new Listeners<Uint8Array>(reporting('terminal.onData'))
+  const exits = new Listeners<ProcessExit>(reporting('terminal.onExit'), 'replay')
+  const errors = new Listeners<VitrineError>(reporting('terminal.onError'))
   const ready = Promise.withResolvers<void>()
   ready.promise.catch(() => undefined)
   let isClosed = false

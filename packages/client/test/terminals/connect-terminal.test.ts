@@ -1,3 +1,4 @@
+import { ObserverErrors } from '@vitrine/protocol/primitives'
 import { expect, it } from 'vitest'
 import { HttpClient } from '../../src/http/http-client.ts'
 import { connectTerminal } from '../../src/terminals/connect-terminal.ts'
@@ -6,7 +7,7 @@ import { terminalServer } from './terminal-server.ts'
 async function newTerminal() {
   const server = await terminalServer()
   const wire = new HttpClient({ url: server.url, token: 'secret' }).at('sandboxes', 'sbx_1')
-  const terminal = connectTerminal(wire, 'proc_1')
+  const terminal = connectTerminal(wire, 'proc_1', new ObserverErrors({}))
   const shown: number[] = []
   const errors: string[] = []
   terminal.onData((data) => shown.push(...data))

@@ -5,7 +5,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
-import { Backoff } from '@vitrine/protocol/primitives'
+import { Backoff, Serial } from '@vitrine/protocol/primitives'
 import type { Entry } from '../entry.ts'
 import type { JournalHead, StoreConnection } from '../stores/contract.ts'
 import { CommitPlan, type CommitRequest, workKey } from './plan.ts'
@@ -60,7 +60,7 @@ export class Committer {
   #pendingBytes = 0
   #position: number
   #running = false
-  #lock: Promise<unknown> = Promise.resolve()
+  readonly #serial = new Serial()
   #failing:
     | { since: number; backoff: Backoff; error: VitrineError; timer: NodeJS.Timeout | undefined }
     | undefined
@@ -118,12 +118,10 @@ export class Committer {
 
   /** Runs a change of the store that is not an append, and lets no commit run meanwhile. */
   runExclusive<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.#lock.then(() => {
+    return this.#serial.run(() => {
       if (this.#ended) throw this.#ended
       return task()
     })
-    this.#lock = result.catch(() => undefined)
-    return result
   }
 
   /** Resolves once everything appended so far is committed or rejected. */

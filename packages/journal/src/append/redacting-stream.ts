@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type EventContext, type EventInput, isVitrineError, type JournalEvent } from '@vitrine/protocol'
+import { Serial } from '@vitrine/protocol/primitives'
 import type { Redactor } from '../redact/redactor.ts'
 
 /** How long an event is held back because its end may be the beginning of a secret. */
@@ -49,8 +50,8 @@ export class RedactingStream implements JournalStream {
   readonly #host: RedactingStreamHost
   readonly #mask: ReturnType<Redactor['stream']>
   readonly #held: HeldEvent[] = []
+  readonly #sends = new Serial()
   #timer: NodeJS.Timeout | undefined
-  #lastSend: Promise<void> = Promise.resolve()
   #outbox: { readonly batch: readonly HeldEvent[]; readonly events: readonly EventInput[] }[] = []
 
   constructor(host: RedactingStreamHost) {
@@ -113,8 +114,7 @@ export class RedactingStream implements JournalStream {
     }))
     if (!this.#host.retryWhileFailing) return settleCalls(batch, this.#host.append(events))
     this.#outbox.push({ batch, events })
-    this.#lastSend = this.#lastSend.then(() => this.#sendOutbox())
-    return this.#lastSend
+    return this.#sends.run(() => this.#sendOutbox())
   }
 
   /**

@@ -36,6 +36,8 @@ export interface OperationHost {
   readonly context: EventContext
   readonly gates: Gates
   append(events: readonly EventInput[]): Promise<readonly JournalEvent[]>
+  /** A tracer observes: its error is reported and affects nothing. */
+  onTracerError(error: unknown): void
 }
 
 /**
@@ -56,7 +58,7 @@ export async function operate<T>(
     const [event] = await host.append([started])
     start = event!
   } catch (error) {
-    endSpan(span, spanFacts(op, endingOfError(error, undefined), {}), 'failed')
+    endSpan(span, spanFacts(op, endingOfError(error, undefined), {}), 'failed', host.onTracerError)
     throw error
   }
   const finish = (ending: OperationEnd, facts: FinishData) => finishOperation(host, opened, ending, facts)
@@ -145,7 +147,7 @@ function openOperation(
     'sandbox.session.id': sandbox,
     session_id: sandbox,
   }
-  const span = openSpan(`sandbox.${op}`, attributes, outer?.span, traceparent)
+  const span = openSpan(`sandbox.${op}`, attributes, outer?.span, traceparent, host.onTracerError)
   const context: EventContext = { ...parent?.context, ...host.context, operation: id, trace: span.ids }
   const started = { ...context, type: 'operation.started', data: facts }
   return { op, id, span, context, started, startedAt: performance.now() }
@@ -176,7 +178,8 @@ async function finishOperation(
     await write(written.ending, {})
     throw error
   } finally {
-    endSpan(span, spanFacts(op, written.ending, written.facts), written.ending.ok ? 'ok' : 'failed')
+    const status = written.ending.ok ? 'ok' : 'failed'
+    endSpan(span, spanFacts(op, written.ending, written.facts), status, host.onTracerError)
   }
 }
 

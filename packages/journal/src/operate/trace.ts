@@ -29,6 +29,7 @@ export function openSpan(
   attributes: SpanAttributes,
   outer: OpenSpan | undefined,
   traceparent: string | undefined,
+  onTracerError: (error: unknown) => void,
 ): OpenSpan {
   const remote = traceparent === undefined ? undefined : parseTraceparent(traceparent)
   const current = otelContext.active()
@@ -37,7 +38,7 @@ export function openSpan(
   const base = remote
     ? trace.setSpanContext(active, { ...remote, traceFlags: remote.flags, isRemote: true })
     : active
-  const span = startSpan(name, attributes, base)
+  const span = startSpan(name, attributes, base, onTracerError)
   const own = span.spanContext()
   const around = trace.getSpanContext(base)
   const above = around && isSpanContextValid(around) ? around : undefined
@@ -52,10 +53,16 @@ export function openSpan(
 }
 
 /** A tracer that throws must not fail the operation: it is treated as absent. */
-function startSpan(name: string, attributes: SpanAttributes, parent: Context): Span {
+function startSpan(
+  name: string,
+  attributes: SpanAttributes,
+  parent: Context,
+  onTracerError: (error: unknown) => void,
+): Span {
   try {
     return trace.getTracer('vitrine').startSpan(name, { attributes }, parent)
-  } catch {
+  } catch (error) {
+    onTracerError(error)
     return trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
   }
 }
@@ -65,13 +72,18 @@ export function inSpan<T>({ context }: OpenSpan, run: () => T): T {
   return otelContext.with(context, run)
 }
 
-export function endSpan({ span }: OpenSpan, attributes: SpanAttributes, status: 'ok' | 'failed'): void {
+export function endSpan(
+  { span }: OpenSpan,
+  attributes: SpanAttributes,
+  status: 'ok' | 'failed',
+  onTracerError: (error: unknown) => void,
+): void {
   try {
     span.setAttributes(attributes)
     if (status === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })
     span.end()
-  } catch {
-    // A tracer that throws must not fail the operation.
+  } catch (error) {
+    onTracerError(error)
   }
 }
 

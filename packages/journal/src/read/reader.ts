@@ -23,6 +23,13 @@ export interface EncodedPage extends Omit<Page, 'events'> {
   readonly events: readonly string[]
 }
 
+/** Why there is nothing more to read, once that is so. */
+interface ReaderEnd {
+  closed(): Error | undefined
+  /** No more events follow those that are readable. */
+  complete(): Error | undefined
+}
+
 /**
  * Reads pages; tails and sinks use it too. A key is the position of an event: its `seq` in one journal, or its commit
  * position in the whole store. A hole is a range of trimmed events; a reader gets it as a gap.
@@ -30,18 +37,18 @@ export interface EncodedPage extends Omit<Page, 'events'> {
 export class Reader {
   readonly #connection: StoreConnection
   readonly #recent: RecentEvents
-  readonly #endError: () => Error | undefined
+  readonly #end: ReaderEnd
 
-  constructor(connection: StoreConnection, recent: RecentEvents, endError: () => Error | undefined) {
+  constructor(connection: StoreConnection, recent: RecentEvents, end: ReaderEnd) {
     this.#connection = connection
     this.#recent = recent
-    this.#endError = endError
+    this.#end = end
   }
 
-  /** Throws once the store is closed or has failed. */
+  /** Throws once the store is closed. */
   assertOpen(): void {
-    const error = this.#endError()
-    if (error) throw error
+    const closed = this.#end.closed()
+    if (closed) throw closed
   }
 
   async page(scope: ReadScope, options?: ReadOptions): Promise<Page> {
@@ -135,7 +142,7 @@ export class Reader {
       scope,
       toItem,
       pull: (key: number, until: AbortSignal) => this.#pull(scope, key, wantedEvents, matches, limit, until),
-      ended: this.#endError,
+      ...this.#end,
     }
     return new Tail(source, startKey(scope, after), signal)
   }

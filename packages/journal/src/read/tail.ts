@@ -1,4 +1,5 @@
 import type { JournalItem } from '@vitrine/protocol'
+import { Serial } from '@vitrine/protocol/primitives'
 import type { ReadScope } from './read-scope.ts'
 import { keyOf, type ScannedItem } from './scan.ts'
 
@@ -10,8 +11,10 @@ export interface TailSource<Item> {
     signal: AbortSignal,
   ): Promise<{ readonly found: readonly ScannedItem[]; readonly scanned: number }>
   toItem(found: ScannedItem): Item
-  /** The error of an ended store: the tail fails with it. */
-  ended(): Error | undefined
+  /** The error of a closed store: the tail fails with it. */
+  closed(): Error | undefined
+  /** The error of a store that takes no more events: the tail fails with it after the last one. */
+  complete(): Error | undefined
 }
 
 /**
@@ -29,7 +32,7 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   #key: number
   #previousKey = 0
   #start: (() => Promise<number>) | undefined
-  #filling: Promise<unknown> = Promise.resolve()
+  readonly #fills = new Serial()
   /** Pending `next()` calls; later calls queue behind them. */
   #pendingCalls = 0
 
@@ -54,13 +57,13 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
       }
     }
     this.#pendingCalls += 1
-    const filled = this.#filling
-      .then(() => this.#fill())
-      .finally(() => {
+    return this.#fills.run(async () => {
+      try {
+        return await this.#fill()
+      } finally {
         this.#pendingCalls -= 1
-      })
-    this.#filling = filled.catch(() => undefined)
-    return filled
+      }
+    })
   }
 
   /** The rest of the current page, or the next page once there is one; undefined when the tail has ended. */
@@ -111,8 +114,10 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
     for (;;) {
       if (this.#signal.aborted) return { value: undefined, done: true }
       if (this.#index < this.#page.length) return { value: this.#take(), done: false }
-      const ended = this.#source.ended()
-      if (ended) throw ended
+      const closed = this.#source.closed()
+      if (closed) throw closed
+      // Asked before the pull, which then finds every event that was committed until the end.
+      const complete = this.#source.complete()
       const { wakeup } = this.#source.scope
       const { version } = wakeup
       const pulled = await this.#source.pull(this.#key, this.#signal).catch((error: unknown) => {
@@ -127,7 +132,9 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
       this.#key = scanned
       this.#page = found
       this.#index = 0
-      if (found.length === 0 && !moved) await wakeup.since(version, this.#signal)
+      if (found.length > 0 || moved) continue
+      if (complete) throw complete
+      await wakeup.since(version, this.#signal)
     }
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type EventFilter, type JournalItem, toVitrineError, type VitrineError } from '@vitrine/protocol'
-import { Backoff, settledWithin } from '@vitrine/protocol/primitives'
+import { Backoff, type ObserverErrors, settledWithin } from '@vitrine/protocol/primitives'
 import type { Committer } from '../append/committer.ts'
 import { applyPolicy } from '../policy/apply.ts'
 import type { PolicyRules } from '../policy/policy.ts'
@@ -37,6 +37,8 @@ export interface FeedSource {
   readonly closeMs: number
   /** Writes `sink.failed` and `sink.recovered`. */
   onChange(type: 'sink.failed' | 'sink.recovered', data: { readonly [key: string]: unknown }): void
+  /** The errors of callbacks that observe a sink. */
+  readonly errors: ObserverErrors
 }
 
 export interface FeedStart {
@@ -161,7 +163,10 @@ export class SinkFeed {
     const backoff = new Backoff(firstRetryMs, lastRetryMs)
     for (;;) {
       try {
-        await this.#sink.write(batch, { signal: this.#writing.signal })
+        await this.#sink.write(batch, {
+          signal: this.#writing.signal,
+          onObserverError: (observer, error) => this.#source.errors.report(observer, error),
+        })
         this.#recovered()
         return
       } catch (thrown) {

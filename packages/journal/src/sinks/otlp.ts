@@ -1,5 +1,6 @@
 import { isGap, type JournalEvent, type JournalItem } from '@vitrine/protocol'
 import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
+import { notifyOne } from '@vitrine/protocol/primitives'
 import { httpUrl, type PostTarget, postBatches } from './post.ts'
 import type { Sink } from './sink.ts'
 
@@ -47,10 +48,11 @@ export function otlpSink(options: OtlpSinkOptions): Sink {
       encode: (item) => JSON.stringify(logRecord(item)),
       join: (records) =>
         `{"resourceLogs":[{"resource":${head},"scopeLogs":[{"scope":{"name":"vitrine"},"logRecords":[${records.join(',')}]}]}]}`,
-      onResponse: (text) => {
+      onResponse: (text, { onObserverError }) => {
         const partial = partialOf(text)
         // The batch was accepted: an error of the callback must not cause a retry.
-        if (partial) (async () => onPartial?.(partial))().catch(() => undefined)
+        if (partial && onPartial)
+          void notifyOne(onPartial, partial, (error) => onObserverError?.('onPartial', error))
       },
     }),
   }

@@ -1,6 +1,6 @@
 import { isVitrineError, type JournalItem, VitrineError } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
-import type { Sink } from './sink.ts'
+import type { Sink, SinkWriteOptions } from './sink.ts'
 
 /** The receiver of requests. Errors name only its origin, because the rest may contain secrets. */
 export interface PostTarget {
@@ -20,7 +20,7 @@ export interface PostFormat {
   encode(item: JournalItem): string
   join(encoded: readonly string[]): string
   /** Called with the text of each 2xx response, up to 64 KiB. */
-  onResponse?(text: string): void
+  onResponse?(text: string, options: SinkWriteOptions): void
 }
 
 interface Receiver {
@@ -38,7 +38,7 @@ const dayMs = 24 * 60 * 60 * 1000
 export function postBatches(sink: string, target: PostTarget, format: PostFormat): Sink['write'] {
   const receiver = receiverOf(sink, target)
   let done = { key: '', requests: 0 }
-  return async ({ events, key }, { signal }) => {
+  return async ({ events, key }, options) => {
     if (done.key !== key) done = { key, requests: 0 }
     const parts = split(events.map(format.encode), format.maxBodyBytes)
     for (const [index, part] of parts.entries()) {
@@ -46,8 +46,8 @@ export function postBatches(sink: string, target: PostTarget, format: PostFormat
       const headers = new Headers(receiver.headers)
       headers.set('content-type', format.contentType)
       headers.set('idempotency-key', headerText(parts.length === 1 ? key : `${key}.${index + 1}`))
-      const response = await post(receiver, headers, format.join(part), signal)
-      format.onResponse?.(response)
+      const response = await post(receiver, headers, format.join(part), options.signal)
+      format.onResponse?.(response, options)
       done.requests = index + 1
     }
     done = { key: '', requests: 0 }

@@ -9,6 +9,8 @@ export interface SinkBatch {
 
 export interface SinkWriteOptions {
   readonly signal: AbortSignal
+  /** Reports the error of a callback that only observes the sink: it must not make the write fail. */
+  onObserverError?(observer: string, error: unknown): void
 }
 
 /**

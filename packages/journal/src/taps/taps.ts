@@ -1,11 +1,14 @@
 import { type JournalEvent, matchTypes, VitrineError } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
+import { notifyOne, type ObserverErrors } from '@vitrine/protocol/primitives'
 import type { Entry } from '../entry.ts'
 import { copyEvent } from './copy.ts'
 
 export type Tap = (event: JournalEvent) => void | PromiseLike<void>
 
 export interface TapOptions {
+  /** Names the tap in reports of its errors; default `tap`. */
+  readonly name?: string
   readonly types?: readonly string[]
   /** Wait for each call before the next one; events that do not fit into `queue` are dropped and counted. */
   readonly ordered?: boolean
@@ -21,15 +24,13 @@ export interface Untap {
   readonly dropped: number
 }
 
-export type OnTapError = (error: unknown, event: JournalEvent) => void | PromiseLike<void>
-
 /** The taps of one journal. A tap gets copies, and its errors and delays do not affect the journal. */
 export class Taps {
   readonly #attached = new Set<AttachedTap>()
-  readonly #onError: OnTapError
+  readonly #errors: ObserverErrors
 
-  constructor(onError: OnTapError) {
-    this.#onError = onError
+  constructor(errors: ObserverErrors) {
+    this.#errors = errors
   }
 
   get size(): number {
@@ -39,7 +40,7 @@ export class Taps {
   add(tap: Tap, options: TapOptions = {}): Untap {
     if (typeof tap !== 'function') throw new VitrineError('argument_invalid', 'tap: expected a function.')
     checkOptions('tap', journalOptions.tap, options)
-    const attached = new AttachedTap(tap, options, this.#onError)
+    const attached = new AttachedTap(tap, options, this.#errors)
     this.#attached.add(attached)
     const off = () => {
       this.#attached.delete(attached)
@@ -68,7 +69,8 @@ class AttachedTap {
   readonly #matches: (type: string) => boolean
   readonly #ordered: boolean
   readonly #maxQueued: number
-  readonly #onError: OnTapError
+  readonly #name: string
+  readonly #errors: ObserverErrors
   readonly #queue: Entry[] = []
   #busy = false
   #inFlight = 0
@@ -76,14 +78,15 @@ class AttachedTap {
 
   constructor(
     tap: Tap,
-    { types, ordered = false, queue = ordered ? 1_000 : 10_000 }: TapOptions,
-    onError: OnTapError,
+    { name = 'tap', types, ordered = false, queue = ordered ? 1_000 : 10_000 }: TapOptions,
+    errors: ObserverErrors,
   ) {
     this.#tap = tap
     this.#matches = matchTypes(types)
     this.#ordered = ordered
     this.#maxQueued = queue
-    this.#onError = onError
+    this.#name = name
+    this.#errors = errors
   }
 
   deliver(entry: Entry): void {
@@ -110,25 +113,15 @@ class AttachedTap {
   async #call(entry: Entry): Promise<void> {
     this.delivered += 1
     const event = copyEvent(entry.event)
-    try {
-      const returned = this.#tap(event)
-      // Only asynchronous calls can accumulate.
-      if (returned === undefined) return
-      this.#inFlight += 1
-      await Promise.resolve(returned).finally(() => {
-        this.#inFlight -= 1
-      })
-    } catch (error) {
+    const ended = notifyOne(this.#tap, event, (error) => {
       this.errors += 1
-      void this.#report(error, event)
-    }
-  }
-
-  async #report(error: unknown, event: JournalEvent): Promise<void> {
-    try {
-      await this.#onError(error, event)
-    } catch {
-      // An error handler that throws must not affect the journal either.
-    }
+      // Not the copy, which the tap may have changed.
+      this.#errors.report(this.#name, error, entry.event)
+    })
+    // Only asynchronous calls can accumulate.
+    if (ended === undefined) return
+    this.#inFlight += 1
+    await ended
+    this.#inFlight -= 1
   }
 }

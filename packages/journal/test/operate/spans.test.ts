@@ -190,4 +190,23 @@ describe('a tracer that throws', () => {
     expect(finished.data.outcome).toBe('ok')
     expect(finished.trace?.traceId).toMatch(/^[0-9a-f]{32}$/)
   })
+
+  it.each(['onStart', 'onEnd'])('is reported as an observer when %s throws', async (when) => {
+    startTracing({ processors: [throwing(when)] })
+    const reports: unknown[] = []
+    const store = await openMemory({ onObserverError: (error, failure) => reports.push({ error, failure }) })
+    const record = await store.journal('sbx_a')
+    for (const errors of [1, 2]) {
+      await record.operate('exec', {}, () => 'done')
+      expect(reports).toHaveLength(errors)
+      expect(reports.at(-1)).toMatchObject({
+        error: { message: 'tracer is down' },
+        failure: { observer: 'tracer', errors },
+      })
+    }
+    await record.flush()
+    expect((await record.read({ types: ['log.message'] })).events).toMatchObject([
+      { data: { level: 'error', observer: 'tracer', errors: 1 } },
+    ])
+  })
 })

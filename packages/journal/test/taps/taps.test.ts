@@ -174,17 +174,20 @@ describe('a tap that fails', () => {
       }),
     ],
   ])('is counted and reported when it %s, and affects nothing else', async (_what, tap) => {
-    const reports: { error: unknown; event: JournalEvent }[] = []
-    const record = await journal({ onTapError: (error, event) => void reports.push({ error, event }) })
+    const reports: { error: unknown; event: JournalEvent | undefined }[] = []
+    const record = await journal({
+      onObserverError: (error, { event }) => void reports.push({ error, event }),
+    })
     const healthy: unknown[] = []
     const untap = record.tap(tap)
     record.tap((event) => void healthy.push(messageOf(event)))
     await record.append(messages(3))
     expect(await record.operate('exec', {}, () => 'done')).toBe('done')
-    await until(() => untap.errors === 5)
-    expect(untap.delivered).toBe(5)
+    // The five events, and the message about the first error.
+    await until(() => untap.errors === 6)
+    expect(untap.delivered).toBe(6)
     expect(healthy.slice(0, 3)).toEqual(names(3))
-    expect(reports).toHaveLength(5)
+    expect(reports).toHaveLength(6)
     expect(reports[0]).toMatchObject({ error: { message: 'tap is broken' }, event: { seq: 1 } })
   })
 
@@ -196,18 +199,18 @@ describe('a tap that fails', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('reporter is broken'))],
-  ])('is ignored when its error handler %s', async (_what, onTapError) => {
+  ])('is ignored when its error handler %s', async (_what, onObserverError) => {
     const unhandled: unknown[] = []
     const note = (error: unknown) => void unhandled.push(error)
     process.on('unhandledRejection', note)
     try {
-      const record = await journal({ onTapError })
+      const record = await journal({ onObserverError })
       const untap = record.tap(() => Promise.reject(new Error('tap is broken')))
       await record.append(messages(2))
-      await until(() => untap.errors === 2)
+      await until(() => untap.errors === 3)
       await turns()
       expect(unhandled).toEqual([])
-      expect(record.head.seq).toBe(2)
+      expect(record.head.seq).toBe(3)
     } finally {
       process.off('unhandledRejection', note)
     }
@@ -217,7 +220,7 @@ describe('a tap that fails', () => {
     const record = await journal()
     const untap = record.tap(() => Promise.reject(new Error('tap is broken')))
     await record.append(messages(1))
-    await until(() => untap.errors === 1)
+    await until(() => untap.errors === 2)
   })
 
   it.each([{ ordered: false }, { ordered: true }])(
@@ -268,7 +271,7 @@ describe('an ordered tap', () => {
 
   it('continues after an error', async () => {
     const errors: unknown[] = []
-    const record = await journal({ onTapError: (error) => void errors.push(error) })
+    const record = await journal({ onObserverError: (error) => void errors.push(error) })
     const seen: unknown[] = []
     const untap = record.tap(
       (event) => {
@@ -278,9 +281,9 @@ describe('an ordered tap', () => {
       { ordered: true },
     )
     await record.append(messages(3))
-    await until(() => untap.errors === 3)
-    expect(seen).toEqual(names(3))
-    expect(errors).toHaveLength(3)
+    await until(() => untap.errors === 4)
+    expect(seen).toEqual([...names(3), 'The observer tap failed: every time'])
+    expect(errors).toHaveLength(4)
   })
 
   it('drops and counts events that do not fit into its queue, and delivers the others', async () => {

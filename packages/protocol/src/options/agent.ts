@@ -10,6 +10,7 @@ export const agentOptions = lazily({
       cache: text(),
       version: z.optional(z.string()),
       onProgress: z.optional(callable()),
+      onObserverError: z.optional(callable()),
       signal: z.optional(signal()),
       isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
       egress: z.optional(texts()),

@@ -64,6 +64,8 @@ const agentFields = () => ({
   agentCache: z.optional(z.string()),
 })
 
+const observing = () => ({ onObserverError: z.optional(callable()) })
+
 /** Options to create a sandbox, apart from its provider. */
 const createFields = () => ({
   id: z.optional(z.string()),
@@ -82,6 +84,7 @@ export const hostOptions = lazily({
       ),
       takeover: z.optional(flag()),
       ...agentFields(),
+      ...observing(),
     }),
   create: () =>
     strict({
@@ -107,6 +110,7 @@ export const hostOptions = lazily({
       prefix: z.optional(z.string()),
       ...createFields(),
       ...agentFields(),
+      ...observing(),
     }),
   /** Options of the engine's own `createSandbox`. */
   engine: () =>
@@ -118,12 +122,14 @@ export const hostOptions = lazily({
       id: z.optional(z.string()),
       workspace: z.optional(workspace()),
       ...gating(),
+      ...observing(),
     }),
   inProcess: () =>
     strict({
       onPrompt: callable(),
       workdir: z.optional(z.string()),
       id: z.optional(z.union([z.string(), callable()])),
+      ...observing(),
     }),
   /** Content of the file `agents.json`. */
   agentsFile: () => z.record(agentName(), strict(programFields())),

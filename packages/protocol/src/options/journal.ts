@@ -10,6 +10,7 @@ import {
   isObject,
   milliseconds,
   signal,
+  text,
   texts,
   textsByName,
   whole,
@@ -128,7 +129,13 @@ export const journalOptions = lazily({
     }),
   summary: () =>
     strict({ ...filter(), buckets: z.optional(whole(1, maxItems)), signal: z.optional(signal()) }),
-  tap: () => strict({ types: z.optional(types()), ordered: z.optional(flag()), queue: z.optional(whole(1)) }),
+  tap: () =>
+    strict({
+      name: z.optional(text()),
+      types: z.optional(types()),
+      ordered: z.optional(flag()),
+      queue: z.optional(whole(1)),
+    }),
   gate: () => strict({ ops: z.optional(texts()), timeoutMs: z.optional(duration()) }),
   flush: () => strict({ timeoutMs: z.optional(milliseconds()), signal: z.optional(signal()) }),
   verify: () =>
@@ -155,7 +162,7 @@ export const storeOptions = lazily({
       maxPendingEndings: z.optional(whole()),
       closeMs: z.optional(whole(1, 60_000)),
       recent: z.optional(strict({ maxEntries: z.optional(whole()), maxBytes: z.optional(whole()) })),
-      onTapError: z.optional(callable()),
+      onObserverError: z.optional(callable()),
     }),
   sqlite: () =>
     strict({

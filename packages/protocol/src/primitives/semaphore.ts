@@ -25,25 +25,25 @@ export class Semaphore {
    * Waits for a slot, in the order of the calls. Resolves to undefined if already `maxWaiting` callers wait; rejects with
    * the signal's reason.
    */
-  async acquire(signal: AbortSignal): Promise<(() => void) | undefined> {
-    signal.throwIfAborted()
+  async acquire(signal?: AbortSignal): Promise<(() => void) | undefined> {
+    signal?.throwIfAborted()
     const release = this.tryAcquire()
     if (release !== undefined || this.#waiting.size >= this.#maxWaiting) return release
     await this.#wait(signal)
     return this.#releaseOnce()
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
+  #wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const proceed = () => {
-        signal.removeEventListener('abort', onAbort)
+        signal?.removeEventListener('abort', onAbort)
         resolve()
       }
       const onAbort = () => {
         this.#waiting.delete(proceed)
-        reject(signal.reason)
+        reject(signal?.reason)
       }
-      signal.addEventListener('abort', onAbort, { once: true })
+      signal?.addEventListener('abort', onAbort, { once: true })
       this.#waiting.add(proceed)
     })
   }

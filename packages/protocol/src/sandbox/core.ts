@@ -40,4 +40,13 @@ export interface SandboxCore {
   ): Promise<Unpacked>
   /** Appends events of the runtime; accepts `run.*`, `loop.*` and `log.*` only. */
   record(events: readonly EventInput[]): Promise<void>
+  /**
+   * Releases this handle. It can be repeated, also after `lifecycle.destroy()`. What it ends:
+   *
+   * - a client's sandbox: the connections of this handle; the sandbox keeps running,
+   * - a host's sandbox: its sessions and processes; the workspace, the record and the journal stay,
+   * - a sandbox made by `createSandbox` or an in-process client: everything that was made for it, except a workspace and a
+   *   HOME that the caller gave.
+   */
+  close(): Promise<void>
 }

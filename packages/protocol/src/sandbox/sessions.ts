@@ -182,7 +182,10 @@ export interface Session {
   prompt(content: string | readonly ContentBlock[], options?: PromptOptions): Promise<PromptResult>
   /** Cancels the running turn and the queued prompts. */
   cancel(): Promise<void>
-  /** Calls the listener with copies of this session's new events; returns a function that removes it. */
+  /**
+   * Calls the listener with copies of this session's new events; returns a function that removes it. An error of the
+   * listener, thrown or rejected, goes to `onObserverError`.
+   */
   onEvent(listener: (event: JournalEvent) => void): () => void
   events(options?: {
     readonly after?: string

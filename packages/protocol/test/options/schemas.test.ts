@@ -126,6 +126,7 @@ const rows: {
           { name: 'b', command: 'x' },
         ],
         store: { open: run },
+        onObserverError: run,
       },
       misspelt: ['agent', 'agents'],
       wrong: [
@@ -149,12 +150,12 @@ const rows: {
     listAgents: { good: { data: 'd', agentCache: 'c' }, misspelt: ['agentcache', 'agentCache'] },
     installAgent: { good: { version: '1', onProgress: run }, misspelt: ['versions', 'version'] },
     script: {
-      good: { prefix: 'x', provider: { name: 'local', options: {} } },
+      good: { prefix: 'x', provider: { name: 'local', options: {} }, onObserverError: run },
       misspelt: ['workspce', 'workspace'],
     },
-    engine: { good: { store: { journal: run } }, misspelt: ['stores', 'store'] },
+    engine: { good: { store: { journal: run }, onObserverError: run }, misspelt: ['stores', 'store'] },
     inProcess: {
-      good: { onPrompt: run, id: 'x' },
+      good: { onPrompt: run, id: 'x', onObserverError: run },
       misspelt: ['workDir', 'workdir'],
       wrong: [[{ onPrompt: run, id: 5 }, 'id: expected a string or a function, got 5.']],
     },
@@ -191,7 +192,7 @@ const rows: {
       misspelt: ['bucket', 'buckets'],
       wrong: [[{ buckets: '5' }, 'give it as a number']],
     },
-    tap: { good: { types: [], ordered: true, queue: 1 }, misspelt: ['order', 'ordered'] },
+    tap: { good: { name: 'mine', types: [], ordered: true, queue: 1 }, misspelt: ['order', 'ordered'] },
     gate: { good: { ops: ['exec'], timeoutMs: 0.5 }, misspelt: ['timeout', 'timeoutMs'] },
     flush: { good: { timeoutMs: 1 }, misspelt: ['timeout', 'timeoutMs'] },
     verify: { good: { head: { seq: 1, hash: 'h' } }, misspelt: ['heads', 'head'] },

@@ -4,7 +4,9 @@ import * as primitives from '../../src/primitives/index.ts'
 it('exports these values and no others', () => {
   expect(Object.keys(primitives).sort()).toEqual([
     'Backoff',
+    'ObserverErrors',
     'Semaphore',
+    'Serial',
     'checkSandboxId',
     'decodePathText',
     'encodePathText',
@@ -12,6 +14,8 @@ it('exports these values and no others', () => {
     'isPathText',
     'isWholeNumber',
     'namePattern',
+    'notify',
+    'notifyOne',
     'requirePort',
     'requireWholeNumber',
     'sessionIdPattern',

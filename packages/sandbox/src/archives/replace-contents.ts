@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { Serial } from '@vitrine/protocol/primitives'
 import { fileError, withPathInErrors } from '../files/errors.ts'
 import type { Handle } from '../files/handle.ts'
 import { TimeSlice } from '../files/time-slice.ts'
@@ -13,8 +14,8 @@ export interface ReplaceOptions {
   readonly attributes?: Attributes | undefined
 }
 
-/** The last requested replacement of each directory. */
-const lastReplacements = new WeakMap<Handle, Promise<void>>()
+/** The replacements of each directory. */
+const replacements = new WeakMap<Handle, Serial>()
 
 /**
  * Replaces the content of a directory: moves the old entries to the trash and the staged ones in. The directory keeps
@@ -27,10 +28,9 @@ export function replaceContents(
   trash: Handle,
   options: ReplaceOptions = {},
 ): Promise<void> {
-  const before = lastReplacements.get(root)?.catch(() => undefined) ?? Promise.resolve()
-  const replaced = before.then(() => replaceNow(staged, root, trash, options))
-  lastReplacements.set(root, replaced)
-  return replaced
+  const serial = replacements.get(root) ?? new Serial()
+  replacements.set(root, serial)
+  return serial.run(() => replaceNow(staged, root, trash, options))
 }
 
 async function replaceNow(

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
 import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
-import { settledWithin } from '@vitrine/protocol/primitives'
+import { Serial, settledWithin } from '@vitrine/protocol/primitives'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
 import { Forwards } from '../ports/forwards.ts'
@@ -41,15 +41,16 @@ export class EngineCore {
   readonly skips: SkipOnPersist
   readonly streams = new OpenStreams()
   readonly turns = new ActiveTurns()
+  /** Runs one change of state at a time. */
+  readonly #changes = new Serial()
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
-  #lastChange: Promise<unknown> = Promise.resolve()
   #stopping: Promise<void> | undefined
   #finalStartStep: (() => Promise<void>) | undefined
   /** For events that belong to no call. */
   readonly #journal: Journal
-  readonly #onStoreLost = () => void this.#serialized(() => this.#shutDown()).catch(() => undefined)
+  readonly #onStoreLost = () => void this.#changes.run(() => this.#shutDown()).catch(() => undefined)
 
   constructor(id: string, store: Store, settings: SandboxSettings, journal: Journal) {
     this.id = id
@@ -71,8 +72,7 @@ export class EngineCore {
 
   /** The running parts, for a command; throws unless the sandbox runs and is not paused. */
   ready(): Running {
-    if (this.#state === 'destroyed')
-      throw new VitrineError('sandbox_destroyed', `The sandbox ${this.id} was destroyed.`)
+    if (this.#state === 'destroyed') throw sandboxDestroyed(this.id)
     if (this.#running === undefined) throw notRunning()
     if (this.#state === 'paused') throw new VitrineError('sandbox_paused', 'The sandbox is paused.')
     return this.#running
@@ -90,7 +90,7 @@ export class EngineCore {
   }
 
   start(journal: Journal): Promise<void> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       if (this.#state === 'destroyed') this.ready()
       if (this.#running !== undefined) return
       try {
@@ -126,7 +126,7 @@ export class EngineCore {
 
   /** Ends everything without an event, for a sandbox whose start failed. */
   abandon(): Promise<void> {
-    return this.#serialized(() => this.#shutDown())
+    return this.#changes.run(() => this.#shutDown())
   }
 
   async #boot(journal: Journal): Promise<Running> {
@@ -206,7 +206,7 @@ export class EngineCore {
 
   /** Stops every process and the machine. */
   shutdown(journal: Journal, data: Readonly<Record<string, unknown>>): Promise<void> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       if (this.#running === undefined) return
       await this.#shutDown()
       await journal.append([{ type: 'sandbox.stopped', data }])
@@ -214,7 +214,7 @@ export class EngineCore {
   }
 
   pause(journal: Journal): Promise<void> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       if (this.#state === 'paused') return
       await this.ready().machine.pause()
       this.#state = 'paused'
@@ -223,7 +223,7 @@ export class EngineCore {
   }
 
   resume(journal: Journal): Promise<void> {
-    return this.#serialized(async () => {
+    return this.#changes.run(async () => {
       if (this.#state !== 'paused') {
         this.ready()
         return
@@ -234,13 +234,14 @@ export class EngineCore {
     })
   }
 
-  destroy(journal: Journal): Promise<void> {
-    return this.#serialized(async () => {
+  /** Without a journal for a sandbox whose store has ended. */
+  destroy(journal: Journal | undefined): Promise<void> {
+    return this.#changes.run(async () => {
       if (this.#state === 'destroyed') return
       await this.#shutDown()
       this.#state = 'destroyed'
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
-      await journal.append([{ type: 'sandbox.destroyed', data: {} }])
+      await journal?.append([{ type: 'sandbox.destroyed', data: {} }])
     })
   }
 
@@ -268,15 +269,12 @@ export class EngineCore {
     await journal
       .append([{ type: 'sandbox.failed', data: { errorCode: 'interrupted', errorMessage } }])
       .catch(() => undefined)
-    await this.#serialized(() => this.#shutDown())
+    await this.#changes.run(() => this.#shutDown())
   }
+}
 
-  /** Runs one change of state at a time. */
-  #serialized<T>(change: () => Promise<T>): Promise<T> {
-    const turn = this.#lastChange.then(change, change)
-    this.#lastChange = turn.catch(() => undefined)
-    return turn
-  }
+export function sandboxDestroyed(id: string): VitrineError {
+  return new VitrineError('sandbox_destroyed', `The sandbox ${id} was destroyed.`)
 }
 
 /** `isolation: 'auto'` fell back to none. Warn on stderr: an event alone would be missed. */

@@ -1,6 +1,7 @@
 import { connect, type Server, type Socket } from 'node:net'
 import type { Journal } from '@vitrine/journal'
 import { randomHex } from '@vitrine/protocol'
+import { Serial } from '@vitrine/protocol/primitives'
 import { addressKind } from '../egress/address.ts'
 import { readAllowList } from '../egress/allow-list.ts'
 import { proxyEnvironment } from '../egress/environment.ts'
@@ -28,8 +29,8 @@ export class EgressGateway {
   readonly #allowed = new Set<string>()
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
+  readonly #changes = new Serial()
   #proxy: EgressProxy | undefined
-  #queue: Promise<void> = Promise.resolve()
 
   constructor(machine: Machine, journal: Journal, findProcess: ConnectionProcessLookup) {
     this.#machine = machine
@@ -52,7 +53,7 @@ export class EgressGateway {
   allow(entries: readonly string[]): Promise<void> {
     // Throws for an invalid entry.
     readAllowList(entries, 'egress')
-    const allowed = this.#queue.then(async () => {
+    return this.#changes.run(async () => {
       for (const entry of this.notYetAllowed(entries)) {
         const loopback = loopbackTarget(entry)
         if (loopback === undefined) await this.#allowThroughProxy(entry)
@@ -60,15 +61,14 @@ export class EgressGateway {
         this.#allowed.add(entry)
       }
     })
-    this.#queue = allowed.catch(() => undefined)
-    return allowed
   }
 
-  async close(): Promise<void> {
-    await this.#queue
-    for (const server of this.#servers) server.close()
-    for (const socket of this.#sockets) socket.destroy()
-    await this.#proxy?.close()
+  close(): Promise<void> {
+    return this.#changes.run(async () => {
+      for (const server of this.#servers) server.close()
+      for (const socket of this.#sockets) socket.destroy()
+      await this.#proxy?.close()
+    })
   }
 
   async #allowThroughProxy(entry: string): Promise<void> {

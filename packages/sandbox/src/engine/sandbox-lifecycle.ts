@@ -1,17 +1,24 @@
 import type { Journal } from '@vitrine/journal'
 import { type Command, type ExecResult, type Lifecycle, VitrineError } from '@vitrine/protocol'
 import type { EngineCore } from './core.ts'
+import type { SandboxRelease } from './sandbox-release.ts'
 
 /** The lifecycle of one sandbox. Every call is an operation, and so are its inner steps. */
 export class SandboxLifecycle implements Lifecycle {
   readonly #core: EngineCore
   readonly #journal: Journal
-
+  readonly #release: SandboxRelease
   readonly #exec: (command: Command) => Promise<ExecResult>
 
-  constructor(core: EngineCore, journal: Journal, exec: (command: Command) => Promise<ExecResult>) {
+  constructor(
+    core: EngineCore,
+    journal: Journal,
+    release: SandboxRelease,
+    exec: (command: Command) => Promise<ExecResult>,
+  ) {
     this.#core = core
     this.#journal = journal
+    this.#release = release
     this.#exec = exec
   }
 
@@ -60,10 +67,15 @@ export class SandboxLifecycle implements Lifecycle {
   }
 
   destroy(): Promise<void> {
-    return this.#journal.operate('destroy', {}, () => this.#core.destroy(this.#journal))
+    return this.#release.end('destroyed', () =>
+      this.#release.hasReleasedStore
+        ? this.#core.destroy(undefined)
+        : this.#journal.operate('destroy', {}, () => this.#core.destroy(this.#journal)),
+    )
   }
 
-  running(): Promise<boolean> {
+  async running(): Promise<boolean> {
+    if (this.#release.hasReleasedStore) return false
     return this.#journal.operate('running', {}, () => this.#core.state === 'running', {
       finish: (alive) => ({ alive }),
     })

@@ -32,6 +32,7 @@ import { SandboxFiles } from './sandbox-files.ts'
 import { SandboxLifecycle } from './sandbox-lifecycle.ts'
 import { SandboxPorts } from './sandbox-ports.ts'
 import { SandboxProcesses } from './sandbox-processes.ts'
+import type { SandboxRelease } from './sandbox-release.ts'
 
 const recordable = ['run.*', 'loop.*', 'log.*']
 const isRecordable = matchTypes(recordable)
@@ -50,26 +51,21 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   readonly #gate: PolicyGate | undefined
   readonly #caller: CommandCaller
   readonly #pty: PtyTool
-  readonly #closeStore: () => Promise<void>
+  readonly #release: SandboxRelease
 
-  constructor(
-    core: EngineCore,
-    journal: Journal,
-    gate: PolicyGate | undefined,
-    closeStore: () => Promise<void>,
-  ) {
+  constructor(core: EngineCore, journal: Journal, gate: PolicyGate | undefined, release: SandboxRelease) {
     this.id = core.id
     this.root = core.settings.folders.root
     this.#core = core
     this.#journal = journal
     this.#gate = gate
-    this.#closeStore = closeStore
+    this.#release = release
     this.#caller = { core, journal, gate }
     this.#pty = createPtyTool({ journal, spawn: (...request) => this.#spawn(...request) }, core.terminals)
     this.processes = new SandboxProcesses(core, journal)
     this.ports = new SandboxPorts(core, journal)
     this.files = new SandboxFiles(core, journal)
-    this.lifecycle = new SandboxLifecycle(core, journal, (command) => this.exec(command))
+    this.lifecycle = new SandboxLifecycle(core, journal, release, (command) => this.exec(command))
   }
 
   get capabilities(): Capabilities {
@@ -85,7 +81,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     checkOptions('as', sessionOptions.context, context)
     const journal = this.#journal.as(context)
     // No class extends this one, so `this` is exactly `LocalSandbox`.
-    return new LocalSandbox(this.#core, journal, this.#gate, this.#closeStore) as this
+    return new LocalSandbox(this.#core, journal, this.#gate, this.#release) as this
   }
 
   async exec(command: Command, options?: ExecOptions): Promise<ExecResult> {
@@ -221,10 +217,14 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     await this.#journal.as({ source: 'runtime' }).append(events)
   }
 
-  /** Stops every process. The workspace and the journal stay; `lifecycle.destroy` removes the workspace. */
-  async close(): Promise<void> {
-    if (this.#core.state === 'running' || this.#core.state === 'paused') await this.lifecycle.shutdown()
-    await this.#closeStore()
+  /**
+   * Stops every process, and closes the store if it was made for this sandbox. The workspace stays, and the journal in a given
+   * store; `lifecycle.destroy` removes the workspace.
+   */
+  close(): Promise<void> {
+    return this.#release.end('closed', async () => {
+      if (this.#core.state === 'running' || this.#core.state === 'paused') await this.lifecycle.shutdown()
+    })
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
 import { VitrineError } from '@vitrine/protocol'
-import { systemErrorCode } from '@vitrine/protocol/primitives'
+import { Serial, systemErrorCode } from '@vitrine/protocol/primitives'
 import type { Launch, LaunchedTerminal, WaitStatus } from './machine.ts'
 import { type Program, spawnOrThrow, started } from './pipes.ts'
 
@@ -49,13 +49,12 @@ export async function startWithTerminal(
 }
 
 function terminalOn(screen: ReadStream, file: string, master: number): LaunchedTerminal {
-  let lastWrite: Promise<void> = Promise.resolve()
+  const writes = new Serial()
   return {
     onData: (listener) => void screen.on('data', listener),
     write: (data) => {
       const bytes = typeof data === 'string' ? Buffer.from(data) : data
-      lastWrite = lastWrite.catch(() => undefined).then(() => writeAll(screen, master, bytes))
-      return lastWrite
+      return writes.run(() => writeAll(screen, master, bytes))
     },
     resize: async (cols, rows) => {
       if (screen.destroyed) throw new VitrineError('process_exited', 'The terminal is closed.')

@@ -1,3 +1,4 @@
+import { Serial } from '@vitrine/protocol/primitives'
 import type { ChangeRecorder } from './recorder.ts'
 import { Rescanner } from './rescanner.ts'
 import type { Tree } from './tree.ts'
@@ -16,9 +17,9 @@ export interface PollOptions {
 export class PollWatcher {
   readonly #options: PollOptions
   readonly #rescanner: Rescanner
+  readonly #serial = new Serial()
   #timer: NodeJS.Timeout | undefined
   #closed = false
-  #queue: Promise<void> = Promise.resolve()
 
   constructor(options: PollOptions) {
     this.#options = options
@@ -33,13 +34,11 @@ export class PollWatcher {
 
   /** Starts a new check: only a check that starts after the call sees every change made before it. */
   flush(): Promise<void> {
-    const turn = this.#queue.then(async () => {
+    return this.#serial.run(async () => {
       await this.#options.refresh?.()
       this.#rescanner.markAll()
       await this.#rescanner.checkAndFlush()
     })
-    this.#queue = turn.catch(() => undefined)
-    return turn
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { Serial } from '@vitrine/protocol/primitives'
 import { TimeSlice } from '../files/time-slice.ts'
 import { withoutOperation } from '../without-operation.ts'
 import type { TreeNode } from './node.ts'
@@ -16,8 +17,8 @@ export class Rescanner {
   readonly #tree: Tree
   readonly #recorder: ChangeRecorder
   readonly #signal: AbortSignal
+  readonly #serial = new Serial()
   #dirty: Dirty = new Map()
-  #queue: Promise<void> = Promise.resolve()
 
   constructor(tree: Tree, recorder: ChangeRecorder, signal: AbortSignal) {
     this.#tree = tree
@@ -66,9 +67,7 @@ export class Rescanner {
 
   #enqueue(run: () => Promise<void>): Promise<void> {
     // Watches and timers created here outlive the operation that triggered them.
-    const turn = withoutOperation(() => this.#queue.then(run))
-    this.#queue = turn.catch(() => undefined)
-    return turn
+    return withoutOperation(() => this.#serial.run(run))
   }
 
   async #checkDirty(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Journal } from '@vitrine/journal'
+import { Serial } from '@vitrine/protocol/primitives'
 
 const maxNamed = 100
 const batchMs = 50
@@ -8,8 +9,8 @@ export class UncoveredReporter {
   readonly #journal: Journal
   readonly #known = new Set<string>()
   readonly #pending = new Map<string, { readonly paths: string[]; count: number }>()
+  readonly #serial = new Serial()
   #timer: NodeJS.Timeout | undefined
-  #appending: Promise<unknown> = Promise.resolve()
 
   constructor(journal: Journal) {
     this.#journal = journal
@@ -35,8 +36,10 @@ export class UncoveredReporter {
       data: { reason, uncovered: paths.map((path) => path.toWellFormed()), count },
     }))
     this.#pending.clear()
-    if (events.length > 0)
-      this.#appending = this.#appending.then(() => this.#journal.append(events)).catch(() => undefined)
-    await this.#appending
+    await this.#serial
+      .run(async () => {
+        if (events.length > 0) await this.#journal.append(events)
+      })
+      .catch(() => undefined)
   }
 }
