@@ -1,6 +1,7 @@
 import type { Store } from '@vitrine/journal'
 import {
   type AgentInfo,
+  type HostCallContext,
   type InstallProgress,
   newId,
   type SandboxClient,
@@ -36,7 +37,8 @@ export class Host implements SandboxClient, AsyncDisposable {
     this.store = parts.store
   }
 
-  async create(options: HostCreateOptions = {}): Promise<HostSandbox> {
+  /** The context of the call is recorded with the start. */
+  async create(options: HostCreateOptions = {}, context?: HostCallContext): Promise<HostSandbox> {
     checkOptions('create', hostOptions.create, options)
     this.#assertOpen()
     const { records } = this.#parts
@@ -51,7 +53,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     // Written before the start, so that the next host finds the sandbox if this one is killed meanwhile.
     records.put(record)
     try {
-      return await this.#start(record, options)
+      return await this.#start(record, options, context)
     } catch (error) {
       records.remove(id)
       throw error
@@ -62,6 +64,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   async attach(
     id: string,
     options: Pick<HostCreateOptions, 'policy' | 'onAsk' | 'signal'> = {},
+    context?: HostCallContext,
   ): Promise<HostSandbox> {
     checkOptions('attach', hostOptions.attach, options)
     this.#assertOpen()
@@ -71,8 +74,8 @@ export class Host implements SandboxClient, AsyncDisposable {
     const record = this.#existingRecord(id)
     assertWorkspaceExists(record)
     assertSameWorkspace(record)
-    if (sandbox === undefined) return this.#start(record, options)
-    await sandbox.lifecycle.start()
+    if (sandbox === undefined) return this.#start(record, options, context)
+    await sandbox.as(context ?? {}).lifecycle.start()
     return sandbox
   }
 
@@ -93,14 +96,16 @@ export class Host implements SandboxClient, AsyncDisposable {
   }
 
   /** Removes a sandbox's workspace for good. Its journal stays. */
-  async destroy(id: string): Promise<void> {
+  async destroy(id: string, context: HostCallContext = {}): Promise<void> {
     this.#assertOpen()
     if (this.#parts.records.get(id)?.state === 'destroyed') return
     const sandbox = this.#live.has(id) ? await this.#live.open(id).catch(() => undefined) : undefined
-    if (sandbox !== undefined) return sandbox.lifecycle.destroy()
+    if (sandbox !== undefined) return sandbox.as(context).lifecycle.destroy()
     const removing =
       this.#destroying.get(id) ??
-      destroyStopped(this.#parts, this.#existingRecord(id)).finally(() => this.#destroying.delete(id))
+      destroyStopped(this.#parts, this.#existingRecord(id), context).finally(() =>
+        this.#destroying.delete(id),
+      )
     this.#destroying.set(id, removing)
     return removing
   }
@@ -172,12 +177,21 @@ export class Host implements SandboxClient, AsyncDisposable {
     return record
   }
 
-  #start(record: SandboxRecord, options: HostCreateOptions): Promise<HostSandbox> {
+  #start(
+    record: SandboxRecord,
+    options: HostCreateOptions,
+    context: HostCallContext | undefined,
+  ): Promise<HostSandbox> {
     const signal = this.#signalWith(options.signal)
     return this.#live.boot(record.id, async (onClosed) => {
       // Imported on first use: the engine and the agents are most of the code, and a host that only reads needs neither.
       const { startSandbox } = await import('./start-sandbox.ts')
-      return startSandbox(this.#parts, record, { ...options, signal, onClosed })
+      return startSandbox(this.#parts, record, {
+        ...options,
+        signal,
+        onClosed,
+        ...(context && { context }),
+      })
     })
   }
 }

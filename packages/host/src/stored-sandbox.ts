@@ -1,6 +1,6 @@
 import { rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { VitrineError } from '@vitrine/protocol'
+import { type HostCallContext, VitrineError } from '@vitrine/protocol'
 import type { HostParts } from './host-parts.ts'
 import type { SandboxRecord } from './records.ts'
 
@@ -30,10 +30,14 @@ function workspaceExists({ directory }: SandboxRecord): boolean {
 }
 
 /** Destroys a stopped sandbox without starting it, also one whose workspace is missing. */
-export async function destroyStopped(parts: HostParts, record: SandboxRecord): Promise<void> {
+export async function destroyStopped(
+  parts: HostParts,
+  record: SandboxRecord,
+  context: HostCallContext = {},
+): Promise<void> {
   assertSameWorkspace(record)
   const { id } = record
-  const journal = await parts.store.journal(id, { source: 'host', sandbox: id })
+  const journal = await parts.store.journal(id, { ...context, source: 'host', sandbox: id })
   await journal.operate('destroy', {}, async () => {
     for (const folder of ownFolders(parts, record)) rmSync(folder, { recursive: true, force: true })
     await journal.append([{ type: 'sandbox.destroyed', data: {} }])

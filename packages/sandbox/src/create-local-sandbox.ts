@@ -1,5 +1,5 @@
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
-import { type LocalOptions, newId, type WorkspaceManifest } from '@vitrine/protocol'
+import { type HostCallContext, type LocalOptions, newId, type WorkspaceManifest } from '@vitrine/protocol'
 import { checkOptions, hostOptions, localOptions } from '@vitrine/protocol/options'
 import { EngineCore } from './engine/core.ts'
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
@@ -22,6 +22,8 @@ export interface LocalSandboxOptions {
   readonly onAsk?: AskAboutCommand
   /** Prepares a new sandbox. A sandbox that continues gets only its variables and accounts again. */
   readonly workspace?: WorkspaceManifest
+  /** The context of the call that creates or starts it. */
+  readonly context?: HostCallContext
   /** Cancels the preparation and undoes the part that is done. */
   readonly signal?: AbortSignal
 }
@@ -35,7 +37,7 @@ export interface LocalSandboxOptions {
  */
 export async function createLocalSandbox(options: LocalSandboxOptions = {}): Promise<LocalSandbox> {
   checkOptions('createSandbox', hostOptions.engine, options)
-  const { provider = local(), id = newId('sandbox'), signal } = options
+  const { provider = local(), id = newId('sandbox'), context = {}, signal } = options
   // Checked again: a caller can build a provider object by hand, and a stored record can be damaged or come from another
   // version. Neither may start a sandbox with fewer restrictions than it names.
   checkOptions('local', localOptions.local, provider.options)
@@ -54,13 +56,13 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     const { isolation, network, rootfs, egress, folders } = settings
     const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, egress }
     // A sandbox that continues has its `sandbox.created` event already.
-    if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
+    if (journal.head.seq === 0) await journal.as(context).append([{ type: 'sandbox.created', data }])
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const core = new EngineCore(id, store, settings, journal)
     const sandbox = new LocalSandbox(core, journal, gate, closeStore)
     core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {
-      await sandbox.lifecycle.start()
+      await sandbox.as(context).lifecycle.start()
     } catch (error) {
       await core.abandon().catch(() => undefined)
       throw preparation === undefined ? error : await preparation.rollBack(error)

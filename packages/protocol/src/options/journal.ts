@@ -79,6 +79,7 @@ const target = () => ({
 })
 
 const context = () => ({
+  caller: z.optional(z.string()),
   actor: z.optional(z.string()),
   sandbox: z.optional(z.string()),
   session: z.optional(z.string()),

@@ -313,7 +313,7 @@ const rows: {
     },
   },
   sessionOptions: {
-    context: { good: { run: 'r', actor: 'a' }, misspelt: ['runs', 'run'] },
+    context: { good: { run: 'r', actor: 'a', caller: 'c' }, misspelt: ['runs', 'run'] },
     open: {
       good: {
         agent: 'demo',

@@ -1,12 +1,13 @@
 import type { Server } from 'node:net'
 import type { Journal } from '@vitrine/journal'
 import {
-  type CallContext,
   type Capabilities,
   type Command,
+  type EventContext,
   type EventInput,
   type ExecOptions,
   type ExecResult,
+  type HostCallContext,
   type JournalReader,
   matchTypes,
   type Process,
@@ -81,7 +82,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   /** A handle to the same sandbox whose calls carry this context. */
-  as(context: CallContext): this {
+  as(context: HostCallContext): this {
     checkOptions('as', sessionOptions.context, context)
     const journal = this.#journal.as(context)
     // No class extends this one, so `this` is exactly `LocalSandbox`.
@@ -157,7 +158,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   /** Attributes file changes to this turn while no other turn runs. Returns the function that ends the turn. */
-  beginTurn(turn: { readonly session: string; readonly turn: string }): () => void {
+  beginTurn(turn: EventContext & { readonly session: string; readonly turn: string }): () => void {
     return this.#core.turns.begin(turn)
   }
 
@@ -217,6 +218,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     if (foreign !== undefined) {
       const message = `record: expected ${recordable.join(', ')}, got ${foreign.type}.`
       throw new VitrineError('argument_invalid', message)
+    }
+    const forged = events.findIndex(({ caller }) => caller !== undefined)
+    if (forged !== -1) {
+      const message = `events[${forged}].caller: expected none, because only a server sets it, from the token of the call. Use actor for the person or program that asked.`
+      throw new VitrineError('event_invalid', message)
     }
     await this.#journal.as({ source: 'runtime' }).append(events)
   }

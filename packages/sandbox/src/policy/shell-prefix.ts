@@ -25,7 +25,11 @@ export function textReader(shell: string | readonly string[] = 'sh'): TextReader
   if (!isInstalled(program))
     return { kind: 'uncertain', dialect, reason: `${program} may not be the shell it is named after` }
   if (flags.at(-1)?.match(/^-[a-z]*c$/) && flags.every(isHarmless)) return { kind: 'certain', dialect }
-  return { kind: 'uncertain', dialect, reason: `the flags of ${name} may change how a command string is read` }
+  return {
+    kind: 'uncertain',
+    dialect,
+    reason: `the flags of ${name} may change how a command string is read`,
+  }
 }
 
 function isHarmless(flag: string, index: number, flags: readonly string[]): boolean {
