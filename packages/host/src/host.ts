@@ -118,6 +118,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   async installAgent(
     name: string,
     options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},
+    context: HostCallContext = {},
   ): Promise<{ readonly version: string; readonly path: string }> {
     checkOptions('installAgent', hostOptions.installAgent, options)
     this.#assertOpen()
@@ -134,7 +135,9 @@ export class Host implements SandboxClient, AsyncDisposable {
     }).finally(() => this.#installing.delete(installing))
     this.#installing.add(installing)
     const { version, path } = await installing
-    await this.#parts.journal.append([{ type: 'agent.installed', data: { agent: name, version } }])
+    await this.#parts.journal
+      .as(context)
+      .append([{ type: 'agent.installed', data: { agent: name, version } }])
     return { version, path }
   }
 

@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } from '@vitrine/journal'
+import {
+  memoryStore,
+  openStore,
+  type Store,
+  type StoreDriver,
+  secretsFile,
+  sqliteStore,
+} from '@vitrine/journal'
 import { version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
@@ -17,6 +24,11 @@ export interface OpenHostOptions extends AgentSettings {
   readonly store?: StoreDriver
   /** Takes the data directory over from another host, which ends everything it runs. */
   readonly takeover?: boolean
+  /**
+   * Opens although the stored values to mask cannot be read, and forgets those: earlier credentials are then not masked
+   * any more. Default false: opening fails with `secrets_unreadable`.
+   */
+  readonly forgetUnreadableSecrets?: boolean
 }
 
 /**
@@ -33,6 +45,10 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   const driver = options.store ?? sqliteStore({ path: join(folders.store, 'journal.db') })
   const store = await openStore(driver, {
     killOrphans: (open) => killOrphans(open, folders.data),
+    secrets: secretsFile({
+      ...folders.secrets,
+      forgetUnreadable: options.forgetUnreadableSecrets ?? false,
+    }),
     ...(options.takeover && { takeover: true }),
   })
   return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
@@ -46,6 +62,8 @@ async function createHost(
   try {
     // Read after the store is owned: until then its last owner may write records.
     const records = new Records(folder)
+    // A host that died while it destroyed a sandbox left its secrets.
+    for (const { id, state } of records.list()) if (state === 'destroyed') store.forgetSecretsOf(id)
     const journal = await store.journal('host', { source: 'host' })
     const stopped = records.list().filter(({ state }) => state === 'stopped').length
     await journal.append([{ type: 'host.started', data: { version, pid: process.pid, data, stopped } }])
@@ -63,7 +81,7 @@ function defaultsOf(providers: readonly LocalProvider[] = []): LocalOptions {
 /** Opens a host whose journals are in memory, on a temporary data directory. */
 export async function openMemoryHost(
   data: string,
-  options: Omit<OpenHostOptions, 'data' | 'store' | 'takeover'>,
+  options: Omit<OpenHostOptions, 'data' | 'store' | 'takeover' | 'forgetUnreadableSecrets'>,
 ): Promise<Host> {
   const folders = openDataFolders(data)
   const agents = resolveAgentConfig(options, folders)

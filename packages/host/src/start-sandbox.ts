@@ -47,7 +47,14 @@ export async function startSandbox(
     const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
     await sessions.closeInterrupted()
     const shutdown = new SandboxShutdown(engine, sessions, (how) => {
-      if (how === 'destroyed') records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
+      if (how === 'destroyed') {
+        records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
+        // The last events of its sessions may still contain them.
+        void sessions
+          .endAll('the sandbox was destroyed')
+          .catch(() => undefined)
+          .then(() => store.forgetSecretsOf(id))
+      }
       onClosed()
     })
     return new HostSandbox(engine, sessions, shutdown)

@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type HostCallContext, VitrineError } from '@vitrine/protocol'
+import { removeAllPlaced } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
 import type { SandboxRecord } from './records.ts'
 
@@ -39,10 +40,19 @@ export async function destroyStopped(
   const { id } = record
   const journal = await parts.store.journal(id, { ...context, source: 'host', sandbox: id })
   await journal.operate('destroy', {}, async () => {
+    await cleanGivenHome(parts, record)
     for (const folder of ownFolders(parts, record)) rmSync(folder, { recursive: true, force: true })
     await journal.append([{ type: 'sandbox.destroyed', data: {} }])
   })
   parts.records.put({ ...record, state: 'destroyed' })
+  parts.store.forgetSecretsOf(id)
+}
+
+/** Removes login files from a HOME that the caller chose; the sandbox's own HOME is removed as a whole. */
+async function cleanGivenHome({ data, defaults }: HostParts, { id, local }: SandboxRecord): Promise<void> {
+  const { home } = { ...defaults, ...local }
+  if (home === undefined) return
+  await removeAllPlaced({ home: resolve(home), state: join(data, 'sandboxes', id, 'state') })
 }
 
 /** The folders that the engine created for the sandbox and would remove on destroy. */

@@ -47,7 +47,6 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   const store = options.store ?? (await openStore(memoryStore()))
   let preparation: Preparation | undefined
   const closeStore = async () => {
-    preparation?.close()
     if (options.store === undefined) await store.close()
   }
   try {
@@ -69,6 +68,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     }
     return sandbox
   } catch (error) {
+    preparation?.forgetSecrets()
     await closeStore()
     throw error
   }

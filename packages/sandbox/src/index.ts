@@ -15,6 +15,7 @@ export type {
 export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
+export { removeAllPlaced } from './home/remove-placed.ts'
 export { type LocalProvider, local } from './local.ts'
 export { killOrphans } from './machine/orphans.ts'
 export { type CommandPolicy, commandPolicy } from './policy/command-policy.ts'

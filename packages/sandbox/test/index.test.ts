@@ -11,6 +11,7 @@ it('the index exports these values and no others', () => {
     'killOrphans',
     'local',
     'processMark',
+    'removeAllPlaced',
   ])
 })
 

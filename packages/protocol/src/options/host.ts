@@ -82,6 +82,7 @@ export const hostOptions = lazily({
         having<{ open(...given: never): unknown }>('a store, such as `sqliteStore({ path })`', 'open'),
       ),
       takeover: z.optional(flag()),
+      forgetUnreadableSecrets: z.optional(flag()),
       ...agentFields(),
     }),
   create: () =>

@@ -391,6 +391,12 @@ const rows: {
       misspelt: ['readonly', 'readOnly'],
       wrong: [[{ policy: { env: 'all' } }, 'policy.env: expected true or false or "names", got a string.']],
     },
+    addSecret: { good: { sandbox: 's' }, misspelt: ['sandboxes', 'sandbox'] },
+    secretsFile: {
+      good: { path: 'x', key: 'y', forgetUnreadable: true },
+      misspelt: ['keys', 'key'],
+      wrong: [[{ path: 'x', key: '' }, 'key: expected the path of a file, got an empty string.']],
+    },
     sqlite: {
       good: { path: 'x', synchronous: 'full' },
       misspelt: ['sync', 'synchronous'],

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
 import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
+import { HomeFiles } from '../home/home-files.ts'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
 import { Forwards } from '../ports/forwards.ts'
@@ -41,6 +42,7 @@ export class EngineCore {
   readonly skips: SkipOnPersist
   readonly streams = new OpenStreams()
   readonly turns = new ActiveTurns()
+  readonly home: HomeFiles
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
@@ -57,6 +59,7 @@ export class EngineCore {
     this.store = store
     this.settings = settings
     this.skips = new SkipOnPersist(settings)
+    this.home = new HomeFiles(settings.folders)
     this.table = new ProcessTable(settings.processLimits)
   }
 
@@ -95,6 +98,7 @@ export class EngineCore {
       if (this.#running !== undefined) return
       try {
         await journal.operate('prepare_workspace', {}, () => this.#prepareFolders())
+        await this.#cleanHome(journal)
         this.#running = await this.#boot(journal)
         this.#state = 'running'
         this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
@@ -185,6 +189,12 @@ export class EngineCore {
     mkdirSync(state, { recursive: true, mode: 0o700 })
   }
 
+  /** Removes the login files that the last start left, before any program can read them. */
+  async #cleanHome(journal: Journal): Promise<void> {
+    const files = this.home.recorded
+    if (files.length > 0) await journal.operate('clean_home', { files }, () => this.home.removeAll())
+  }
+
   /** The table's process that a process inside the sandbox descends from. */
   processOf(pid: number): string | undefined {
     const rows = readProcessTable()
@@ -230,6 +240,9 @@ export class EngineCore {
     return this.#serialized(async () => {
       if (this.#state === 'destroyed') return
       await this.#shutDown()
+      // A HOME that the caller chose stays; the sandbox's own is removed as a whole.
+      const cleaned = this.home.removeAll()
+      await (this.settings.folders.homeGiven ? cleaned : cleaned.catch(() => undefined))
       this.#state = 'destroyed'
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
       await journal.append([{ type: 'sandbox.destroyed', data: {} }])

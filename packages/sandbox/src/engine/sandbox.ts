@@ -142,6 +142,12 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return pipedProcess(entry)
   }
 
+  /** Writes files into HOME for an agent. Returns a function that removes them; the next start does so too. */
+  putInHome(files: Readonly<Record<string, string>>): Promise<() => Promise<void>> {
+    const exec = (command: readonly string[], options?: ExecOptions) => this.execUnchecked(command, options)
+    return this.#core.home.put({ home: this.home, exec }, files)
+  }
+
   /** Adds egress targets for its commands, each a `host:port`. */
   allowEgress(egress: readonly string[]): Promise<void> {
     return this.#core.allowEgress(this.#journal, egress)
@@ -230,6 +236,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   /** Ends every process. The workspace and the journal stay; `lifecycle.destroy` removes the workspace. */
   async close(): Promise<void> {
     if (this.#core.state === 'running' || this.#core.state === 'paused') await this.lifecycle.shutdown()
+    if (this.#core.state === 'destroyed') this.#core.store.forgetSecretsOf(this.id)
     await this.#closeStore()
   }
 
