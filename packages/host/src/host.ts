@@ -80,9 +80,9 @@ export class Host implements SandboxClient, AsyncDisposable {
   }
 
   /** Returns a live sandbox in any state; a stopped one of an earlier host is started. */
-  async find(id: string): Promise<HostSandbox> {
+  async find(id: string, context?: HostCallContext): Promise<HostSandbox> {
     this.#assertOpen()
-    return (await this.#live.open(id)) ?? this.attach(id)
+    return (await this.#live.open(id)) ?? this.attach(id, {}, context)
   }
 
   list(): readonly SandboxInfo[] {

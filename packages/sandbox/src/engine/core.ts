@@ -146,8 +146,8 @@ export class EngineCore {
       warnOfFallback(degraded)
       if (degraded.length > 0)
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
-      machine.onLost((reason) => void withoutOperation(() => this.#onMachineLost(journal, machine, reason)))
-      const gateway = machine.sharesLoopback ? undefined : this.#createGateway(machine, journal)
+      machine.onLost((reason) => void withoutOperation(() => this.#onMachineLost(machine, reason)))
+      const gateway = machine.sharesLoopback ? undefined : this.#createGateway(machine)
       if (gateway !== undefined && egress.length > 0)
         await journal.operate('open_network', { egress }, () => gateway.allow(egress))
       const files = await this.#openFiles(machine, gateway)
@@ -158,8 +158,9 @@ export class EngineCore {
     }
   }
 
-  #createGateway(machine: Machine, journal: Journal): EgressGateway {
-    return new EgressGateway(machine, journal, (socket) =>
+  /** Its events belong to no call: not to the one that started the machine either. */
+  #createGateway(machine: Machine): EgressGateway {
+    return new EgressGateway(machine, this.#journal, (socket) =>
       processOfSocket(machine, socket, (pid) => this.processOf(pid)),
     )
   }
@@ -267,10 +268,10 @@ export class EngineCore {
     if (closed.status === 'rejected') throw closed.reason
   }
 
-  async #onMachineLost(journal: Journal, machine: Machine, reason: string): Promise<void> {
+  async #onMachineLost(machine: Machine, reason: string): Promise<void> {
     if (this.#running?.machine !== machine) return
     const errorMessage = `The sandbox's machine exited unexpectedly (${reason}).`
-    await journal
+    await this.#journal
       .append([{ type: 'sandbox.failed', data: { errorCode: 'interrupted', errorMessage } }])
       .catch(() => undefined)
     await this.#serialized(() => this.#shutDown())

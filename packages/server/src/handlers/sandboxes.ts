@@ -35,7 +35,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     },
     async attachSandbox(call) {
       const id = call.params.sandbox
-      if (id === defaultSandbox.id) await defaultSandbox.open()
+      if (id === defaultSandbox.id) await defaultSandbox.open(call.context())
       return describe(await host.attach(id, { signal: call.signal() }, call.context()))
     },
     async startSandbox(call) {

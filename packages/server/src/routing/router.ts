@@ -126,8 +126,9 @@ function callOf(
     wantsStream: wantsStream(request),
     async sandbox() {
       const { sandbox: id = defaultSandbox.id } = params
-      const sandbox = id === defaultSandbox.id ? await defaultSandbox.open() : await host.find(id)
-      return sandbox.as(context())
+      const called = context()
+      const opening = id === defaultSandbox.id ? defaultSandbox.open(called) : host.find(id, called)
+      return (await opening).as(called)
     },
     async journal() {
       // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.

@@ -97,9 +97,9 @@ export class Sockets {
     const caller = authenticated ?? fullAccess(await this.#authenticate(inbox))
     inbox.maxBytes = maxQueuedBytes
     const { host, defaultSandbox } = this.#daemon
-    const sandbox = id === defaultSandbox.id ? await defaultSandbox.open() : await host.find(id)
     const context = contextOf((name) => [request.headers[name] ?? []].flat().join(', ') || undefined, caller)
-    await serveTerminal(ws, inbox, sandbox.as(context), process)
+    const opening = id === defaultSandbox.id ? defaultSandbox.open(context) : host.find(id, context)
+    await serveTerminal(ws, inbox, (await opening).as(context), process)
   }
 
   /** Reads the token from the first message of a client that sent none in the upgrade. */
