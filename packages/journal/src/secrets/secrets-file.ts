@@ -78,7 +78,7 @@ class SecretsFile implements SecretKeeper {
     this.#live.clear()
     for (const secret of newest) this.#live.set(secret.id, secret)
     if (this.#key !== undefined) this.#takeOver(lines.length)
-    return { secrets: newest, notices }
+    return { secrets: newest, notices: withoutRepeats(notices) }
   }
 
   /** Writes the file again under a new inode, so that a host that was taken over cannot write into it. */
@@ -302,6 +302,11 @@ function notKept(path: string, cause: unknown): VitrineError {
     `A secret could not be put on record in ${path} (${systemErrorCode(cause) ?? 'unknown error'}), so it is not used: it would not be masked after a restart.`,
     { cause },
   )
+}
+
+/** One key that does not fit makes every value unreadable, for one reason. */
+function withoutRepeats(notices: readonly SecretNotice[]): SecretNotice[] {
+  return [...new Map(notices.map((notice) => [JSON.stringify(notice), notice])).values()]
 }
 
 function forgottenNotice(why: string): SecretNotice {
