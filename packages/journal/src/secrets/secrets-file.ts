@@ -142,16 +142,15 @@ class SecretsFile implements SecretKeeper {
   }
 
   keep(secret: KeptSecret): void {
+    const { id } = secret
     const [owner = ''] = secret.owners
-    this.#append({ id: secret.id, owner, sealed: this.#sealed(secret) })
-    this.#live.set(secret.id, secret)
+    this.#change(id, secret, { id, owner, sealed: this.#sealed(secret) })
   }
 
   addOwner(id: string, owner: string): void {
     const secret = this.#live.get(id)
     if (secret === undefined) return
-    this.#append({ id, owner })
-    this.#live.set(id, { ...secret, owners: [...secret.owners, owner] })
+    this.#change(id, { ...secret, owners: [...secret.owners, owner] }, { id, owner })
   }
 
   removeOwner(id: string, owner: string): void {
@@ -181,6 +180,19 @@ class SecretsFile implements SecretKeeper {
       return createKey(this.#keyPath)
     } catch (error) {
       throw notKept(this.#path, error)
+    }
+  }
+
+  /** The live values change first: the append may write the whole file again from them. */
+  #change(id: string, secret: KeptSecret, line: Line): void {
+    const before = this.#live.get(id)
+    this.#live.set(id, secret)
+    try {
+      this.#append(line)
+    } catch (error) {
+      if (before === undefined) this.#live.delete(id)
+      else this.#live.set(id, before)
+      throw error
     }
   }
 
