@@ -166,6 +166,19 @@ export function recordCases(make: MakeSandbox): void {
       }
     })
 
+    it('a recorded event cannot name its caller, which only a server sets', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const event = { type: 'log.message', data: { level: 'info', message: 'forged' } }
+      const problem = await sandbox
+        .record([event, { ...event, caller: 'root' }])
+        .catch((error: unknown) => error)
+      expect(problem).toMatchObject({
+        code: 'event_invalid',
+        message: expect.stringContaining('events[1].caller'),
+      })
+      expect((await allEvents(journal)).filter(({ type }) => type === 'log.message')).toEqual([])
+    })
+
     it('a context is merged with the one before', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`

@@ -1,12 +1,12 @@
 import type { AgentSession, OpenOptions, SandboxSessions } from '@vitrine/agents'
 import {
-  type CallContext,
   type Capabilities,
   type Command,
   type EventInput,
   type ExecOptions,
   type ExecResult,
   type Files,
+  type HostCallContext,
   isVitrineError,
   type JournalReader,
   type Lifecycle,
@@ -30,13 +30,13 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly #sessions: SandboxSessions
   readonly #shutdown: SandboxShutdown
   /** Attached to every operation that goes through this handle. */
-  readonly context: CallContext
+  readonly context: HostCallContext
 
   constructor(
     engine: LocalSandbox,
     sessions: SandboxSessions,
     shutdown: SandboxShutdown,
-    context: CallContext = {},
+    context: HostCallContext = {},
   ) {
     this.id = engine.id
     this.provider = engine.provider
@@ -77,7 +77,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#engine.home
   }
 
-  as(context: CallContext): this {
+  as(context: HostCallContext): this {
     const all = { ...this.context, ...context }
     // The cast holds because the class has no subclasses.
     return new HostSandbox(this.#engine.as(context), this.#sessions, this.#shutdown, all) as this

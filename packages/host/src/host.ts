@@ -1,6 +1,7 @@
 import type { Store } from '@vitrine/journal'
 import {
   type AgentInfo,
+  type HostCallContext,
   type InstallProgress,
   newId,
   type SandboxClient,
@@ -36,7 +37,8 @@ export class Host implements SandboxClient, AsyncDisposable {
     this.store = parts.store
   }
 
-  async create(options: HostCreateOptions = {}): Promise<HostSandbox> {
+  /** The context of the call is recorded with the start. */
+  async create(options: HostCreateOptions = {}, context?: HostCallContext): Promise<HostSandbox> {
     checkOptions('create', hostOptions.create, options)
     this.#assertOpen()
     const { records } = this.#parts
@@ -51,7 +53,7 @@ export class Host implements SandboxClient, AsyncDisposable {
     // Written before the start, so that the next host finds the sandbox if this one is killed meanwhile.
     records.put(record)
     try {
-      return await this.#start(record, options)
+      return await this.#start(record, options, context)
     } catch (error) {
       records.remove(id)
       throw error
@@ -62,6 +64,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   async attach(
     id: string,
     options: Pick<HostCreateOptions, 'policy' | 'onAsk' | 'signal'> = {},
+    context?: HostCallContext,
   ): Promise<HostSandbox> {
     checkOptions('attach', hostOptions.attach, options)
     this.#assertOpen()
@@ -71,15 +74,15 @@ export class Host implements SandboxClient, AsyncDisposable {
     const record = this.#existingRecord(id)
     assertWorkspaceExists(record)
     assertSameWorkspace(record)
-    if (sandbox === undefined) return this.#start(record, options)
-    await sandbox.lifecycle.start()
+    if (sandbox === undefined) return this.#start(record, options, context)
+    await sandbox.as(context ?? {}).lifecycle.start()
     return sandbox
   }
 
   /** Returns a live sandbox in any state; a stopped one of an earlier host is started. */
-  async find(id: string): Promise<HostSandbox> {
+  async find(id: string, context?: HostCallContext): Promise<HostSandbox> {
     this.#assertOpen()
-    return (await this.#live.open(id)) ?? this.attach(id)
+    return (await this.#live.open(id)) ?? this.attach(id, {}, context)
   }
 
   list(): readonly SandboxInfo[] {
@@ -93,14 +96,16 @@ export class Host implements SandboxClient, AsyncDisposable {
   }
 
   /** Removes a sandbox's workspace for good. Its journal stays. */
-  async destroy(id: string): Promise<void> {
+  async destroy(id: string, context: HostCallContext = {}): Promise<void> {
     this.#assertOpen()
     if (this.#parts.records.get(id)?.state === 'destroyed') return
     const sandbox = this.#live.has(id) ? await this.#live.open(id).catch(() => undefined) : undefined
-    if (sandbox !== undefined) return sandbox.lifecycle.destroy()
+    if (sandbox !== undefined) return sandbox.as(context).lifecycle.destroy()
     const removing =
       this.#destroying.get(id) ??
-      destroyStopped(this.#parts, this.#existingRecord(id)).finally(() => this.#destroying.delete(id))
+      destroyStopped(this.#parts, this.#existingRecord(id), context).finally(() =>
+        this.#destroying.delete(id),
+      )
     this.#destroying.set(id, removing)
     return removing
   }
@@ -112,11 +117,8 @@ export class Host implements SandboxClient, AsyncDisposable {
   /** Installs an agent ahead of time and records `agent.installed` in the host's journal. */
   async installAgent(
     name: string,
-    options: {
-      version?: string
-      onProgress?(progress: InstallProgress): void
-      signal?: AbortSignal
-    } = {},
+    options: { version?: string; onProgress?(progress: InstallProgress): void; signal?: AbortSignal } = {},
+    context: HostCallContext = {},
   ): Promise<{ readonly version: string; readonly path: string }> {
     checkOptions('installAgent', hostOptions.installAgent, options)
     this.#assertOpen()
@@ -137,7 +139,9 @@ export class Host implements SandboxClient, AsyncDisposable {
     }).finally(() => this.#installing.delete(installing))
     this.#installing.add(installing)
     const { version, path } = await installing
-    await this.#parts.journal.append([{ type: 'agent.installed', data: { agent: name, version } }])
+    await this.#parts.journal
+      .as(context)
+      .append([{ type: 'agent.installed', data: { agent: name, version } }])
     return { version, path }
   }
 
@@ -180,12 +184,21 @@ export class Host implements SandboxClient, AsyncDisposable {
     return record
   }
 
-  #start(record: SandboxRecord, options: HostCreateOptions): Promise<HostSandbox> {
+  #start(
+    record: SandboxRecord,
+    options: HostCreateOptions,
+    context: HostCallContext | undefined,
+  ): Promise<HostSandbox> {
     const signal = this.#signalWith(options.signal)
     return this.#live.boot(record.id, async (onClosed) => {
       // Imported on first use: the engine and the agents are most of the code, and a host that only reads needs neither.
       const { startSandbox } = await import('./start-sandbox.ts')
-      return startSandbox(this.#parts, record, { ...options, signal, onClosed })
+      return startSandbox(this.#parts, record, {
+        ...options,
+        signal,
+        onClosed,
+        ...(context && { context }),
+      })
     })
   }
 }

@@ -1,5 +1,12 @@
 import { join } from 'node:path'
-import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } from '@vitrine/journal'
+import {
+  memoryStore,
+  openStore,
+  type Store,
+  type StoreDriver,
+  secretsFile,
+  sqliteStore,
+} from '@vitrine/journal'
 import { type OnObserverError, version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { ObserverErrors } from '@vitrine/protocol/primitives'
@@ -20,6 +27,11 @@ export interface OpenHostOptions extends AgentSettings {
   readonly takeover?: boolean
   /** Called for each error of an observer: a listener of a session, a tap, `onInstall`, `onProgress`. */
   readonly onObserverError?: OnObserverError
+  /**
+   * Opens although the stored values to mask cannot be read, and forgets those: earlier credentials are then not masked
+   * any more. Default false: opening fails with `secrets_unreadable`.
+   */
+  readonly forgetUnreadableSecrets?: boolean
 }
 
 /**
@@ -36,6 +48,10 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   const driver = options.store ?? sqliteStore({ path: join(folders.store, 'journal.db') })
   const store = await openStore(driver, {
     killOrphans: (open) => killOrphans(open, folders.data),
+    secrets: secretsFile({
+      ...folders.secrets,
+      forgetUnreadable: options.forgetUnreadableSecrets ?? false,
+    }),
     ...(options.takeover && { takeover: true }),
     ...observing(options),
   })
@@ -57,6 +73,8 @@ async function createHost(
   try {
     // Read after the store is owned: until then its last owner may write records.
     const records = new Records(folder)
+    // A host that died while it destroyed a sandbox left its secrets.
+    for (const { id, state } of records.list()) if (state === 'destroyed') store.forgetSecretsOf(id)
     const journal = await store.journal('host', { source: 'host' })
     const stopped = records.list().filter(({ state }) => state === 'stopped').length
     await journal.append([{ type: 'host.started', data: { version, pid: process.pid, data, stopped } }])
@@ -89,7 +107,7 @@ function defaultsOf(providers: readonly LocalProvider[] = []): LocalOptions {
 /** Opens a host whose journals are in memory, on a temporary data directory. `release` ends its store. */
 export async function openMemoryHost(
   data: string,
-  options: Omit<OpenHostOptions, 'data' | 'store' | 'takeover'>,
+  options: Omit<OpenHostOptions, 'data' | 'store' | 'takeover' | 'forgetUnreadableSecrets'>,
   release: (store: Store) => Promise<void>,
 ): Promise<Host> {
   const folders = openDataFolders(data)

@@ -21,12 +21,20 @@ export interface DataFolders {
   readonly store: string
   readonly records: string
   readonly cache: string
+  /** The encrypted values to mask, and their key. Neither lies in the store's folder. */
+  readonly secrets: { readonly path: string; readonly key: string }
 }
 
 /** Computes the paths; creates nothing. */
 export function dataFoldersOf(given: string | undefined): DataFolders {
   const data = resolve(given ?? defaultData())
-  return { data, store: join(data, 'store'), records: join(data, 'records'), cache: join(data, 'agents') }
+  return {
+    data,
+    store: join(data, 'store'),
+    records: join(data, 'records'),
+    cache: join(data, 'agents'),
+    secrets: { path: join(data, 'secrets.jsonl'), key: join(data, 'keys', 'secrets.key') },
+  }
 }
 
 /** Creates the folders. Mode 0711: agents of a root host run as another user, who must enter but not list them. */

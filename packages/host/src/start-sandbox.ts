@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { agentFolders, SandboxSessions } from '@vitrine/agents'
+import type { HostCallContext } from '@vitrine/protocol'
 import { createLocalSandbox, type LocalOptions } from '@vitrine/sandbox'
 import type { HostCreateOptions, HostParts } from './host-parts.ts'
 import { HostSandbox } from './host-sandbox.ts'
@@ -11,6 +12,8 @@ import { lastingManifest } from './stored-manifest.ts'
 
 export interface StartSandboxOptions extends Pick<HostCreateOptions, 'policy' | 'onAsk'> {
   readonly signal: AbortSignal
+  /** The context of the call that starts it. */
+  readonly context?: HostCallContext
   /** Called after the sandbox was closed or destroyed. */
   onClosed(): void
 }
@@ -19,7 +22,7 @@ export interface StartSandboxOptions extends Pick<HostCreateOptions, 'policy' | 
 export async function startSandbox(
   parts: HostParts,
   record: SandboxRecord,
-  { policy, onAsk, signal, onClosed }: StartSandboxOptions,
+  { policy, onAsk, signal, onClosed, context }: StartSandboxOptions,
 ): Promise<HostSandbox> {
   const { store, agents, records } = parts
   const { id, workspace } = record
@@ -30,6 +33,7 @@ export async function startSandbox(
     ...(workspace !== undefined && { workspace }),
     ...(policy && { policy }),
     ...(onAsk && { onAsk }),
+    ...(context && { context }),
     signal,
   })
   try {
@@ -43,7 +47,14 @@ export async function startSandbox(
     const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
     await sessions.closeInterrupted()
     const shutdown = new SandboxShutdown(engine, sessions, (end) => {
-      if (end === 'destroyed') records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
+      if (end === 'destroyed') {
+        records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
+        // The last events of its sessions may still contain them.
+        void sessions
+          .endAll('the sandbox was destroyed')
+          .catch(() => undefined)
+          .then(() => store.forgetSecretsOf(id))
+      }
       onClosed()
     })
     return new HostSandbox(engine, sessions, shutdown)

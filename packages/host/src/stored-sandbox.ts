@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { VitrineError } from '@vitrine/protocol'
+import { type HostCallContext, VitrineError } from '@vitrine/protocol'
+import { removeAllPlaced } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
 import type { SandboxRecord } from './records.ts'
 
@@ -30,15 +31,28 @@ function workspaceExists({ directory }: SandboxRecord): boolean {
 }
 
 /** Destroys a stopped sandbox without starting it, also one whose workspace is missing. */
-export async function destroyStopped(parts: HostParts, record: SandboxRecord): Promise<void> {
+export async function destroyStopped(
+  parts: HostParts,
+  record: SandboxRecord,
+  context: HostCallContext = {},
+): Promise<void> {
   assertSameWorkspace(record)
   const { id } = record
-  const journal = await parts.store.journal(id, { source: 'host', sandbox: id })
+  const journal = await parts.store.journal(id, { ...context, source: 'host', sandbox: id })
   await journal.operate('destroy', {}, async () => {
+    await cleanGivenHome(parts, record)
     for (const folder of ownFolders(parts, record)) rmSync(folder, { recursive: true, force: true })
     await journal.append([{ type: 'sandbox.destroyed', data: {} }])
   })
   parts.records.put({ ...record, state: 'destroyed' })
+  parts.store.forgetSecretsOf(id)
+}
+
+/** Removes login files from a HOME that the caller chose; the sandbox's own HOME is removed as a whole. */
+async function cleanGivenHome({ data, defaults }: HostParts, { id, local }: SandboxRecord): Promise<void> {
+  const { home } = { ...defaults, ...local }
+  if (home === undefined) return
+  await removeAllPlaced({ home: resolve(home), state: join(data, 'sandboxes', id, 'state') })
 }
 
 /** The folders that the engine created for the sandbox and would remove on destroy. */

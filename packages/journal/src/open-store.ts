@@ -24,13 +24,21 @@ export async function openStore(driver: StoreDriver, options: OpenStoreOptions =
   try {
     const openWork = readOnly ? [] : await connection.openWork()
     if (openWork.length > 0) await options.killOrphans?.(openWork)
+    // Loaded after the store is owned: until then its last owner may register more.
+    const keeper = readOnly ? undefined : options.secrets
+    const loaded = keeper?.load()
     const lastPosition = await connection.lastPosition()
     store = new Store(connection, settings, {
       lastPosition,
       openWork,
       blobBytes: await connection.blobBytes(),
+      ...(keeper && loaded && { secrets: { keeper, kept: loaded.secrets } }),
     })
     await store.closeInterrupted(openWork)
+    if (loaded !== undefined && loaded.notices.length > 0) {
+      const host = await store.journal('host')
+      await host.append(loaded.notices.map((notice) => ({ ...notice, derived: true as const })))
+    }
     return store
   } catch (error) {
     await (store ?? connection).close()

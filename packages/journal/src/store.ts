@@ -9,7 +9,13 @@ import {
   type TailOptions,
   VitrineError,
 } from '@vitrine/protocol'
-import { blobOptions, checkOptions, journalOptions, sinkOptions } from '@vitrine/protocol/options'
+import {
+  blobOptions,
+  checkOptions,
+  journalOptions,
+  sinkOptions,
+  storeOptions,
+} from '@vitrine/protocol/options'
 import { idPattern, ObserverErrors } from '@vitrine/protocol/primitives'
 import { Committer, type Health, type JournalState } from './append/committer.ts'
 import { type AppendStages, prepareRedacted } from './append/prepare.ts'
@@ -29,6 +35,8 @@ import { createRedactor, type Redactor } from './redact/redactor.ts'
 import { repeat } from './repeat.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import { Trimming } from './retention/trimming.ts'
+import type { KeptSecret, SecretKeeper } from './secrets/keeper.ts'
+import { Secrets } from './secrets/secrets.ts'
 import type { StoreSettings } from './settings.ts'
 import type { SinkState } from './sinks/feed.ts'
 import type { Sink } from './sinks/sink.ts'
@@ -49,6 +57,7 @@ export class Store {
   readonly #connection: StoreConnection
   readonly #settings: StoreSettings
   readonly #redactor: Redactor
+  readonly #secrets: Secrets
   readonly #committer: Committer
   readonly #reader: Reader
   readonly #recent: RecentEvents
@@ -73,6 +82,7 @@ export class Store {
     this.#connection = connection
     this.#settings = settings
     this.#redactor = settings.redactor
+    this.#secrets = new Secrets(settings.redactor, start.secrets?.keeper, start.secrets?.kept)
     this.#recent = new RecentEvents(settings.recent)
     this.#reader = new Reader(connection, this.#recent, {
       closed: () => this.#ended,
@@ -178,9 +188,18 @@ export class Store {
     return this.#reader.tailEncoded(this.#scope, options)
   }
 
-  /** Masks this value, in any common encoding, in everything appended from now on. Returns a function that unregisters it. */
-  addSecret(name: string, value: string): () => void {
-    return this.#redactor.add(name, value)
+  /**
+   * Masks this value, in any common encoding, in everything appended from now on, also by the next owner of the store if
+   * it was opened with `secrets`. A value of a sandbox is forgotten with it. Returns a function that unregisters it.
+   */
+  addSecret(name: string, value: string, options: { readonly sandbox?: string } = {}): () => void {
+    checkOptions('addSecret', storeOptions.addSecret, options)
+    return this.#secrets.add(name, value, options.sandbox)
+  }
+
+  /** Unregisters the secrets of a destroyed sandbox that nothing else registered. */
+  forgetSecretsOf(sandbox: string): void {
+    this.#secrets.forgetSandbox(sandbox)
   }
 
   /** Delivers every event to a sink while the store is open, starting at the cursor stored under its name. */
@@ -440,6 +459,8 @@ export interface StoreStart {
   readonly lastPosition: number
   readonly openWork: readonly OpenWork[]
   readonly blobBytes: number
+  /** Where secrets are kept, and those of earlier owners. */
+  readonly secrets?: { readonly keeper: SecretKeeper; readonly kept: readonly KeptSecret[] }
 }
 
 function emptyHead(id: string): JournalHead {

@@ -14,6 +14,7 @@ import {
   type OtlpSinkOptions,
   openStore,
   type RetentionLimits,
+  type SecretsFileOptions,
   type SqliteStoreOptions,
   sqliteStore,
   type TailEncodedOptions,
@@ -29,6 +30,7 @@ const untyped = (value: unknown) => value as never
 
 it('checks by schemas that have the types of this package', () => {
   same<Same<OpenStoreOptions, Of<typeof storeOptions, 'open'>>>()
+  same<Same<SecretsFileOptions, Of<typeof storeOptions, 'secretsFile'>>>()
   same<Same<SqliteStoreOptions, Of<typeof storeOptions, 'sqlite'>>>()
   same<Same<AddSinkOptions, Sink<'add'>>>()
   same<Same<JsonlSinkOptions, Sink<'jsonl'>>>()

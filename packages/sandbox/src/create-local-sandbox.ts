@@ -1,5 +1,6 @@
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
 import {
+  type HostCallContext,
   type LocalOptions,
   newId,
   type OnObserverError,
@@ -29,6 +30,8 @@ export interface LocalSandboxOptions {
   readonly onAsk?: AskAboutCommand
   /** Prepares a new sandbox. A sandbox that continues gets only its variables and accounts again. */
   readonly workspace?: WorkspaceManifest
+  /** The context of the call that creates or starts it. */
+  readonly context?: HostCallContext
   /** Cancels the preparation and undoes the part that is done. */
   readonly signal?: AbortSignal
   /** Called for each error of an observer, such as a tap. For the default store only: a given store has its own option. */
@@ -44,7 +47,7 @@ export interface LocalSandboxOptions {
  */
 export async function createLocalSandbox(options: LocalSandboxOptions = {}): Promise<LocalSandbox> {
   checkOptions('createSandbox', hostOptions.engine, options)
-  const { provider = local(), id = newId('sandbox'), signal } = options
+  const { provider = local(), id = newId('sandbox'), context = {}, signal } = options
   if (options.store !== undefined && options.onObserverError !== undefined)
     throw new VitrineError(
       'argument_invalid',
@@ -61,8 +64,6 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     options.store ?? (await openStore(memoryStore(), { ...(onObserverError && { onObserverError }) }))
   let preparation: Preparation | undefined
   const release = async (end: SandboxEnd): Promise<boolean> => {
-    // A destroyed sandbox may still record its last events: its secrets stay masked.
-    if (end === 'closed') preparation?.close()
     if (options.store !== undefined) return false
     // The journal of a destroyed sandbox stays readable for as long as its handle is in use.
     if (end === 'destroyed') await store.seal(sandboxDestroyed(id))
@@ -75,19 +76,20 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     const { isolation, network, rootfs, egress, folders } = settings
     const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, egress }
     // A sandbox that continues has its `sandbox.created` event already.
-    if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
+    if (journal.head.seq === 0) await journal.as(context).append([{ type: 'sandbox.created', data }])
     const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const core = new EngineCore(id, store, settings, journal)
     const sandbox = new LocalSandbox(core, journal, gate, new SandboxRelease(release))
     core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {
-      await sandbox.lifecycle.start()
+      await sandbox.as(context).lifecycle.start()
     } catch (error) {
       await core.abandon().catch(() => undefined)
       throw preparation === undefined ? error : await preparation.rollBack(error)
     }
     return sandbox
   } catch (error) {
+    preparation?.forgetSecrets()
     await release('closed')
     throw error
   }

@@ -16,6 +16,7 @@ export { createLocalSandbox, type LocalSandboxOptions } from './create-local-san
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export type { SandboxEnd } from './engine/sandbox-release.ts'
+export { removeAllPlaced } from './home/remove-placed.ts'
 export { type LocalProvider, local } from './local.ts'
 export { killOrphans } from './machine/orphans.ts'
 export { type CommandPolicy, commandPolicy } from './policy/command-policy.ts'

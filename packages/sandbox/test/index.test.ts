@@ -12,6 +12,7 @@ it('the index exports these values and no others', () => {
     'killOrphans',
     'local',
     'processMark',
+    'removeAllPlaced',
   ])
 })
 

@@ -23,9 +23,9 @@ export class ActiveTurn {
   /** When the last tool call ended; initially the start of the turn. */
   #lastToolEnd: number
 
-  constructor(session: string, id: string, now: () => number) {
+  constructor(session: string, id: string, now: () => number, by: EventContext = {}) {
     this.id = id
-    this.context = { session, turn: id }
+    this.context = { ...by, session, turn: id }
     this.#now = now
     this.#lastToolEnd = now()
   }

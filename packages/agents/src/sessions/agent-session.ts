@@ -1,9 +1,9 @@
 import type { Journal } from '@vitrine/journal'
 import {
-  type CallContext,
   type ConfigOption,
   type ContentBlock,
   type EventContext,
+  type HostCallContext,
   type JournalEvent,
   type JournalItem,
   type JsonObject,
@@ -28,6 +28,7 @@ import type { RpcEnvelope } from '../bridge/rpc-envelope.ts'
 import type { AgentExit } from '../bridge/transport.ts'
 import type { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
+import { attributionOf } from './attribution.ts'
 import { ChosenOptions } from './chosen-options.ts'
 import { ClientTerminals } from './client-terminals.ts'
 import { MessageInterpreter, sessionUpdated } from './interpret-message.ts'
@@ -47,7 +48,7 @@ export interface SessionHost {
   release(session: AgentSession): Promise<void>
   /** Called once `session.closed` is appended. */
   onClosed(session: AgentSession): void
-  fork(session: AgentSession, id: string | undefined): Promise<AgentSession>
+  fork(session: AgentSession, id: string | undefined, context?: HostCallContext): Promise<AgentSession>
   transcript(session: AgentSession): Promise<Transcript>
 }
 
@@ -97,7 +98,7 @@ export class AgentSession implements Session, TurnHost {
 
   constructor(
     host: SessionHost,
-    options: OpenSessionOptions & { readonly id: string; readonly context?: CallContext },
+    options: OpenSessionOptions & { readonly id: string; readonly context?: HostCallContext },
     known: KnownSession,
   ) {
     this.id = options.id
@@ -176,7 +177,7 @@ export class AgentSession implements Session, TurnHost {
 
   async prompt(
     content: string | readonly ContentBlock[],
-    options: PromptOptions = {},
+    options: PromptOptions & { readonly caller?: string } = {},
   ): Promise<PromptResult> {
     checkOptions('prompt', sessionOptions.prompt, options)
     this.assertOpen()
@@ -203,28 +204,30 @@ export class AgentSession implements Session, TurnHost {
     return this.#host.transcript(this)
   }
 
-  setMode(mode: string): Promise<void> {
-    return this.#choose({ category: 'mode' }, mode)
+  /** The context of a call is recorded with the change. */
+  setMode(mode: string, context: HostCallContext = {}): Promise<void> {
+    return this.#choose({ category: 'mode' }, mode, { context })
   }
 
-  setModel(model: string): Promise<void> {
-    return this.#choose({ category: 'model' }, model)
+  setModel(model: string, context: HostCallContext = {}): Promise<void> {
+    return this.#choose({ category: 'model' }, model, { context })
   }
 
-  setThoughtLevel(level: string): Promise<void> {
-    return this.#choose({ category: 'thought_level' }, level)
+  setThoughtLevel(level: string, context: HostCallContext = {}): Promise<void> {
+    return this.#choose({ category: 'thought_level' }, level, { context })
   }
 
-  setConfigOption(id: string, value: string | boolean): Promise<void> {
-    return this.#choose({ id }, value)
+  setConfigOption(id: string, value: string | boolean, context: HostCallContext = {}): Promise<void> {
+    return this.#choose({ id }, value, { context })
   }
 
   /** Sets the model, thought level and mode that the session was opened with. */
   async applyInitialOptions(mode: string | undefined, signal: AbortSignal): Promise<void> {
     const { model, thoughtLevel, mode: wanted = mode } = this.options
-    if (model !== undefined) await this.#choose({ category: 'model' }, model, signal)
-    if (thoughtLevel !== undefined) await this.#choose({ category: 'thought_level' }, thoughtLevel, signal)
-    if (wanted !== undefined) await this.#choose({ category: 'mode' }, wanted, signal)
+    if (model !== undefined) await this.#choose({ category: 'model' }, model, { signal })
+    if (thoughtLevel !== undefined)
+      await this.#choose({ category: 'thought_level' }, thoughtLevel, { signal })
+    if (wanted !== undefined) await this.#choose({ category: 'mode' }, wanted, { signal })
   }
 
   /** Sets earlier values again at a restored agent; a failure is only logged. */
@@ -247,14 +250,16 @@ export class AgentSession implements Session, TurnHost {
   async #choose(
     wanted: { category?: string; id?: string },
     value: string | boolean,
-    openSignal?: AbortSignal,
+    { signal: openSignal, context = {} }: { signal?: AbortSignal; context?: HostCallContext },
   ): Promise<void> {
     this.assertOpen()
     const instance = await this.ensureAgent()
     const signal = AbortSignal.any([this.#closed.signal, ...(openSignal ? [openSignal] : [])])
     await this.#options.choose(instance, this.#agentSession, wanted, value, signal)
     const { latest } = this.#options
-    await this.journal.append([sessionUpdated(this.id, { options: latest })])
+    await this.journal.append([
+      { ...sessionUpdated(this.id, { options: latest }), ...attributionOf(context) },
+    ])
     this.#options.setRecorded(latest)
   }
 
@@ -262,25 +267,35 @@ export class AgentSession implements Session, TurnHost {
     return this.answers.permissions
   }
 
-  /** `by` names the person or program that responded, for the journal. */
-  respondPermission(id: string, answer: PermissionAnswer, by = 'code'): Promise<void> {
-    return this.answers.respondPermission(id, answer, by)
+  /** `by` names the person or program that responded; it and the context of the call are recorded. */
+  respondPermission(
+    id: string,
+    answer: PermissionAnswer,
+    by = 'code',
+    context: HostCallContext = {},
+  ): Promise<void> {
+    return this.answers.respondPermission(id, answer, { by, context: attributionOf(context) })
   }
 
   get questions(): readonly PendingQuestion[] {
     return this.answers.questions
   }
 
-  respondQuestion(id: string, answer: QuestionAnswer, by = 'code'): Promise<void> {
-    return this.answers.respondQuestion(id, answer, by)
+  respondQuestion(
+    id: string,
+    answer: QuestionAnswer,
+    by = 'code',
+    context: HostCallContext = {},
+  ): Promise<void> {
+    return this.answers.respondQuestion(id, answer, { by, context: attributionOf(context) })
   }
 
-  close(reason = 'closed'): Promise<void> {
-    this.#closing ??= this.#close(reason).finally(() => this.#host.onClosed(this))
+  close(reason = 'closed', context: HostCallContext = {}): Promise<void> {
+    this.#closing ??= this.#close(reason, attributionOf(context)).finally(() => this.#host.onClosed(this))
     return this.#closing
   }
 
-  async #close(reason: string): Promise<void> {
+  async #close(reason: string, by: EventContext): Promise<void> {
     this.#state = 'closed'
     this.#closed.abort()
     const cancelled = this.#turns.cancel(() => this.#closedError())
@@ -298,7 +313,7 @@ export class AgentSession implements Session, TurnHost {
     const orphaned = this.answers.orphaned()
     const closed = this.#isRecordedClosed
       ? []
-      : [{ type: 'session.closed', data: { reason, endedBy: 'host' } }]
+      : [{ ...by, type: 'session.closed', data: { reason, endedBy: 'host' } }]
     if (orphaned.length + closed.length > 0) await this.journal.append([...orphaned, ...closed])
   }
 
@@ -319,11 +334,13 @@ export class AgentSession implements Session, TurnHost {
     }
   }
 
-  async fork(options: { readonly id?: string } = {}): Promise<AgentSession> {
+  async fork(
+    options: { readonly id?: string; readonly context?: HostCallContext } = {},
+  ): Promise<AgentSession> {
     checkOptions('fork', sessionOptions.fork, options)
     this.assertOpen()
     await this.ensureAgent()
-    return this.#host.fork(this, options.id)
+    return this.#host.fork(this, options.id, options.context)
   }
 
   /** Called when the agent has exited, by itself or ended by the host. */

@@ -11,7 +11,7 @@ import {
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
 import { idKey, type RpcEnvelope } from '../bridge/rpc-envelope.ts'
 import { textIn } from './fields.ts'
-import { elicitation, Permission, planApproval, type Question } from './pending.ts'
+import { elicitation, Permission, planApproval, type Question, type Responder } from './pending.ts'
 import { type CompleteRules, ruleFor } from './permissions.ts'
 
 /** The open permissions and questions of a session. Each is answered once: by a rule, by a caller, or by a timeout. */
@@ -85,18 +85,18 @@ export class PendingRequests {
     const rule = ruleFor(this.#rules, textIn(permission.pending.toolCall, 'kind') ?? 'other')
     if (rule === 'ask') return
     try {
-      permission.respond(rule, 'rule')
+      permission.respond(rule, { by: 'rule' })
     } catch {
       // The agent does not offer the kind that the rule asks for: use any option that allows, or cancel.
       const allow = permission.pending.options.find(({ kind }) => kind.startsWith('allow'))
-      permission.respond(allow === undefined ? 'cancelled' : { option: allow.id }, 'rule')
+      permission.respond(allow === undefined ? 'cancelled' : { option: allow.id }, { by: 'rule' })
     }
   }
 
   /** Answers with `onTimeout` of the rules; cancels when the agent does not offer that. */
   #onTimeout(permission: Permission): void {
     try {
-      permission.respond(this.#rules.onTimeout, 'timeout', 'timeout')
+      permission.respond(this.#rules.onTimeout, { by: 'timeout' }, 'timeout')
     } catch {
       permission.cancel('timeout', 'timeout')
     }
@@ -108,7 +108,7 @@ export class PendingRequests {
     return answer.finally(() => clearTimeout(timer))
   }
 
-  async respondPermission(id: string, answer: PermissionAnswer, by: string): Promise<void> {
+  async respondPermission(id: string, answer: PermissionAnswer, by: Responder): Promise<void> {
     const permission = [...this.#permissions.values()].find((one) => one.id === id)
     if (permission === undefined || permission.decided)
       throw new VitrineError('permission_not_pending', `The permission ${id} is not pending.`)
@@ -116,7 +116,7 @@ export class PendingRequests {
     await permission.recorded
   }
 
-  async respondQuestion(id: string, answer: QuestionAnswer, by: string): Promise<void> {
+  async respondQuestion(id: string, answer: QuestionAnswer, by: Responder): Promise<void> {
     const question = [...this.#questions.values()].find((one) => one.id === id)
     if (question === undefined || question.decided)
       throw new VitrineError('question_not_pending', `The question ${id} is not pending.`)

@@ -35,9 +35,14 @@ interface PendingRequest {
   cancel(by: string, outcome?: Outcome): void
 }
 
-interface Decision {
-  readonly outcome: Outcome
+/** The person or program that responded, and the context of its call. */
+export interface Responder {
   readonly by: string
+  readonly context?: EventContext
+}
+
+interface Decision extends Responder {
+  readonly outcome: Outcome
 }
 
 abstract class PendingAnswer {
@@ -73,6 +78,11 @@ abstract class PendingAnswer {
     this.#recorded.reject(error)
   }
 
+  /** The context of the `*.resolved` event: that of the request, with the caller and actor who responded. */
+  protected get resolvedContext(): EventContext {
+    return { ...this.context, ...this.decision?.context }
+  }
+
   protected decide(decision: Decision, answer: JsonObject): void {
     if (this.decision !== undefined) return
     this.decision = decision
@@ -101,18 +111,18 @@ export class Permission extends PendingAnswer implements PendingRequest {
   }
 
   /** Throws when the answer is not one of the offered options. */
-  respond(answer: PermissionAnswer, by: string, outcome: Outcome = 'ok'): void {
+  respond(answer: PermissionAnswer, responder: Responder, outcome: Outcome = 'ok'): void {
     const option = chooseOption(this.pending.options, answer)
     if (option === undefined)
       this.decide(
-        { outcome: outcome === 'ok' ? 'cancelled' : outcome, by },
+        { outcome: outcome === 'ok' ? 'cancelled' : outcome, ...responder },
         { outcome: { outcome: 'cancelled' } },
       )
-    else this.decide({ outcome, by }, { outcome: { outcome: 'selected', optionId: option.id } })
+    else this.decide({ outcome, ...responder }, { outcome: { outcome: 'selected', optionId: option.id } })
   }
 
   cancel(by: string, outcome: Outcome = 'cancelled'): void {
-    this.respond('cancelled', by, outcome)
+    this.respond('cancelled', { by }, outcome)
   }
 
   requested(): EventInput {
@@ -135,7 +145,7 @@ export class Permission extends PendingAnswer implements PendingRequest {
       ...(chosen !== undefined && { option: chosen }),
       by,
     }
-    return { ...this.context, type: 'permission.resolved', derived: true, data }
+    return { ...this.resolvedContext, type: 'permission.resolved', derived: true, data }
   }
 }
 
@@ -160,14 +170,14 @@ export class Question extends PendingAnswer implements PendingRequest {
     this.pending = { id: this.id, ...fields }
   }
 
-  respond(answer: QuestionAnswer, by: string, outcome: Outcome = 'ok'): void {
+  respond(answer: QuestionAnswer, responder: Responder, outcome: Outcome = 'ok'): void {
     const wire = this.#toResult(answer)
     this.#given ??= answer
-    this.decide({ outcome, by }, wire)
+    this.decide({ outcome, ...responder }, wire)
   }
 
   cancel(by: string, outcome: Outcome = 'cancelled'): void {
-    this.respond({ action: 'cancel' }, by, outcome)
+    this.respond({ action: 'cancel' }, { by }, outcome)
   }
 
   requested(): EventInput {
@@ -187,7 +197,7 @@ export class Question extends PendingAnswer implements PendingRequest {
       content: objectIn(response, 'content'),
     }
     const data = { question: this.id, outcome, action, ...(content !== undefined && { content }), by }
-    return { ...this.context, type: 'question.resolved', derived: true, data }
+    return { ...this.resolvedContext, type: 'question.resolved', derived: true, data }
   }
 }
 

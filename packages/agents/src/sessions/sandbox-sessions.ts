@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import {
-  type CallContext,
+  type HostCallContext,
   type JsonObject,
   newId,
   type OpenSessionOptions,
@@ -41,7 +41,7 @@ export interface SandboxSessionsOptions {
 export type OpenOptions = OpenSessionOptions &
   ToolsOption & {
     /** Caller, actor and run that the events of the session carry. */
-    readonly context?: CallContext
+    readonly context?: HostCallContext
   }
 
 /** The sessions of one sandbox: the open ones, and the closed ones that its journal records. */
@@ -334,13 +334,18 @@ export class SandboxSessions implements Sessions, SessionHost {
     })
   }
 
-  async fork(session: AgentSession, given: string | undefined): Promise<AgentSession> {
+  async fork(
+    session: AgentSession,
+    given: string | undefined,
+    callContext?: HostCallContext,
+  ): Promise<AgentSession> {
     const { instance } = session
     if (instance?.alive !== true || !instance.can('fork'))
       throw new VitrineError('unsupported', `The agent ${session.agent} cannot fork a session.`)
     const id = this.#idFor(given)
     // The fork continues with the current options, not with those that the session was opened with.
-    const { signal: _signal, mode: _mode, model: _model, thoughtLevel: _level, ...options } = session.options
+    const { signal: _signal, mode: _mode, model: _model, thoughtLevel: _level, ...same } = session.options
+    const options = { ...same, ...(callContext && { context: callContext }) }
     const known = { cwd: session.cwd, turns: 0, title: session.info.title, chosen: session.info.options }
     const forking = async (forked: AgentSession, found: FoundAgent, signal: AbortSignal) => {
       const context = this.#openContext(forked, instance, options, signal)

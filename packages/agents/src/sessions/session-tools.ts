@@ -49,7 +49,7 @@ export class SessionTools {
       relay: { node },
     })
     // Redact the token before it is sent to the agent, because that message is recorded.
-    const forget = store.addSecret(`tools of ${session.id}`, served.token)
+    const forget = store.addSecret(`tools of ${session.id}`, served.token, { sandbox: sandbox.id })
     const entry = { ...served, forget }
     this.#served.set(session.id, entry)
     return entry

@@ -13,7 +13,6 @@ import type { AgentEntry, AgentQuirks } from '../registry/entry.ts'
 import { findAgent, knownAgents } from '../registry/known-agents.ts'
 import type { AgentConfig } from './start/agent-config.ts'
 import { addGrantSecrets, addServerSecrets, explicitValues, grantFor, howToLogIn } from './start/granting.ts'
-import { putInHome } from './start/home-files.ts'
 import { launchFor, startProgram } from './start/launching.ts'
 import { egressOf, modelEndpointSetup } from './start/model-endpoint.ts'
 import { addSecret } from './start/secrets.ts'
@@ -49,7 +48,7 @@ export async function findAgentFor(
   environment: AgentEnvironment,
   request: SessionRequest,
 ): Promise<FoundAgent> {
-  addServerSecrets(environment.store, request.mcpServers ?? [])
+  addServerSecrets(environment, request.mcpServers ?? [])
   const custom = environment.agents.custom.find(({ name }) => name === request.agent)
   if (custom === undefined) return knownAgent(environment, request)
   return isFunctionAgent(custom)
@@ -81,7 +80,8 @@ function programAgent(
 ): FoundAgent {
   const { name, command, args = [], cwd, egress = [], shared = false } = agent
   const granted = explicitValues(name, request.credentials)
-  for (const [variable, value] of Object.entries(granted)) addSecret(store, `${name} ${variable}`, value)
+  for (const [variable, value] of Object.entries(granted))
+    addSecret({ store, sandbox }, `${name} ${variable}`, value)
   const argv = argvOf(command, args)
   const env = { ...agent.env, ...granted, ...request.env }
   return {
@@ -109,7 +109,7 @@ async function knownAgent(environment: AgentEnvironment, request: SessionRequest
   const { modelEndpoint, env = {} } = request
   const entry = known(request.agent, agents.custom)
   const granted = grantFor(entry, request, agents)
-  addGrantSecrets(store, entry, granted, request)
+  addGrantSecrets({ store, sandbox }, entry, granted, request)
   const isolated = sandbox.capabilities.isolation !== 'none'
   const inner = isolated ? entry.isolation.innerSandboxOff : undefined
   const setup = modelEndpointSetup(entry, modelEndpoint, sandbox.home)
@@ -126,7 +126,7 @@ async function knownAgent(environment: AgentEnvironment, request: SessionRequest
       const own = modelEndpoint === undefined ? entry.endpoints : setup.egress
       await sandbox.allowEgress([...own, ...Object.values(granted.env).flatMap(egressOf)])
       const logins = Object.fromEntries(granted.files.map(({ path, content }) => [path, content]))
-      const removeFiles = await putInHome(sandbox, { ...inner?.files, ...setup.files, ...logins })
+      const removeFiles = await sandbox.putInHome({ ...inner?.files, ...setup.files, ...logins })
       const all = { ...launch.env, ...inner?.env, ...setup.env, ...granted.env, ...env }
       try {
         const transport = await startProgram(

@@ -99,7 +99,7 @@ export class SessionTurns {
 
   prompt(
     content: string | readonly ContentBlock[],
-    { turn = newId('turn'), signal }: PromptOptions,
+    { turn = newId('turn'), signal, caller }: PromptOptions & { readonly caller?: string },
   ): Promise<PromptResult> {
     const blocks = promptBlocks(content)
     if (signal?.aborted) return Promise.resolve({ turn, outcome: 'cancelled' })
@@ -108,7 +108,7 @@ export class SessionTurns {
     }
     signal?.addEventListener('abort', cancel, { once: true })
     const result = this.#queue.add(turn, () => {
-      const result = this.#run(turn, blocks)
+      const result = this.#run(turn, blocks, caller === undefined ? {} : { caller })
       this.#ended = result.catch(() => undefined)
       return result
     })
@@ -127,17 +127,17 @@ export class SessionTurns {
     this.#abandon?.(cancelled('The turn'))
   }
 
-  async #run(id: string, blocks: readonly ContentBlock[]): Promise<PromptResult> {
+  async #run(id: string, blocks: readonly ContentBlock[], by: EventContext): Promise<PromptResult> {
     this.#running = id
     this.#stopped = undefined
     try {
-      return await this.#start(id, blocks)
+      return await this.#start(id, blocks, by)
     } finally {
       this.#running = undefined
     }
   }
 
-  async #start(id: string, blocks: readonly ContentBlock[]): Promise<PromptResult> {
+  async #start(id: string, blocks: readonly ContentBlock[], by: EventContext): Promise<PromptResult> {
     this.#session.assertOpen()
     let instance = await this.#waitForAgent()
     // Restart an agent that exited meanwhile: no turn starts in a session that is recorded as closed.
@@ -145,7 +145,7 @@ export class SessionTurns {
     // Cancelled before the prompt was sent.
     if (instance === undefined) return { turn: id, outcome: 'cancelled' }
     const prompt = fitBlocks(this.#session.agent, blocks, objectIn(instance.capabilities.promptCapabilities))
-    const turn = this.#turn(id, instance, blocks, prompt)
+    const turn = this.#turn(id, instance, by, blocks, prompt)
     this.#finished = turn.catch(() => undefined)
     return turn
   }
@@ -165,12 +165,13 @@ export class SessionTurns {
   async #turn(
     id: string,
     instance: AgentInstance,
+    by: EventContext,
     blocks: readonly ContentBlock[],
     prompt: readonly ContentBlock[],
   ): Promise<PromptResult> {
     const { sandbox, journal: base } = this.#session
-    const turn = new ActiveTurn(this.#session.id, id, () => instance.bridge.transport.processMark())
-    const journal = base.as({ turn: id })
+    const turn = new ActiveTurn(this.#session.id, id, () => instance.bridge.transport.processMark(), by)
+    const journal = base.as({ ...by, turn: id })
     await journal.append([
       { type: 'turn.started', data: { index: this.#count, prompt: shownBlocks(blocks) } },
     ])
@@ -178,7 +179,7 @@ export class SessionTurns {
     this.#current = turn
     this.#instance = instance
     const { createdCount } = this.#session.terminals
-    const endTurn = sandbox.beginTurn({ session: this.#session.id, turn: id })
+    const endTurn = sandbox.beginTurn({ ...by, session: this.#session.id, turn: id })
     const stopTimers = watchLimits(turn, this.#session, journal, () => void this.#stop('timeout'))
     try {
       const abandoned = new Promise<never>((_resolve, reject) => {

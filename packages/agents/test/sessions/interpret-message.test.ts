@@ -57,7 +57,7 @@ it('rejects respondPermission when the response cannot be committed', async () =
   const request = rpcEnvelopeOf({ jsonrpc: '2.0', id: 1, method: 'session/request_permission', params })
   if (request?.kind !== 'request') throw new Error('Expected a request.')
   interpreter.interpret(request, 'out', params, 'live')
-  const responding = answers.respondPermission(answers.permissions[0]?.id ?? '', 'allow_once', 'code')
+  const responding = answers.respondPermission(answers.permissions[0]?.id ?? '', 'allow_once', { by: 'code' })
   const response = rpcEnvelopeOf({
     jsonrpc: '2.0',
     id: 1,

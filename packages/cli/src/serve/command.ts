@@ -35,6 +35,10 @@ export function addServe(program: Command): void {
       collect,
     )
     .option('--allow-unisolated', 'accept other machines even if sandboxes are not isolated')
+    .option(
+      '--forget-unreadable-secrets',
+      'start although stored values to mask cannot be read; earlier credentials are then not masked any more',
+    )
     .option('--json', 'print one line of JSON: url, token and data')
     .addHelpText('after', help)
     .action(async ({ json = false, port = defaultPort, ...options }: ServeFlags) => {

@@ -21,6 +21,7 @@ export interface DaemonOptions extends AccessFlags {
   readonly cors?: readonly string[]
   readonly allowHost?: readonly string[]
   readonly allowUnisolated?: boolean
+  readonly forgetUnreadableSecrets?: boolean
 }
 
 /** A daemon that accepts requests. */
@@ -46,6 +47,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
     ...(options.data !== undefined && { data: options.data }),
     agents: (options.agent ?? []).map(parseAgent),
     providers: [local({ isolation })],
+    ...(options.forgetUnreadableSecrets && { forgetUnreadableSecrets: true }),
   }).catch(explainOwner)
   try {
     const access = accessOf(options, fromEnvironment, () => storedToken(host.data))

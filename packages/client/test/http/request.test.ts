@@ -24,6 +24,12 @@ it('sends the token, custom headers and the context', async () => {
   expect(seen[0]).not.toHaveProperty('vitrine-turn')
 })
 
+it('refuses a caller, which only the server sets', async () => {
+  const { sandbox, lines } = await newScene(({ json }) => json({ running: true }))
+  expect(() => sandbox.as({ caller: 'alice' } as never)).toThrow('unknown key "caller"')
+  expect(lines).toEqual([])
+})
+
 it('refuses a malformed traceparent, which a server would ignore', async () => {
   const { sandbox, lines } = await newScene(({ json }) => json({ running: true }))
   const good = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

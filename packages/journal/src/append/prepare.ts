@@ -150,6 +150,7 @@ function isSameContext(a: EventContext, b: EventContext): boolean {
     a.session === b.session &&
     a.turn === b.turn &&
     a.operation === b.operation &&
+    a.caller === b.caller &&
     a.actor === b.actor &&
     a.sandbox === b.sandbox &&
     a.run === b.run &&
@@ -160,6 +161,8 @@ function isSameContext(a: EventContext, b: EventContext): boolean {
 /** Merges in a fixed order; the event's own fields win. Written without a loop because it runs for every event. */
 function mergeContext(writer: EventContext, input: EventContext, redactor: Redactor): EventContext {
   const context: { -readonly [K in keyof EventContext]: EventContext[K] } = {}
+  const caller = input.caller ?? writer.caller
+  if (caller !== undefined) context.caller = redactor.redactText(caller)
   const actor = input.actor ?? writer.actor
   if (actor !== undefined) context.actor = redactor.redactText(actor)
   const sandbox = input.sandbox ?? writer.sandbox

@@ -26,7 +26,7 @@ const severities = {
 
 type Level = keyof typeof severities
 
-const contextKeys = ['sandbox', 'session', 'run', 'turn', 'operation', 'actor'] as const
+const contextKeys = ['sandbox', 'session', 'run', 'turn', 'operation', 'caller', 'actor'] as const
 
 /**
  * Sends events as OTLP log records, JSON over HTTP, to any OpenTelemetry collector.

@@ -62,6 +62,11 @@ export const errorRegistry = {
     false,
     'Move the file aside, keep it, and restore a copy; nothing was changed or reset.',
   ),
+  secrets_unreadable: entry(
+    500,
+    false,
+    'Put back the key and the file of encrypted values that the message names. If they are lost, open with `forgetUnreadableSecrets: true` (`--forget-unreadable-secrets`): earlier credentials are then not masked any more, so replace them.',
+  ),
   store_foreign: entry(500, false, 'The file is not a Vitrine store: choose another path.'),
   store_newer: entry(500, false, 'A newer Vitrine wrote this store: upgrade, or choose another path.'),
   store_failing: entry(

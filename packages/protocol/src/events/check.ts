@@ -19,7 +19,8 @@ export function checkEventInput(input: EventInput, index = 0): void {
   if (typeof input !== 'object' || input === null)
     throw invalid(pathOf(index), 'an object with type and data', input)
   if (typeof input.type !== 'string') throw invalid(pathOf(index, 'type'), 'a string', input.type)
-  const { actor, sandbox, session, run, turn, operation, trace } = input
+  const { caller, actor, sandbox, session, run, turn, operation, trace } = input
+  if (caller !== undefined) checkId(caller, index, 'caller')
   if (actor !== undefined) checkId(actor, index, 'actor')
   if (sandbox !== undefined) checkId(sandbox, index, 'sandbox')
   if (session !== undefined) checkId(session, index, 'session')

@@ -14,8 +14,11 @@ export interface TraceIds {
   readonly parentSpanId?: string
 }
 
-/** The actor, sandbox, session and work that an event belongs to. */
+/** The caller, actor, sandbox, session and work that an event belongs to. */
 export interface EventContext {
+  /** The name of the token that the call was authenticated with. Only a server sets it. */
+  readonly caller?: string
+  /** The person or program that asked, as the caller claims. */
   readonly actor?: string
   readonly sandbox?: string
   readonly session?: string
@@ -87,6 +90,7 @@ export const eventEnvelope = z.looseObject({
   time: text,
   type: text,
   source: z.string(),
+  caller: z.optional(text),
   actor: z.optional(text),
   sandbox: z.optional(text),
   session: z.optional(text),

@@ -86,8 +86,8 @@ export function workId(kind: WorkKindName, event: Identified): string | undefine
 
 /** The fields of a start event that are needed to write its end. */
 export function openWork(kind: WorkKindName, id: string, event: JournalEvent): OpenWork {
-  const { actor, sandbox, session, run, turn, operation, trace } = event
-  const context = { actor, sandbox, session, run, turn, operation, trace }
+  const { caller, actor, sandbox, session, run, turn, operation, trace } = event
+  const context = { caller, actor, sandbox, session, run, turn, operation, trace }
   return {
     journal: event.journal,
     kind,

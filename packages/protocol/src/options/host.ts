@@ -4,6 +4,7 @@ import { lazily } from '../lazy.ts'
 import type { LocalOptions } from '../sandbox/local.ts'
 import type { WorkspaceManifest } from '../sandbox/manifest.ts'
 import { localOptions } from './local.ts'
+import { callContext } from './session.ts'
 import { strict } from './strict.ts'
 import { callable, duration, flag, having, signal, texts, textsByName } from './values.ts'
 
@@ -83,6 +84,7 @@ export const hostOptions = lazily({
         having<{ open(...given: never): unknown }>('a store, such as `sqliteStore({ path })`', 'open'),
       ),
       takeover: z.optional(flag()),
+      forgetUnreadableSecrets: z.optional(flag()),
       ...agentFields(),
       ...observing(),
     }),
@@ -121,6 +123,7 @@ export const hostOptions = lazily({
       ),
       id: z.optional(z.string()),
       workspace: z.optional(workspace()),
+      context: z.optional(callContext()),
       ...gating(),
       ...observing(),
     }),

@@ -72,6 +72,13 @@ const filePath = () => {
   return z.string(message).check(z.minLength(1, message), withoutNul())
 }
 
+interface Keeper {
+  load(...given: never): unknown
+  keep(...given: never): unknown
+  addOwner(...given: never): unknown
+  removeOwner(...given: never): unknown
+}
+
 const target = () => ({
   url: z.union([z.string(), z.custom<URL>((value) => value instanceof URL, 'expected a URL')]),
   headers: z.optional(textsByName()),
@@ -80,6 +87,7 @@ const target = () => ({
 })
 
 const context = () => ({
+  caller: z.optional(z.string()),
   actor: z.optional(z.string()),
   sandbox: z.optional(z.string()),
   session: z.optional(z.string()),
@@ -158,12 +166,23 @@ export const storeOptions = lazily({
       policy: z.optional(payloadPolicy()),
       policyByOp: z.optional(z.record(z.string(), payloadPolicy())),
       patterns: z.optional(flag()),
+      secrets: z.optional(
+        having<Keeper>(
+          'a keeper, such as `secretsFile({ path, key })`',
+          'load',
+          'keep',
+          'addOwner',
+          'removeOwner',
+        ),
+      ),
       maxPendingBytes: z.optional(whole()),
       maxPendingEndings: z.optional(whole()),
       closeMs: z.optional(whole(1, 60_000)),
       recent: z.optional(strict({ maxEntries: z.optional(whole()), maxBytes: z.optional(whole()) })),
       onObserverError: z.optional(callable()),
     }),
+  addSecret: () => strict({ sandbox: z.optional(z.string()) }),
+  secretsFile: () => strict({ path: filePath(), key: filePath(), forgetUnreadable: z.optional(flag()) }),
   sqlite: () =>
     strict({
       path: filePath(),

@@ -67,8 +67,10 @@ export const sessionFields = () => ({
   restoreChars: z.optional(whole()),
 })
 
+/** The context that a host takes in its own process. A server sets `caller` from the token, never from the request. */
 export const callContext = () =>
   strict({
+    caller: z.optional(z.string()),
     run: z.optional(z.string()),
     session: z.optional(z.string()),
     turn: z.optional(z.string()),
@@ -100,14 +102,19 @@ export const sessionOptions = lazily({
   context: callContext,
   open: () => strict({ id: z.optional(z.string()), agent: z.string(), ...sessionFields(), ...inProcess() }),
   resume: () => strict({ ...sessionFields(), ...inProcess() }),
-  prompt: () => strict({ turn: z.optional(z.string()), signal: z.optional(signal()) }),
+  prompt: () =>
+    strict({
+      turn: z.optional(z.string()),
+      signal: z.optional(signal()),
+      caller: z.optional(z.string()),
+    }),
   answer: () =>
     strict({
       action: z.enum(['accept', 'decline', 'cancel']),
       content: z.optional(jsonObject),
     }),
   events: () => strict({ after: z.optional(z.custom<string>(() => true)), signal: z.optional(signal()) }),
-  fork: () => strict({ id: z.optional(z.string()) }),
+  fork: () => strict({ id: z.optional(z.string()), context: z.optional(callContext()) }),
   /** Limits on the host's resources for serving a session's tools. */
   toolLimits: () =>
     strict({

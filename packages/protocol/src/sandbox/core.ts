@@ -6,13 +6,18 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { Ports } from './ports.ts'
 import type { Command, ExecOptions, ExecResult, Process, Processes, SpawnOptions } from './processes.ts'
 
-/** The caller and purpose of a call, recorded with each of its operations. */
+/** The actor and purpose of a call, recorded with each of its operations. */
 export interface CallContext {
   readonly run?: string
   readonly session?: string
   readonly turn?: string
   readonly actor?: string
   readonly traceparent?: string
+}
+
+/** The context of a call that a host takes in its own process. Over HTTP the server sets `caller` from the token. */
+export interface HostCallContext extends CallContext {
+  readonly caller?: string
 }
 
 /** The methods of an engine. Each call is an operation: a start event, a finish event and a span. */

@@ -314,7 +314,7 @@ const rows: {
     },
   },
   sessionOptions: {
-    context: { good: { run: 'r', actor: 'a' }, misspelt: ['runs', 'run'] },
+    context: { good: { run: 'r', actor: 'a', caller: 'c' }, misspelt: ['runs', 'run'] },
     open: {
       good: {
         agent: 'demo',
@@ -391,6 +391,12 @@ const rows: {
       good: { retention: { bytes: 1 }, recent: { maxBytes: 0 }, policyByOp: { exec: { env: 'names' } } },
       misspelt: ['readonly', 'readOnly'],
       wrong: [[{ policy: { env: 'all' } }, 'policy.env: expected true or false or "names", got a string.']],
+    },
+    addSecret: { good: { sandbox: 's' }, misspelt: ['sandboxes', 'sandbox'] },
+    secretsFile: {
+      good: { path: 'x', key: 'y', forgetUnreadable: true },
+      misspelt: ['keys', 'key'],
+      wrong: [[{ path: 'x', key: '' }, 'key: expected the path of a file, got an empty string.']],
     },
     sqlite: {
       good: { path: 'x', synchronous: 'full' },

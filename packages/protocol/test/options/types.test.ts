@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import type {
   ArchiveOptions,
-  CallContext,
   CommandPolicyOptions,
   ExecOptions,
   FileOptions,
+  HostCallContext,
   ListOptions,
   LocalOptions,
   LogOptions,
@@ -49,8 +49,8 @@ it('every schema has the same type as the public interface of this package', () 
   same<Same<ReadOptions, Journal<'read'>>>()
   same<Same<TailOptions, Journal<'tail'>>>()
   same<Same<SummaryOptions, Journal<'summary'>>>()
-  same<Same<PromptOptions, Session<'prompt'>>>()
-  same<Same<CallContext, Session<'context'>>>()
+  same<Same<PromptOptions & { readonly caller?: string }, Session<'prompt'>>>()
+  same<Same<HostCallContext, Session<'context'>>>()
   same<Same<OpenSessionOptions, Omit<Session<'open'>, 'tools' | 'context'>>>()
   same<Same<Omit<OpenSessionOptions, 'id' | 'agent'>, Omit<Session<'resume'>, 'tools' | 'context'>>>()
   same<Same<LocalOptions, Of<typeof localOptions, 'local'>>>()

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
 import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
 import { Serial, settledWithin } from '@vitrine/protocol/primitives'
+import { HomeFiles } from '../home/home-files.ts'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
 import { Forwards } from '../ports/forwards.ts'
@@ -43,6 +44,7 @@ export class EngineCore {
   readonly turns = new ActiveTurns()
   /** Runs one change of state at a time. */
   readonly #changes = new Serial()
+  readonly home: HomeFiles
   #state: State = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
@@ -58,6 +60,7 @@ export class EngineCore {
     this.store = store
     this.settings = settings
     this.skips = new SkipOnPersist(settings)
+    this.home = new HomeFiles(settings.folders)
     this.table = new ProcessTable(settings.processLimits)
   }
 
@@ -95,6 +98,7 @@ export class EngineCore {
       if (this.#running !== undefined) return
       try {
         await journal.operate('prepare_workspace', {}, () => this.#prepareFolders())
+        await this.#cleanHome(journal)
         this.#running = await this.#boot(journal)
         this.#state = 'running'
         this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
@@ -142,8 +146,8 @@ export class EngineCore {
       warnOfFallback(degraded)
       if (degraded.length > 0)
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
-      machine.onLost((reason) => void withoutOperation(() => this.#onMachineLost(journal, machine, reason)))
-      const gateway = machine.sharesLoopback ? undefined : this.#createGateway(machine, journal)
+      machine.onLost((reason) => void withoutOperation(() => this.#onMachineLost(machine, reason)))
+      const gateway = machine.sharesLoopback ? undefined : this.#createGateway(machine)
       if (gateway !== undefined && egress.length > 0)
         await journal.operate('open_network', { egress }, () => gateway.allow(egress))
       const files = await this.#openFiles(machine, gateway)
@@ -154,8 +158,9 @@ export class EngineCore {
     }
   }
 
-  #createGateway(machine: Machine, journal: Journal): EgressGateway {
-    return new EgressGateway(machine, journal, (socket) =>
+  /** Its events belong to no call: not to the one that started the machine either. */
+  #createGateway(machine: Machine): EgressGateway {
+    return new EgressGateway(machine, this.#journal, (socket) =>
       processOfSocket(machine, socket, (pid) => this.#findProcess(pid)),
     )
   }
@@ -183,6 +188,12 @@ export class EngineCore {
     mkdirSync(root, { recursive: true, mode: 0o755 })
     mkdirSync(home, { recursive: true, mode: 0o700 })
     mkdirSync(state, { recursive: true, mode: 0o700 })
+  }
+
+  /** Removes the login files that the last start left, before any program can read them. */
+  async #cleanHome(journal: Journal): Promise<void> {
+    const files = this.home.recorded
+    if (files.length > 0) await journal.operate('clean_home', { files }, () => this.home.removeAll())
   }
 
   /** The table's process that a process inside the sandbox descends from. */
@@ -239,6 +250,9 @@ export class EngineCore {
     return this.#changes.run(async () => {
       if (this.#state === 'destroyed') return
       await this.#shutDown()
+      // A HOME that the caller chose stays; the sandbox's own is removed as a whole.
+      const cleaned = this.home.removeAll()
+      await (this.settings.folders.homeGiven ? cleaned : cleaned.catch(() => undefined))
       this.#state = 'destroyed'
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
       await journal?.append([{ type: 'sandbox.destroyed', data: {} }])
@@ -263,10 +277,10 @@ export class EngineCore {
     if (closed.status === 'rejected') throw closed.reason
   }
 
-  async #onMachineLost(journal: Journal, machine: Machine, reason: string): Promise<void> {
+  async #onMachineLost(machine: Machine, reason: string): Promise<void> {
     if (this.#running?.machine !== machine) return
     const errorMessage = `The sandbox's machine exited unexpectedly (${reason}).`
-    await journal
+    await this.#journal
       .append([{ type: 'sandbox.failed', data: { errorCode: 'interrupted', errorMessage } }])
       .catch(() => undefined)
     await this.#changes.run(() => this.#shutDown())

@@ -1,12 +1,13 @@
 import type { Server } from 'node:net'
 import type { Journal } from '@vitrine/journal'
 import {
-  type CallContext,
   type Capabilities,
   type Command,
+  type EventContext,
   type EventInput,
   type ExecOptions,
   type ExecResult,
+  type HostCallContext,
   type JournalReader,
   matchTypes,
   type Process,
@@ -77,7 +78,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   /** A handle to the same sandbox whose calls carry this context. */
-  as(context: CallContext): this {
+  as(context: HostCallContext): this {
     checkOptions('as', sessionOptions.context, context)
     const journal = this.#journal.as(context)
     // No class extends this one, so `this` is exactly `LocalSandbox`.
@@ -137,6 +138,12 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return pipedProcess(entry)
   }
 
+  /** Writes files into HOME for an agent. Returns a function that removes them; the next start does so too. */
+  putInHome(files: Readonly<Record<string, string>>): Promise<() => Promise<void>> {
+    const exec = (command: readonly string[], options?: ExecOptions) => this.execUnchecked(command, options)
+    return this.#core.home.put({ home: this.home, exec }, files)
+  }
+
   /** Adds egress targets for its commands, each a `host:port`. */
   allowEgress(egress: readonly string[]): Promise<void> {
     return this.#core.allowEgress(this.#journal, egress)
@@ -153,7 +160,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   /** Attributes file changes to this turn while no other turn runs. Returns the function that ends the turn. */
-  beginTurn(turn: { readonly session: string; readonly turn: string }): () => void {
+  beginTurn(turn: EventContext & { readonly session: string; readonly turn: string }): () => void {
     return this.#core.turns.begin(turn)
   }
 
@@ -214,6 +221,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
       const message = `record: expected ${recordable.join(', ')}, got ${foreign.type}.`
       throw new VitrineError('argument_invalid', message)
     }
+    const forged = events.findIndex(({ caller }) => caller !== undefined)
+    if (forged !== -1) {
+      const message = `events[${forged}].caller: expected none, because only a server sets it, from the token of the call. Use actor for the person or program that asked.`
+      throw new VitrineError('event_invalid', message)
+    }
     await this.#journal.as({ source: 'runtime' }).append(events)
   }
 
@@ -224,6 +236,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   close(): Promise<void> {
     return this.#release.end('closed', async () => {
       if (this.#core.state === 'running' || this.#core.state === 'paused') await this.lifecycle.shutdown()
+      if (this.#core.state === 'destroyed') this.#core.store.forgetSecretsOf(this.id)
     })
   }
 

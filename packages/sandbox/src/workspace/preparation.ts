@@ -40,7 +40,9 @@ export class Preparation {
     this.#made = settings.folders.own.filter((folder) => !existsSync(folder))
     this.#fresh = fresh
     this.#secrets = plan.git.flatMap(({ credentials }) =>
-      credentials === undefined ? [] : [store.addSecret('git-token', credentials.token)],
+      credentials === undefined
+        ? []
+        : [store.addSecret('git-token', credentials.token, { sandbox: journal.id })],
     )
   }
 
@@ -126,8 +128,8 @@ export class Preparation {
     return error
   }
 
-  /** Unregisters the manifest's secrets from the store. */
-  close(): void {
+  /** Unregisters the manifest's secrets, for a sandbox that could not be prepared. Others have them until destroyed. */
+  forgetSecrets(): void {
     for (const forget of this.#secrets) forget()
   }
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openStore, sqliteStore } from '@vitrine/journal'
+import { openStore, type Store, secretsFile, sqliteStore } from '@vitrine/journal'
 import { newId } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { commandPolicy } from '../../src/index.ts'
@@ -156,6 +156,39 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     expect(journaled.includes('[redacted:git-token]')).toBe(true)
     for (const form of formsOf(token))
       for (const place of [kept, journaled, stored]) expect(place.includes(form)).toBe(false)
+  })
+
+  it('masks the credentials after a restart too, until the sandbox is destroyed', async () => {
+    const repository = makeRepository()
+    const token = `tok-${newId('operation').slice(3)}`
+    const { port } = await serveRepository(repository, token)
+    const data = folder()
+    const kept = folder()
+    const open = () =>
+      openStore(sqliteStore({ path: join(kept, 'store', 'journal') }), {
+        secrets: secretsFile({ path: join(kept, 'secrets.jsonl'), key: join(kept, 'keys', 'secrets.key') }),
+      })
+    const logged = async (store: Store) => {
+      const journal = await store.journal('sbx_other')
+      const [event] = await journal.append([{ type: 'log.message', data: { level: 'info', message: token } }])
+      return event?.data.message
+    }
+    const store = await open()
+    const url = `http://localhost:${port}/repo.git`
+    const sandbox = await prepare(
+      { git: { app: { url, credentials: { username: 'me', token } } } },
+      { isolation, data, store, egress: [`localhost:${port}`] },
+    )
+    const { id } = sandbox
+    await sandbox.close()
+    await store.close()
+    const next = await open()
+    expect(await logged(next)).toBe('[redacted:git-token]')
+    next.forgetSecretsOf(id)
+    await next.close()
+    const last = await open()
+    expect(await logged(last)).toBe(token)
+    await last.close()
   })
 
   it('masks credentials that a server echoes in the error', async () => {

@@ -1,5 +1,5 @@
 import type { Host, HostCreateOptions, HostSandbox } from '@vitrine/host'
-import { newId } from '@vitrine/protocol'
+import { type HostCallContext, newId } from '@vitrine/protocol'
 
 const label = 'vitrine.default'
 
@@ -27,18 +27,19 @@ export class DefaultSandbox {
     return this.#nextId
   }
 
-  open(): Promise<HostSandbox> {
-    if (this.#creating === undefined && this.#exists()) return this.#host.find(this.id)
-    this.#creating ??= this.#create().finally(() => {
+  /** The context of the call is recorded with a start. */
+  open(context?: HostCallContext): Promise<HostSandbox> {
+    if (this.#creating === undefined && this.#exists()) return this.#host.find(this.id, context)
+    this.#creating ??= this.#create(context).finally(() => {
       this.#creating = undefined
     })
     return this.#creating
   }
 
-  async #create(): Promise<HostSandbox> {
+  async #create(context: HostCallContext | undefined): Promise<HostSandbox> {
     const { id } = this
     const labels = { ...this.#options.labels, [label]: this.#key }
-    const sandbox = await this.#host.create({ ...this.#options, id, labels })
+    const sandbox = await this.#host.create({ ...this.#options, id, labels }, context)
     // A default sandbox that is created after this one was destroyed gets a new id.
     this.#nextId = undefined
     return sandbox

@@ -1,5 +1,7 @@
 import type { HostSandbox } from '@vitrine/host'
-import { type ContentBlock, type PromptResult, type Session, VitrineError } from '@vitrine/protocol'
+import { type ContentBlock, type PromptResult, VitrineError } from '@vitrine/protocol'
+
+type Session = Awaited<ReturnType<HostSandbox['openSession']>>
 
 interface RegisteredTurn {
   readonly session: string
@@ -28,7 +30,11 @@ export class TurnRegistry {
       throw new VitrineError('work_already_open', `The turn ${turn} belongs to another session.`)
     }
     const cancel = new AbortController()
-    const result = session.prompt(content, { turn, signal: cancel.signal })
+    const result = session.prompt(content, {
+      turn,
+      signal: cancel.signal,
+      ...(sandbox.context.caller !== undefined && { caller: sandbox.context.caller }),
+    })
     const registered: RegisteredTurn = { session: session.id, result, cancellation: cancel, isOver: false }
     const end = () => {
       registered.isOver = true

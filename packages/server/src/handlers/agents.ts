@@ -22,16 +22,17 @@ export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes
     async getAgent({ params }) {
       return agentJson(await find(params.agent))
     },
-    async installAgent({ params, body, signal, wantsStream }) {
+    async installAgent({ params, body, signal, wantsStream, context }) {
       const { agent } = params
       const { installed } = await find(agent)
       const version = body?.agentVersion ?? body?.agentProcessVersion ?? undefined
       const install = async (onProgress?: (progress: InstallProgress) => void) => {
-        const done = await host.installAgent(agent, {
+        const options = {
           signal: signal(),
           ...(version !== undefined && { version }),
           ...(onProgress && { onProgress }),
-        })
+        }
+        const done = await host.installAgent(agent, options, context())
         return {
           ...done,
           already_installed: installed && !body?.reinstall,

@@ -24,19 +24,19 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     async listSandboxes() {
       return { sandboxes: host.list(), default: defaultSandbox.id }
     },
-    async createSandbox({ body, signal }) {
+    async createSandbox({ body, signal, context }) {
       const { policy, ...rest } = body
       const options = { ...omitUndefined(rest), signal: signal() } as HostCreateOptions
       const rules = policy && { policy: commandPolicy(omitUndefined(policy)) }
-      return describe(await host.create({ ...options, ...rules }))
+      return describe(await host.create({ ...options, ...rules }, context()))
     },
     async getSandbox({ params }) {
       return infoOf(params.sandbox)
     },
     async attachSandbox(call) {
       const id = call.params.sandbox
-      if (id === defaultSandbox.id) await defaultSandbox.open()
-      return describe(await host.attach(id, { signal: call.signal() }))
+      if (id === defaultSandbox.id) await defaultSandbox.open(call.context())
+      return describe(await host.attach(id, { signal: call.signal() }, call.context()))
     },
     async startSandbox(call) {
       const sandbox = await call.sandbox()
@@ -63,8 +63,8 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       await sandbox.lifecycle.shutdown()
       return infoOf(sandbox.id)
     },
-    async destroySandbox({ params }) {
-      await host.destroy(params.sandbox)
+    async destroySandbox({ params, context }) {
+      await host.destroy(params.sandbox, context())
     },
     async isRunning(call) {
       return { running: await (await call.sandbox()).lifecycle.running() }

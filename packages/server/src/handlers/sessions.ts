@@ -79,34 +79,34 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     },
     async setOption({ params, body, ...call }) {
       const session = await sessionOf({ params, ...call })
-      await session.setConfigOption(params.option, body.value)
+      await session.setConfigOption(params.option, body.value, call.context())
       return stateOf(session)
     },
     async setMode({ body, ...call }) {
       const session = await sessionOf(call)
-      await session.setMode(body.value)
+      await session.setMode(body.value, call.context())
       return stateOf(session)
     },
     async setModel({ body, ...call }) {
       const session = await sessionOf(call)
-      await session.setModel(body.value)
+      await session.setModel(body.value, call.context())
       return stateOf(session)
     },
     async setThoughtLevel({ body, ...call }) {
       const session = await sessionOf(call)
-      await session.setThoughtLevel(body.value)
+      await session.setThoughtLevel(body.value, call.context())
       return stateOf(session)
     },
     async answerPermission({ params, body, caller, ...call }) {
       const session = await sessionOf({ params, ...call })
       const answer = body.answer as PermissionAnswer
-      await session.respondPermission(params.permission, answer, caller.name)
+      await session.respondPermission(params.permission, answer, caller.name, call.context())
     },
     async answerQuestion({ params, body, caller, ...call }) {
       const session = await sessionOf({ params, ...call })
       const { action, content } = body
       const answer = content === undefined ? { action } : { action, content }
-      await session.respondQuestion(params.question, answer, caller.name)
+      await session.respondQuestion(params.question, answer, caller.name, call.context())
     },
     async readTranscript({ params, query, signal, ...call }) {
       const { session } = params
@@ -121,11 +121,13 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       return state
     },
     async closeSession(call) {
-      await (await sessionOf(call)).close()
+      await (await sessionOf(call)).close('closed', call.context())
     },
     async forkSession({ body, ...call }) {
       const session = await sessionOf(call)
-      return stateOf(await session.fork(body?.id === undefined ? {} : { id: body.id }))
+      return stateOf(
+        await session.fork({ context: call.context(), ...(body?.id !== undefined && { id: body.id }) }),
+      )
     },
   }
 }

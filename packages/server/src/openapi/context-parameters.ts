@@ -1,6 +1,9 @@
 /** The request headers that every route accepts. */
 export const contextParameters = [
-  header('vitrine-actor', 'The name of the caller, percent-encoded; by default the name of the token.'),
+  header(
+    'vitrine-actor',
+    'The person or program that asks, percent-encoded, recorded as claimed; by default the name of the token. The name of the token is recorded as caller, whatever this says.',
+  ),
   header('vitrine-run', 'The run that the call belongs to, percent-encoded.'),
   header('vitrine-session', 'The session that the call belongs to, percent-encoded.'),
   header('vitrine-turn', 'The turn that the call belongs to, percent-encoded.'),

@@ -1,6 +1,6 @@
 import type { HostSandbox } from '@vitrine/host'
 import type { Journal } from '@vitrine/journal'
-import type { JsonObject, JsonValue } from '@vitrine/protocol'
+import type { HostCallContext, JsonObject, JsonValue } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
 import type * as z from 'zod/mini'
 import type { Caller } from '../guard/caller.ts'
@@ -28,6 +28,8 @@ export interface Call<Query = unknown, Body = unknown, Params = Readonly<Record<
   signal(): AbortSignal
   /** The caller accepts `text/event-stream`. */
   readonly wantsStream: boolean
+  /** The caller by its token, and the context headers. */
+  context(): HostCallContext
   /** The sandbox of the path, or the default one. Its operations carry the caller and the context headers. */
   sandbox(): Promise<HostSandbox>
   /** The sandbox's journal, also of a stopped or destroyed sandbox. */

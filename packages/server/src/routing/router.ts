@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type CallContext, isTraceparent, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
@@ -11,7 +11,7 @@ import { withKeepAlive } from '../responses/keep-alive-body.ts'
 import { problemResponse } from '../responses/problem.ts'
 import { checkQuery, readBody } from './body.ts'
 import type { Call, HandlersOf, RequestContext } from './call.ts'
-import { omitUndefined } from './omit-undefined.ts'
+import { contextOf } from './call-context.ts'
 import { readQuery } from './query.ts'
 import { RouteTrie } from './route-trie.ts'
 
@@ -109,6 +109,7 @@ function callOf(
   { query, body }: Pick<Call, 'query' | 'body'>,
 ): Call {
   const { host, defaultSandbox } = daemon
+  const context = () => contextOf((name) => request.header(name), caller)
   let signal: AbortSignal | undefined
   return {
     request,
@@ -116,6 +117,7 @@ function callOf(
     query,
     body,
     caller,
+    context,
     // Created on demand: most handlers do not need it, and it costs time.
     signal() {
       signal ??= AbortSignal.any([request.signal, daemon.closing, ...(cancelled ? [cancelled] : [])])
@@ -124,8 +126,9 @@ function callOf(
     wantsStream: wantsStream(request),
     async sandbox() {
       const { sandbox: id = defaultSandbox.id } = params
-      const sandbox = id === defaultSandbox.id ? await defaultSandbox.open() : await host.find(id)
-      return sandbox.as(contextOf(request, caller))
+      const called = context()
+      const opening = id === defaultSandbox.id ? defaultSandbox.open(called) : host.find(id, called)
+      return (await opening).as(called)
     },
     async journal() {
       // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.
@@ -142,31 +145,6 @@ function callOf(
 
 function wantsStream(request: HttpRequest): boolean {
   return request.header('accept')?.includes('text/event-stream') === true
-}
-
-/** The context of a call from its headers. The actor is the token's name unless a header names another. */
-function contextOf(request: HttpRequest, caller: Caller): CallContext {
-  const named = (name: string) => {
-    const value = request.header(name)
-    return value === undefined || value === '' ? undefined : decoded(name, value)
-  }
-  const traceparent = request.header('traceparent') ?? ''
-  return omitUndefined({
-    actor: named('vitrine-actor') ?? caller.name,
-    run: named('vitrine-run'),
-    session: named('vitrine-session'),
-    turn: named('vitrine-turn'),
-    // W3C requires that a malformed traceparent is ignored; a proxy may have added it.
-    traceparent: isTraceparent(traceparent) ? traceparent : undefined,
-  })
-}
-
-function decoded(name: string, value: string): string {
-  try {
-    return decodeURIComponent(value)
-  } catch (error) {
-    throw new VitrineError('argument_invalid', `${name}: expected UTF-8, percent-encoded.`, { cause: error })
-  }
 }
 
 function text(content: string, type: string): HttpResponse {

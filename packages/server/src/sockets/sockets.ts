@@ -10,6 +10,7 @@ import type { Origins } from '../guard/origins.ts'
 import { bearerToken, type Tokens, tokenPrefix } from '../guard/tokens.ts'
 import { proxyUpgrade } from '../preview/proxy.ts'
 import { sendRawProblem } from '../responses/raw-problem.ts'
+import { contextOf } from '../routing/call-context.ts'
 import { readQuery } from '../routing/query.ts'
 import { SocketInbox } from './inbox.ts'
 import { maxQueuedBytes, serveTerminal } from './terminal.ts'
@@ -65,13 +66,20 @@ export class Sockets {
     }
     this.#opening ??= newServer()
     this.#opening
-      .then((server) => server.handleUpgrade(request, socket, head, (ws) => this.#opened(ws, target, caller)))
+      .then((server) =>
+        server.handleUpgrade(request, socket, head, (ws) => this.#opened(ws, request, target, caller)),
+      )
       .catch((error: unknown) => rejectUpgrade(socket, error))
   }
 
-  #opened(ws: WebSocket, target: { sandbox: string; process: string }, caller: Caller | undefined): void {
+  #opened(
+    ws: WebSocket,
+    request: IncomingMessage,
+    target: { sandbox: string; process: string },
+    caller: Caller | undefined,
+  ): void {
     ws.on('error', () => ws.terminate())
-    this.#serve(ws, target, caller).catch((error: unknown) => {
+    this.#serve(ws, request, target, caller).catch((error: unknown) => {
       const { code, detail } = toProblem(error)
       const status = code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011
       // A close reason has 123 bytes at most; a character that the cut splits is removed.
@@ -81,6 +89,7 @@ export class Sockets {
 
   async #serve(
     ws: WebSocket,
+    request: IncomingMessage,
     { sandbox: id, process }: { sandbox: string; process: string },
     authenticated: Caller | undefined,
   ): Promise<void> {
@@ -88,8 +97,9 @@ export class Sockets {
     const caller = authenticated ?? fullAccess(await this.#authenticate(inbox))
     inbox.maxBytes = maxQueuedBytes
     const { host, defaultSandbox } = this.#daemon
-    const sandbox = id === defaultSandbox.id ? await defaultSandbox.open() : await host.find(id)
-    await serveTerminal(ws, inbox, sandbox.as({ actor: caller.name }), process)
+    const context = contextOf((name) => [request.headers[name] ?? []].flat().join(', ') || undefined, caller)
+    const opening = id === defaultSandbox.id ? defaultSandbox.open(context) : host.find(id, context)
+    await serveTerminal(ws, inbox, (await opening).as(context), process)
   }
 
   /** Reads the token from the first message of a client that sent none in the upgrade. */

@@ -1,10 +1,9 @@
-import type { Store } from '@vitrine/journal'
 import { type JsonObject, type OpenSessionOptions, VitrineError } from '@vitrine/protocol'
 import { isSecretName } from '../../credentials/find-secrets.ts'
 import { type CredentialSources, type Granted, grantCredentials } from '../../credentials/grant.ts'
 import type { AgentEntry } from '../../registry/entry.ts'
 import { listIn, textIn } from '../fields.ts'
-import { addSecret } from './secrets.ts'
+import { addSecret, type SecretOwner } from './secrets.ts'
 
 /** Resolves the grant of a session; throws when the agent needs credentials and the session says nothing about them. */
 export function grantFor(
@@ -51,7 +50,7 @@ export function explicitValues(agent: string, grant: OpenSessionOptions['credent
 
 /** Redacts the granted values from now on; call it before anything else uses them. */
 export function addGrantSecrets(
-  store: Store,
+  owner: SecretOwner,
   entry: AgentEntry,
   granted: Granted,
   request: OpenSessionOptions,
@@ -59,18 +58,18 @@ export function addGrantSecrets(
   const { name } = entry
   const variables = new Map(Object.entries(granted.env).map(([variable, value]) => [value, variable]))
   for (const secret of granted.secrets)
-    addSecret(store, `${name} ${variables.get(secret) ?? 'credential'}`, secret)
-  addSecret(store, `${name} model endpoint`, request.modelEndpoint?.key ?? '')
+    addSecret(owner, `${name} ${variables.get(secret) ?? 'credential'}`, secret)
+  addSecret(owner, `${name} model endpoint`, request.modelEndpoint?.key ?? '')
   // A credential variable of the agent is a secret even when it is passed in `env`.
   for (const variable of entry.credentials.variables)
-    addSecret(store, variable, request.env?.[variable] ?? '')
+    addSecret(owner, variable, request.env?.[variable] ?? '')
 }
 
 /**
  * Redacts header, variable, query and flag values of MCP servers that are named like a secret or look random. Other
  * values are ordinary words; redacting those would make the journal unreadable.
  */
-export function addServerSecrets(store: Store, servers: readonly JsonObject[]): void {
+export function addServerSecrets(owner: SecretOwner, servers: readonly JsonObject[]): void {
   for (const server of servers) {
     const pairs = [...listIn(server, 'headers'), ...listIn(server, 'env')].map((pair): [string, string] => [
       textIn(pair, 'name') ?? '',
@@ -79,9 +78,9 @@ export function addServerSecrets(store: Store, servers: readonly JsonObject[]): 
     const given = [...pairs, ...queryOf(textIn(server, 'url')), ...flagsOf(listIn(server, 'args'))]
     for (const [name, value] of given) {
       if (!isSecretName(name) && !looksRandom(value)) continue
-      addSecret(store, `mcp ${name}`, value)
+      addSecret(owner, `mcp ${name}`, value)
       // The token of `Bearer <token>` may also occur alone.
-      addSecret(store, `mcp ${name}`, /^\w+ +(\S+)$/.exec(value)?.[1] ?? '')
+      addSecret(owner, `mcp ${name}`, /^\w+ +(\S+)$/.exec(value)?.[1] ?? '')
     }
   }
 }

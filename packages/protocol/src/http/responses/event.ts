@@ -20,6 +20,8 @@ const envelope = () => ({
   seq: z.int().check(z.gte(1)),
   time: text,
   source: z.enum(eventSources),
+  /** The name of the token that the call was authenticated with. */
+  caller: z.exactOptional(text),
   ...context(),
   derived: z.exactOptional(z.literal(true)),
 })

@@ -1,0 +1,81 @@
+import { randomHex } from '@vitrine/protocol'
+import type { Redactor } from '../redact/redactor.ts'
+import type { KeptSecret, SecretKeeper } from './keeper.ts'
+
+/** The owner of a value that belongs to no sandbox. */
+const hostOwner = ''
+
+interface Registered {
+  readonly id: string
+  /** Number of registrations in this process, by owner; 0 for one of an earlier process. */
+  readonly owners: Map<string, number>
+  unmask(): void
+}
+
+/** The registered secrets of a store: masked by the redactor, and kept for the next owner of the store. */
+export class Secrets {
+  readonly #redactor: Redactor
+  readonly #keeper: SecretKeeper | undefined
+  readonly #registered = new Map<string, Registered>()
+
+  constructor(redactor: Redactor, keeper?: SecretKeeper, kept: readonly KeptSecret[] = []) {
+    this.#redactor = redactor
+    this.#keeper = keeper
+    for (const { id, name, value, owners } of kept) {
+      const unmask = redactor.add(name, value)
+      this.#registered.set(keyOf(name, value), { id, unmask, owners: new Map(owners.map((one) => [one, 0])) })
+    }
+  }
+
+  /** Masks a value from now on. Returns a function that unregisters it. */
+  add(name: string, value: string, owner: string = hostOwner): () => void {
+    const key = keyOf(name, value)
+    const known = this.#registered.get(key) ?? this.#register(key, name, value, owner)
+    if (!known.owners.has(owner)) this.#keeper?.addOwner(known.id, owner)
+    known.owners.set(owner, (known.owners.get(owner) ?? 0) + 1)
+    let isRegistered = true
+    return () => {
+      if (!isRegistered) return
+      isRegistered = false
+      const count = known.owners.get(owner) ?? 0
+      if (count > 1) known.owners.set(owner, count - 1)
+      else this.#removeOwner(key, known, owner)
+    }
+  }
+
+  /** Forgets the values of a destroyed sandbox that nothing else registered. */
+  forgetSandbox(sandbox: string): void {
+    for (const [key, known] of this.#registered)
+      if (known.owners.has(sandbox)) this.#removeOwner(key, known, sandbox)
+  }
+
+  #register(key: string, name: string, value: string, owner: string): Registered {
+    const known: Registered = {
+      id: randomHex(8),
+      owners: new Map([[owner, 0]]),
+      unmask: this.#redactor.add(name, value),
+    }
+    try {
+      this.#keeper?.keep({ id: known.id, name, value, owners: [owner] })
+    } catch (error) {
+      // A value that is not on record would not be masked after a restart, so its caller must not use it.
+      known.unmask()
+      throw error
+    }
+    this.#registered.set(key, known)
+    return known
+  }
+
+  #removeOwner(key: string, known: Registered, owner: string): void {
+    if (this.#registered.get(key) !== known || !known.owners.delete(owner)) return
+    if (known.owners.size === 0) {
+      this.#registered.delete(key)
+      known.unmask()
+    }
+    this.#keeper?.removeOwner(known.id, owner)
+  }
+}
+
+function keyOf(name: string, value: string): string {
+  return `${name}\0${value}`
+}
