@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import { memoryStore, openStore, type Store, type StoreDriver, sqliteStore } from '@vitrine/journal'
-import { version } from '@vitrine/protocol'
+import { type EventInput, version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
+import { orDiskFull } from './disk-full.ts'
+import type { HostFloor } from './floor.ts'
 import { Host } from './host.ts'
 import type { HostParts } from './host-parts.ts'
-import { Records } from './records.ts'
+import { lastingDefaults } from './new-record.ts'
+import { type DamagedRecord, Records } from './records.ts'
 import { type AgentSettings, type DataFolders, openDataFolders, resolveAgentConfig } from './settings.ts'
 
 export interface OpenHostOptions extends AgentSettings {
@@ -17,6 +20,8 @@ export interface OpenHostOptions extends AgentSettings {
   readonly store?: StoreDriver
   /** Takes the data directory over from another host, which ends everything it runs. */
   readonly takeover?: boolean
+  /** The least that every sandbox must have, whoever creates or attaches it; default nothing. */
+  readonly floor?: HostFloor
 }
 
 /**
@@ -28,32 +33,48 @@ export interface OpenHostOptions extends AgentSettings {
  */
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   checkOptions('openHost', hostOptions.open, options)
-  const folders = openDataFolders(options.data)
+  const { floor = {} } = options
+  const folders = orDiskFull(options.data ?? 'the data directory', () => openDataFolders(options.data))
   const agents = resolveAgentConfig(options, folders)
   const driver = options.store ?? sqliteStore({ path: join(folders.store, 'journal.db') })
   const store = await openStore(driver, {
     killOrphans: (open) => killOrphans(open, folders.data),
     ...(options.takeover && { takeover: true }),
   })
-  return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
+  return createHost(store, folders, { agents, floor, defaults: defaultsOf(options.providers) })
 }
 
 async function createHost(
   store: Store,
   { data, records: folder }: DataFolders,
-  parts: Pick<HostParts, 'agents' | 'defaults'>,
+  parts: Pick<HostParts, 'agents' | 'defaults' | 'floor'>,
 ): Promise<Host> {
   try {
     // Read after the store is owned: until then its last owner may write records.
-    const records = new Records(folder)
+    const records = new Records(folder, lastingDefaults(parts.defaults))
     const journal = await store.journal('host', { source: 'host' })
     const stopped = records.list().filter(({ state }) => state === 'stopped').length
-    await journal.append([{ type: 'host.started', data: { version, pid: process.pid, data, stopped } }])
-    return new Host({ ...parts, data, records, store, journal, release: () => store.close() })
+    const started = { version, pid: process.pid, data, stopped, ...damagedData(records.damaged) }
+    await journal.append([{ type: 'host.started', data: started }, ...records.damaged.map(damageMessage)])
+    const agents = installingAbove(parts)
+    return new Host({ ...parts, agents, data, records, store, journal, release: () => store.close() })
   } catch (error) {
     await store.close()
     throw error
   }
+}
+
+/** An installation runs programs of a package, so the host's floor holds for it too. */
+function installingAbove({ agents, floor }: Pick<HostParts, 'agents' | 'floor'>): HostParts['agents'] {
+  return floor.isolation === undefined ? agents : { ...agents, installIsolation: floor.isolation }
+}
+
+function damagedData(damaged: readonly DamagedRecord[]): { readonly damaged?: readonly string[] } {
+  return damaged.length === 0 ? {} : { damaged: damaged.map(({ id }) => id) }
+}
+
+function damageMessage({ id, error: { code, message } }: DamagedRecord): EventInput {
+  return { type: 'log.message', data: { level: 'error', message, sandbox: id, errorCode: code } }
 }
 
 function defaultsOf(providers: readonly LocalProvider[] = []): LocalOptions {
@@ -68,5 +89,6 @@ export async function openMemoryHost(
   const folders = openDataFolders(data)
   const agents = resolveAgentConfig(options, folders)
   const store = await openStore(memoryStore())
-  return createHost(store, folders, { agents, defaults: defaultsOf(options.providers) })
+  const { floor = {} } = options
+  return createHost(store, folders, { agents, floor, defaults: defaultsOf(options.providers) })
 }

@@ -1,7 +1,7 @@
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
 import { type LocalOptions, newId, type WorkspaceManifest } from '@vitrine/protocol'
 import { checkOptions, hostOptions, localOptions } from '@vitrine/protocol/options'
-import { EngineCore } from './engine/core.ts'
+import { type BuiltMachine, EngineCore } from './engine/core.ts'
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
 import { resolveSettings } from './engine/settings.ts'
@@ -22,6 +22,10 @@ export interface LocalSandboxOptions {
   readonly onAsk?: AskAboutCommand
   /** Prepares a new sandbox. A sandbox that continues gets only its variables and accounts again. */
   readonly workspace?: WorkspaceManifest
+  /** Set if a hook before the stop failed in an earlier process: the workspace is not persisted. */
+  readonly persistenceBlocked?: boolean
+  /** Called with every machine that is built, before a command runs in it. If it throws, the start fails. */
+  onMachine?(machine: BuiltMachine): void
   /** Cancels the preparation and undoes the part that is done. */
   readonly signal?: AbortSignal
 }
@@ -44,8 +48,10 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   const settings = resolveSettings(id, withEnvironment(provider.options, plan))
   const store = options.store ?? (await openStore(memoryStore()))
   let preparation: Preparation | undefined
+  let gate: PolicyGate | undefined
   const closeStore = async () => {
     preparation?.close()
+    gate?.close()
     if (options.store === undefined) await store.close()
   }
   try {
@@ -55,9 +61,11 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, egress }
     // A sandbox that continues has its `sandbox.created` event already.
     if (journal.head.seq === 0) await journal.append([{ type: 'sandbox.created', data }])
-    const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
+    gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const core = new EngineCore(id, store, settings, journal)
     const sandbox = new LocalSandbox(core, journal, gate, closeStore)
+    if (options.persistenceBlocked) core.beforeStop.block()
+    if (options.onMachine) core.setOnMachine((machine) => options.onMachine?.(machine))
     core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {
       await sandbox.lifecycle.start()

@@ -13,11 +13,12 @@ export type {
   WorkspaceManifest,
 } from '@vitrine/protocol'
 export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
+export type { BuiltMachine } from './engine/core.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export { type LocalProvider, local } from './local.ts'
 export { killOrphans } from './machine/orphans.ts'
-export { type CommandPolicy, commandPolicy } from './policy/command-policy.ts'
+export { type CommandPolicy, commandPolicy, policySource } from './policy/command-policy.ts'
 export { type Judgement, judge } from './policy/judge.ts'
 export type { JudgedPart } from './policy/judge-command.ts'
 export { type PipedProcess, type ProcessMark, processMark } from './processes/piped-process.ts'

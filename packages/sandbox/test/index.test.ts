@@ -10,6 +10,7 @@ it('the index exports these values and no others', () => {
     'judge',
     'killOrphans',
     'local',
+    'policySource',
     'processMark',
   ])
 })
@@ -27,6 +28,7 @@ it('the index exports these types and no others', async () => {
   expect(names.sort()).toEqual([
     'ArchiveLimits',
     'AskAboutCommand',
+    'BuiltMachine',
     'CommandPolicy',
     'CommandPolicyOptions',
     'Grant',

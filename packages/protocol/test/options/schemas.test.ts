@@ -234,6 +234,11 @@ const rows: {
       misspelt: ['file', 'files'],
       wrong: [[{ files: { a: new Uint8Array() } }, 'files.a']],
     },
+    stored: {
+      good: { files: { a: 'x', b: { base64: 'AP8=' }, c: { content: { base64: 'AP8=' }, mode: 0o600 } } },
+      misspelt: ['file', 'files'],
+      wrong: [[{ files: { a: new Uint8Array() } }, 'files.a']],
+    },
     manifest: {
       good: {
         files: { a: new Uint8Array(), b: { content: Buffer.from('x') } },

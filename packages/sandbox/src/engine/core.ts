@@ -1,6 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
-import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
+import {
+  type Capabilities,
+  type Isolation,
+  isVitrineError,
+  toVitrineError,
+  VitrineError,
+} from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
@@ -30,6 +36,17 @@ interface Running {
   readonly files: SandboxFileSystem
 }
 
+/** The machine that a start has built. */
+export interface BuiltMachine {
+  readonly isolation: 'bubblewrap' | 'none'
+  /** The path of the workspace, which exists. */
+  readonly root: string
+  /** The user that commands run as by default, where the host may choose it. */
+  readonly user?: string
+  /** The features that it does not have. */
+  readonly degraded: readonly string[]
+}
+
 /** The state of one sandbox, which all handles to it share. */
 export class EngineCore {
   readonly id: string
@@ -47,6 +64,9 @@ export class EngineCore {
   #lastChange: Promise<unknown> = Promise.resolve()
   #stopping: Promise<void> | undefined
   #finalStartStep: (() => Promise<void>) | undefined
+  #onMachine: ((machine: BuiltMachine) => void) | undefined
+  /** `auto` until the first machine is built: a later start must not fall back to less. */
+  #isolation: Isolation
   /** For events that belong to no call. */
   readonly #journal: Journal
   readonly #onStoreLost = () => void this.#serialized(() => this.#shutDown()).catch(() => undefined)
@@ -56,6 +76,7 @@ export class EngineCore {
     this.#journal = journal
     this.store = store
     this.settings = settings
+    this.#isolation = settings.isolation
     this.skips = new SkipOnPersist(settings)
     this.table = new ProcessTable(settings.processLimits)
   }
@@ -87,6 +108,11 @@ export class EngineCore {
   /** Sets the last step of every start. If it fails, the start fails. */
   setFinalStartStep(prepare: () => Promise<void>): void {
     this.#finalStartStep = prepare
+  }
+
+  /** Sets the function that gets every built machine before a command runs in it. If it throws, the start fails. */
+  setOnMachine(onMachine: (machine: BuiltMachine) => void): void {
+    this.#onMachine = onMachine
   }
 
   start(journal: Journal): Promise<void> {
@@ -130,15 +156,18 @@ export class EngineCore {
   }
 
   async #boot(journal: Journal): Promise<Running> {
-    const { isolation, network, rootfs, egress } = this.settings
+    const { network, rootfs, egress } = this.settings
+    const isolation = this.#isolation
     const { machine, degraded } = await journal.operate(
       'build_machine',
       { isolation, network, rootfs },
-      () => chooseMachine(this.id, this.settings),
+      () => chooseMachine(this.id, { ...this.settings, isolation }),
       { finish: ({ machine: { capabilities } }) => ({ isolation: capabilities.isolation }) },
     )
     this.#capabilities = { ...machine.capabilities, watching: watchingOf(this.settings) }
     try {
+      this.#isolation = machine.capabilities.isolation === 'none' ? 'none' : 'bubblewrap'
+      this.#reportMachine(this.#isolation, degraded)
       warnOfFallback(degraded)
       if (degraded.length > 0)
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
@@ -152,6 +181,16 @@ export class EngineCore {
       await machine.close()
       throw error
     }
+  }
+
+  #reportMachine(isolation: BuiltMachine['isolation'], degraded: readonly Degradation[]): void {
+    const { user, folders } = this.settings
+    this.#onMachine?.({
+      isolation,
+      root: folders.root,
+      ...(user !== undefined && { user }),
+      degraded: degraded.map(({ feature }) => feature),
+    })
   }
 
   #createGateway(machine: Machine, journal: Journal): EgressGateway {

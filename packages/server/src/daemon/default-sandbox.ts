@@ -37,8 +37,8 @@ export class DefaultSandbox {
 
   async #create(): Promise<HostSandbox> {
     const { id } = this
-    const labels = { ...this.#options.labels, [label]: this.#key }
-    const sandbox = await this.#host.create({ ...this.#options, id, labels })
+    const labels = { [label]: this.#key }
+    const sandbox = await this.#host.create({ ...this.#options, id }, { labels })
     // A default sandbox that is created after this one was destroyed gets a new id.
     this.#nextId = undefined
     return sandbox

@@ -1,0 +1,8 @@
+/** What a host stores of a sandbox: one versioned schema. */
+export {
+  type EncodedBytes,
+  parseSandboxRecord,
+  type RecordedHook,
+  recordSchemas,
+  type SandboxRecord,
+} from './sandbox-record.ts'
