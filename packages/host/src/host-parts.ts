@@ -15,7 +15,7 @@ export interface HostCreateOptions extends CreateSandboxOptions {
   readonly signal?: AbortSignal
 }
 
-/** What an attach gives again, or replaces. Everything else is restored from the sandbox's record. */
+/** Values that an attach gives again or replaces. Everything else is restored from the sandbox's record. */
 export interface HostAttachOptions extends AttachSandboxOptions {
   /** Replaces the recorded policy. */
   readonly policy?: CommandPolicy

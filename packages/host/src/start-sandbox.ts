@@ -86,7 +86,7 @@ async function startEngine(
     })
   } catch (error) {
     throw record.degraded !== undefined && isVitrineError(error) && error.code === 'isolation_unavailable'
-      ? withWayOut(id, error)
+      ? explainIsolation(id, error)
       : error
   }
 }
@@ -116,7 +116,7 @@ async function restoreHooks(
   for (const path of skipOnPersist) await lifecycle.skipOnPersist(path)
 }
 
-function withWayOut(id: string, error: VitrineError): VitrineError {
+function explainIsolation(id: string, error: VitrineError): VitrineError {
   return new VitrineError(
     'isolation_unavailable',
     `${error.message} The sandbox ${id} was isolated, so it does not start without; \`attach('${id}', { isolation: 'none' })\` starts it all the same.`,

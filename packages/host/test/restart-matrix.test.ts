@@ -67,11 +67,11 @@ describe.each(restarts)('after $name', ({ end, options, withoutBubblewrap }) => 
     expect(info).toMatchObject({ state: 'stopped', labels: row.create.labels ?? {} })
     const refused = row.refused ?? (withoutBubblewrap ? row.refusedWithoutBubblewrap : undefined)
     if (refused === undefined) {
-      expect(await row.observe(await host.attach(id, row.attach))).toEqual(row.expected)
+      expect(await row.measure(await host.attach(id, row.attach))).toEqual(row.expected)
       return
     }
     await expect(host.attach(id, row.attach)).rejects.toMatchObject({ code: refused })
-    // What a daemon calls for every request.
+    // A daemon calls `find` for every request.
     await expect(host.find(id)).rejects.toMatchObject({ code: refused })
     expect(host.list().find((one) => one.id === id)).toMatchObject({ state: 'stopped' })
   })

@@ -1,4 +1,4 @@
-/** What a host stores of a sandbox: one versioned schema. */
+/** The record that a host stores of a sandbox: one versioned schema. */
 export {
   type EncodedBytes,
   parseSandboxRecord,

@@ -22,7 +22,7 @@ export interface EncodedBytes {
   readonly base64: string
 }
 
-/** What is stored of a sandbox: everything that is needed to start it again as it was. */
+/** The stored description of a sandbox: everything that is needed to start it again as it was. */
 export interface SandboxRecord {
   readonly version: typeof recordVersion
   readonly id: string

@@ -25,7 +25,7 @@ export interface SandboxInfo {
   readonly error?: { readonly code: string; readonly message: string }
 }
 
-/** What an attach gives again or replaces; everything else is restored from the sandbox's record. */
+/** Values that an attach gives again or replaces; everything else is restored from the sandbox's record. */
 export interface AttachSandboxOptions {
   /** Values to mask in the journal from now on, by name. */
   readonly secrets?: Readonly<Record<string, string>>

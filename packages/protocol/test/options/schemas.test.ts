@@ -126,6 +126,7 @@ const rows: {
           { name: 'b', command: 'x' },
         ],
         store: { open: run },
+        floor: { isolation: 'bubblewrap' },
       },
       misspelt: ['agent', 'agents'],
       wrong: [
@@ -143,9 +144,21 @@ const rows: {
       wrong: [
         [{ local: { memory: 1 } }, 'local: unknown key "memory"; did you mean "limits.memoryBytes"?'],
         [{ policy: 'ask' }, 'policy: expected the value that `commandPolicy({ … })` returns'],
+        [{ labels: { 'vitrine.default': 'x' } }, 'which is reserved'],
       ],
     },
-    attach: { good: { onAsk: run }, misspelt: ['onask', 'onAsk'] },
+    attach: {
+      good: {
+        onAsk: run,
+        policy,
+        hooks: { beforeStop: [run, 'npm run save', ['sync']] },
+        secrets: { token: 'abc-123' },
+        isolation: 'none',
+        allowDegraded: ['limits.pids'],
+      },
+      misspelt: ['onask', 'onAsk'],
+      wrong: [[{ isolation: 'auto' }, 'isolation: expected "bubblewrap" or "none", got "auto".']],
+    },
     listAgents: { good: { data: 'd', agentCache: 'c' }, misspelt: ['agentcache', 'agentCache'] },
     installAgent: { good: { version: '1', onProgress: run }, misspelt: ['versions', 'version'] },
     script: {
