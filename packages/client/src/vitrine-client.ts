@@ -1,5 +1,7 @@
 import type {
   AgentInfo,
+  AttachSandboxOptions,
+  Command,
   CommandPolicyOptions,
   CreateSandboxOptions,
   JournalItem,
@@ -30,6 +32,15 @@ export interface RemoteCreateOptions extends CreateSandboxOptions {
   readonly signal?: AbortSignal
 }
 
+export interface RemoteAttachOptions extends AttachSandboxOptions {
+  /** Replaces the recorded rules. */
+  readonly policy?: CommandPolicyOptions
+  readonly hooks?: {
+    /** Commands that replace the recorded hooks; a function cannot be sent. */
+    readonly beforeStop?: readonly Command[]
+  }
+}
+
 interface SandboxList {
   readonly sandboxes: readonly SandboxInfo[]
   readonly default?: string
@@ -55,9 +66,18 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     return this.#sandbox(await requestJson(this.#http, { method: 'POST', path: ['sandboxes'], json, signal }))
   }
 
-  /** Returns an existing sandbox; starts it if it is stopped. */
-  async attach(id: string): Promise<RemoteSandbox> {
-    return this.#sandbox(await requestJson(this.#http, { method: 'POST', path: ['sandboxes', id, 'attach'] }))
+  /** Returns an existing sandbox. A stopped one is started as its record says, apart from what `given` replaces. */
+  async attach(id: string, given: RemoteAttachOptions = {}): Promise<RemoteSandbox> {
+    const { signal, ...json } = given
+    const path = ['sandboxes', id, 'attach']
+    return this.#sandbox(
+      await requestJson(this.#http, {
+        method: 'POST',
+        path,
+        ...(Object.keys(json).length > 0 && { json }),
+        signal,
+      }),
+    )
   }
 
   /** The default sandbox of the daemon. */

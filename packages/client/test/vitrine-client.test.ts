@@ -28,6 +28,32 @@ it('creates, attaches to, lists and destroys sandboxes', async () => {
   ])
 })
 
+it('sends what an attach gives again, and no body without it', async () => {
+  const bodies: string[] = []
+  const { client } = await newScene(async ({ body, json }) => {
+    bodies.push((await body()).toString())
+    json(description)
+  })
+  const { signal } = new AbortController()
+  await client.attach('sbx_1', { signal })
+  await client.attach('sbx_1', {
+    policy: { deny: ['rm *'] },
+    hooks: { beforeStop: ['npm run save'] },
+    secrets: { token: 'abc-123' },
+    isolation: 'none',
+    allowDegraded: ['limits.pids'],
+    signal,
+  })
+  expect(bodies[0]).toBe('')
+  expect(JSON.parse(bodies[1] ?? '')).toEqual({
+    policy: { deny: ['rm *'] },
+    hooks: { beforeStop: ['npm run save'] },
+    secrets: { token: 'abc-123' },
+    isolation: 'none',
+    allowDegraded: ['limits.pids'],
+  })
+})
+
 it('sends unknown keys to the server, which refuses them, and does not send its signal', async () => {
   const requested: string[] = []
   const { client, sandbox } = await newScene(async ({ line, query, body, problem }) => {

@@ -1,8 +1,9 @@
 import type { AgentConfig } from '@vitrine/agents'
 import type { Journal, Store } from '@vitrine/journal'
-import type { CreateSandboxOptions } from '@vitrine/protocol'
+import type { AttachSandboxOptions, Command, CreateSandboxOptions } from '@vitrine/protocol'
 import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
+import type { HostFloor } from './floor.ts'
 import type { Records } from './records.ts'
 
 export interface HostCreateOptions extends CreateSandboxOptions {
@@ -15,6 +16,18 @@ export interface HostCreateOptions extends CreateSandboxOptions {
   readonly signal?: AbortSignal
 }
 
+/** Values that an attach gives again or replaces. Everything else is restored from the sandbox's record. */
+export interface HostAttachOptions extends AttachSandboxOptions {
+  /** Replaces the recorded policy. */
+  readonly policy?: CommandPolicy
+  /** Required if the sandbox was created with one, unless `policy` is given. */
+  readonly onAsk?: AskAboutCommand
+  readonly hooks?: {
+    /** Replaces all recorded hooks; required if one of them was a function. */
+    readonly beforeStop?: readonly ((() => void | Promise<void>) | Command)[]
+  }
+}
+
 export interface HostParts {
   readonly data: string
   readonly store: Store
@@ -25,6 +38,7 @@ export interface HostParts {
   readonly observerErrors: ObserverErrors
   /** Default options of every local sandbox. */
   readonly defaults: LocalOptions
+  readonly floor: HostFloor
   /** Releases the data directory. */
   release(): Promise<void>
 }

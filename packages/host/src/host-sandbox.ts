@@ -18,6 +18,7 @@ import {
   type Unpacked,
 } from '@vitrine/protocol'
 import type { LocalSandbox, SandboxEnd } from '@vitrine/sandbox'
+import type { LastingSettings } from './lasting-settings.ts'
 import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
 /** A sandbox engine together with its agent sessions. */
@@ -29,6 +30,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   readonly #engine: LocalSandbox
   readonly #sessions: SandboxSessions
   readonly #shutdown: SandboxShutdown
+  readonly #lasting: LastingSettings
   /** Attached to every operation that goes through this handle. */
   readonly context: HostCallContext
 
@@ -36,6 +38,7 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     engine: LocalSandbox,
     sessions: SandboxSessions,
     shutdown: SandboxShutdown,
+    lasting: LastingSettings,
     context: HostCallContext = {},
   ) {
     this.id = engine.id
@@ -44,8 +47,9 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     this.#engine = engine
     this.#sessions = sessions
     this.#shutdown = shutdown
+    this.#lasting = lasting
     this.context = context
-    this.lifecycle = withSessions(engine.lifecycle, shutdown)
+    this.lifecycle = hostLifecycle(engine.lifecycle, shutdown, lasting)
   }
 
   get capabilities(): Capabilities {
@@ -80,7 +84,13 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   as(context: HostCallContext): this {
     const all = { ...this.context, ...context }
     // The cast holds because the class has no subclasses.
-    return new HostSandbox(this.#engine.as(context), this.#sessions, this.#shutdown, all) as this
+    return new HostSandbox(
+      this.#engine.as(context),
+      this.#sessions,
+      this.#shutdown,
+      this.#lasting,
+      all,
+    ) as this
   }
 
   exec(command: Command, options?: ExecOptions): Promise<ExecResult> {
@@ -142,20 +152,38 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
   }
 }
 
-/** The engine's lifecycle, where stop, shutdown and destroy end the sessions first. */
-function withSessions(engine: Lifecycle, shutdown: SandboxShutdown): Lifecycle {
+/** The engine's lifecycle, where stop, shutdown and destroy end the sessions first, and what is registered is stored. */
+function hostLifecycle(
+  engine: LocalSandbox['lifecycle'],
+  shutdown: SandboxShutdown,
+  lasting: LastingSettings,
+): Lifecycle {
   return {
     async start() {
       shutdown.assertOpen()
       await engine.start()
     },
-    stop: () => shutdown.afterSessions('the sandbox was stopped', () => engine.stop()),
+    stop: () =>
+      shutdown.afterSessions('the sandbox was stopped', async () => {
+        try {
+          await engine.stop()
+        } finally {
+          if (engine.persistenceBlocked) lasting.blockPersistence()
+        }
+      }),
     shutdown: () => shutdown.afterSessions('the sandbox was shut down', () => engine.shutdown()),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
     destroy: () => shutdown.destroy(() => engine.destroy()),
     running: async () => !shutdown.isReleased && engine.running(),
-    onBeforeStop: (hook) => engine.onBeforeStop(hook),
-    skipOnPersist: (path) => engine.skipOnPersist(path),
+    async onBeforeStop(hook) {
+      await engine.onBeforeStop(hook)
+      lasting.addBeforeStop(hook)
+    },
+    async skipOnPersist(path) {
+      const concrete = await engine.skipOnPersist(path)
+      lasting.addSkipOnPersist(concrete)
+      return concrete
+    },
   }
 }

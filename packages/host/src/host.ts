@@ -3,19 +3,24 @@ import {
   type AgentInfo,
   type HostCallContext,
   type InstallProgress,
-  newId,
   type SandboxClient,
   type SandboxInfo,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
-import { checkSandboxId } from '@vitrine/protocol/primitives'
-import type { HostCreateOptions, HostParts } from './host-parts.ts'
+import type { SandboxRecord } from '@vitrine/protocol/records'
+import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
 import { listConfigured } from './list-agents.ts'
 import { LiveSandboxes } from './live-sandboxes.ts'
-import type { SandboxRecord } from './records.ts'
-import { assertSameWorkspace, assertWorkspaceExists, destroyStopped } from './stored-sandbox.ts'
+import { newRecord } from './new-record.ts'
+import { type RestoredRecord, restoreRecord } from './restore-record.ts'
+import {
+  assertSameWorkspace,
+  assertWorkspaceExists,
+  completedFromJournal,
+  destroyStopped,
+} from './stored-sandbox.ts'
 
 /** The process that owns sandboxes, their journals and a data directory. */
 export class Host implements SandboxClient, AsyncDisposable {
@@ -37,19 +42,24 @@ export class Host implements SandboxClient, AsyncDisposable {
     this.store = parts.store
   }
 
-  /** The context of the call is recorded with the start. */
-  async create(options: HostCreateOptions = {}, context?: HostCallContext): Promise<HostSandbox> {
+  /** The context of the call is recorded with the start. `labels` are those that only Vitrine may set: `vitrine.…`. */
+  async create(
+    options: HostCreateOptions = {},
+    context?: HostCallContext,
+    labels: Readonly<Record<string, string>> = {},
+  ): Promise<HostSandbox> {
     checkOptions('create', hostOptions.create, options)
     this.#assertOpen()
     const { records } = this.#parts
-    const record = newRecord(options)
+    const record = newRecord(this.#parts, options, labels)
     const { id } = record
-    const known = records.get(id)
-    if (known !== undefined || this.#live.has(id))
+    if (records.has(id) || this.#live.has(id)) {
+      const destroyed = records.list().some((one) => one.id === id && one.state === 'destroyed')
       throw new VitrineError(
         'sandbox_exists',
-        `There is a sandbox ${id} already${known?.state === 'destroyed' ? ': it was destroyed, but its journal stays' : ''}.`,
+        `There is a sandbox ${id} already${destroyed ? ': it was destroyed, but its journal stays' : ''}.`,
       )
+    }
     // Written before the start, so that the next host finds the sandbox if this one is killed meanwhile.
     records.put(record)
     try {
@@ -60,23 +70,39 @@ export class Host implements SandboxClient, AsyncDisposable {
     }
   }
 
-  /** Returns a sandbox of this host. A stopped one, also of an earlier host, is started with its stored workspace. */
+  /**
+   * Returns a sandbox of this host. A stopped one, also of an earlier host, is started as its record says: with its
+   * workspace, its restrictions and its hooks. What the record cannot hold, a function, has to be given again.
+   */
   async attach(
     id: string,
-    options: Pick<HostCreateOptions, 'policy' | 'onAsk' | 'signal'> = {},
+    given: HostAttachOptions = {},
     context?: HostCallContext,
   ): Promise<HostSandbox> {
-    checkOptions('attach', hostOptions.attach, options)
+    checkOptions('attach', hostOptions.attach, given)
     this.#assertOpen()
+    for (const [name, value] of Object.entries(given.secrets ?? {})) this.store.addSecret(name, value)
     const sandbox = this.#live.has(id) ? await this.#live.open(id) : undefined
-    if (sandbox?.isUp) return sandbox
+    if (sandbox?.isUp) {
+      this.#assertUnchanged(id, given)
+      return sandbox
+    }
     this.#assertOpen()
-    const record = this.#existingRecord(id)
-    assertWorkspaceExists(record)
-    assertSameWorkspace(record)
-    if (sandbox === undefined) return this.#start(record, options, context)
-    await sandbox.as(context ?? {}).lifecycle.start()
-    return sandbox
+    const stored = this.#existingRecord(id)
+    assertWorkspaceExists(stored)
+    assertSameWorkspace(stored)
+    if (sandbox !== undefined) {
+      if (!replaces(given)) {
+        await sandbox.as(context ?? {}).lifecycle.start()
+        return sandbox
+      }
+      await sandbox.close()
+    }
+    const { record, changes } = restoreRecord(stored, given)
+    const started = await this.#start(record, given, context, changes)
+    // A start that another caller began has the options of that caller.
+    this.#assertUnchanged(id, given)
+    return started
   }
 
   /** Returns a live sandbox in any state; a stopped one of an earlier host is started. */
@@ -86,13 +112,23 @@ export class Host implements SandboxClient, AsyncDisposable {
   }
 
   list(): readonly SandboxInfo[] {
-    return this.#parts.records.list().map(({ id, provider, labels, createdAt, state }) => ({
+    const { records } = this.#parts
+    const readable = records.list().map(({ id, provider, labels, createdAt, state }) => ({
       id,
       provider,
       labels,
       createdAt,
-      state: state === 'stopped' && this.#live.isUp(id) ? 'running' : state,
+      state: state === 'stopped' && this.#live.isUp(id) ? ('running' as const) : state,
     }))
+    const damaged = records.damaged.map(({ id, changedAt, error: { code, message } }) => ({
+      id,
+      provider: 'local',
+      labels: {},
+      createdAt: changedAt,
+      state: 'stopped' as const,
+      error: { code, message },
+    }))
+    return [...readable, ...damaged]
   }
 
   /** Removes a sandbox's workspace for good. Its journal stays. */
@@ -124,13 +160,14 @@ export class Host implements SandboxClient, AsyncDisposable {
     this.#assertOpen()
     const { installAgent } = await import('./installing.ts')
     const { agents, observerErrors } = this.#parts
-    const { cache, onInstall } = agents
+    const { cache, installIsolation: isolation = 'auto', onInstall } = agents
     const onProgress = observerErrors.guard('onProgress', (progress: InstallProgress) =>
       options.onProgress?.(progress),
     )
     const installing = installAgent(name, {
       ...options,
       cache,
+      isolation,
       signal: this.#signalWith(options.signal),
       onProgress(progress) {
         onProgress(progress)
@@ -184,33 +221,49 @@ export class Host implements SandboxClient, AsyncDisposable {
     return record
   }
 
+  /** Throws if `given` would change a sandbox that runs. */
+  #assertUnchanged(id: string, given: HostAttachOptions): void {
+    if (!replaces(given)) return
+    const changed = Object.keys(restoreRecord(this.#existingRecord(id), given).changes)
+    if (changed.length > 0)
+      throw new VitrineError(
+        'sandbox_running',
+        `The sandbox ${id} runs with another ${changed.join(', ')} than given.`,
+      )
+  }
+
+  /** `changes` of its record are recorded as an operation that includes the start. */
   #start(
     record: SandboxRecord,
-    options: HostCreateOptions,
+    options: HostCreateOptions & HostAttachOptions,
     context: HostCallContext | undefined,
+    changes: RestoredRecord['changes'] = {},
   ): Promise<HostSandbox> {
     const signal = this.#signalWith(options.signal)
     return this.#live.boot(record.id, async (onClosed) => {
       // Imported on first use: the engine and the agents are most of the code, and a host that only reads needs neither.
       const { startSandbox } = await import('./start-sandbox.ts')
-      return startSandbox(this.#parts, record, {
-        ...options,
-        signal,
-        onClosed,
-        ...(context && { context }),
-      })
+      const { workspace, onAsk, hooks, allowDegraded } = options
+      const start = async () =>
+        startSandbox(this.#parts, await completedFromJournal(this.store, record, changes), {
+          ...(workspace && { workspace }),
+          ...(onAsk && { onAsk }),
+          ...(hooks && { hooks }),
+          ...(allowDegraded && { allowDegraded }),
+          ...(context && { context }),
+          signal,
+          onClosed,
+        })
+      if (Object.keys(changes).length === 0) return start()
+      const journal = await this.store.journal(record.id, { source: 'host', sandbox: record.id })
+      return journal.as(context ?? {}).operate('attach', changes, start)
     })
   }
 }
 
-function newRecord(options: HostCreateOptions): SandboxRecord {
-  const { id = newId('sandbox'), provider = 'local', labels = {}, local = {}, workspace } = options
-  if (provider !== 'local')
-    throw new VitrineError('argument_invalid', `provider: expected local, got ${JSON.stringify(provider)}.`)
-  // The id becomes a file name before any other code validates it.
-  checkSandboxId(id)
-  const createdAt = new Date().toISOString()
-  return { id, provider, state: 'stopped', createdAt, labels, local, ...(workspace && { workspace }) }
+/** Whether the options replace a part of the record, or give a function again. */
+function replaces({ policy, onAsk, hooks, isolation }: HostAttachOptions): boolean {
+  return [policy, onAsk, hooks?.beforeStop, isolation].some((given) => given !== undefined)
 }
 
 function hostClosed(): VitrineError {

@@ -10,8 +10,9 @@ export type {
 export { commandPolicy, type LocalOptions, local, type WorkspaceManifest } from '@vitrine/sandbox'
 export { parseAgent } from './agents-file.ts'
 export { createSandbox, type ScriptSandboxOptions } from './create-sandbox.ts'
+export type { HostFloor } from './floor.ts'
 export { Host } from './host.ts'
-export type { HostCreateOptions } from './host-parts.ts'
+export type { HostAttachOptions, HostCreateOptions } from './host-parts.ts'
 export type { HostSandbox } from './host-sandbox.ts'
 export {
   type InlineExecutor,

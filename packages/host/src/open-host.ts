@@ -7,13 +7,16 @@ import {
   secretsFile,
   sqliteStore,
 } from '@vitrine/journal'
-import { type OnObserverError, version } from '@vitrine/protocol'
+import { type EventInput, type OnObserverError, version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { ObserverErrors } from '@vitrine/protocol/primitives'
 import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
+import { orDiskFull } from './disk-full.ts'
+import type { HostFloor } from './floor.ts'
 import { Host } from './host.ts'
 import type { HostParts } from './host-parts.ts'
-import { Records } from './records.ts'
+import { lastingDefaults } from './new-record.ts'
+import { type DamagedRecord, Records } from './records.ts'
 import { type AgentSettings, type DataFolders, openDataFolders, resolveAgentConfig } from './settings.ts'
 
 export interface OpenHostOptions extends AgentSettings {
@@ -32,6 +35,8 @@ export interface OpenHostOptions extends AgentSettings {
    * any more. Default false: opening fails with `secrets_unreadable`.
    */
   readonly forgetUnreadableSecrets?: boolean
+  /** The least that every sandbox must have, whoever creates or attaches it; default nothing. */
+  readonly floor?: HostFloor
 }
 
 /**
@@ -43,7 +48,8 @@ export interface OpenHostOptions extends AgentSettings {
  */
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   checkOptions('openHost', hostOptions.open, options)
-  const folders = openDataFolders(options.data)
+  const { floor = {} } = options
+  const folders = orDiskFull(options.data ?? 'the data directory', () => openDataFolders(options.data))
   const agents = resolveAgentConfig(options, folders)
   const driver = options.store ?? sqliteStore({ path: join(folders.store, 'journal.db') })
   const store = await openStore(driver, {
@@ -55,36 +61,39 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
     ...(options.takeover && { takeover: true }),
     ...observing(options),
   })
-  return createHost(store, folders, { ...options, agents, defaults: defaultsOf(options.providers) })
+  return createHost(store, folders, { ...options, agents, floor, defaults: defaultsOf(options.providers) })
 }
 
 async function createHost(
   store: Store,
   { data, records: folder }: DataFolders,
   {
-    agents,
+    agents: config,
     defaults,
+    floor,
     onObserverError,
     release = () => store.close(),
-  }: Pick<HostParts, 'agents' | 'defaults'> &
+  }: Pick<HostParts, 'agents' | 'defaults' | 'floor'> &
     Partial<Pick<HostParts, 'release'>> &
     Pick<OpenHostOptions, 'onObserverError'>,
 ): Promise<Host> {
   try {
     // Read after the store is owned: until then its last owner may write records.
-    const records = new Records(folder)
+    const records = new Records(folder, lastingDefaults(defaults))
     // A host that died while it destroyed a sandbox left its secrets.
     for (const { id, state } of records.list()) if (state === 'destroyed') store.forgetSecretsOf(id)
     const journal = await store.journal('host', { source: 'host' })
     const stopped = records.list().filter(({ state }) => state === 'stopped').length
-    await journal.append([{ type: 'host.started', data: { version, pid: process.pid, data, stopped } }])
+    const started = { version, pid: process.pid, data, stopped, ...damagedData(records.damaged) }
+    await journal.append([{ type: 'host.started', data: started }, ...records.damaged.map(damageMessage)])
     const observerErrors = new ObserverErrors({
       onObserverError,
       log: (event) => journal.append([{ ...event, derived: true }]),
     })
+    const agents = installingAbove({ agents: config, floor })
     const { onInstall } = agents
     return new Host({
-      ...{ data, records, store, journal, defaults, observerErrors },
+      ...{ data, records, store, journal, defaults, floor, observerErrors },
       agents: { ...agents, ...(onInstall && { onInstall: observerErrors.guard('onInstall', onInstall) }) },
       release,
     })
@@ -100,6 +109,19 @@ function observing({ onObserverError }: Pick<OpenHostOptions, 'onObserverError'>
   return onObserverError === undefined ? {} : { onObserverError }
 }
 
+/** An installation runs programs of a package, so the host's floor holds for it too. */
+function installingAbove({ agents, floor }: Pick<HostParts, 'agents' | 'floor'>): HostParts['agents'] {
+  return floor.isolation === undefined ? agents : { ...agents, installIsolation: floor.isolation }
+}
+
+function damagedData(damaged: readonly DamagedRecord[]): { readonly damaged?: readonly string[] } {
+  return damaged.length === 0 ? {} : { damaged: damaged.map(({ id }) => id) }
+}
+
+function damageMessage({ id, error: { code, message } }: DamagedRecord): EventInput {
+  return { type: 'log.message', data: { level: 'error', message, sandbox: id, errorCode: code } }
+}
+
 function defaultsOf(providers: readonly LocalProvider[] = []): LocalOptions {
   return providers.find(({ name }) => name === 'local')?.options ?? {}
 }
@@ -113,6 +135,7 @@ export async function openMemoryHost(
   const folders = openDataFolders(data)
   const agents = resolveAgentConfig(options, folders)
   const store = await openStore(memoryStore(), observing(options))
+  const { floor = {} } = options
   const defaults = defaultsOf(options.providers)
-  return createHost(store, folders, { ...options, agents, defaults, release: () => release(store) })
+  return createHost(store, folders, { ...options, agents, floor, defaults, release: () => release(store) })
 }

@@ -1,35 +1,39 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { randomHex, VitrineError } from '@vitrine/protocol'
-import type { LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
-import { readStoredManifest, storedManifest } from './stored-manifest.ts'
+import { isVitrineError, randomHex, VitrineError } from '@vitrine/protocol'
+import { parseSandboxRecord, type SandboxRecord } from '@vitrine/protocol/records'
+import type { LocalOptions } from '@vitrine/sandbox'
+import { orDiskFull } from './disk-full.ts'
 
-/** The stored description of a sandbox: everything needed to start it again. */
-export interface SandboxRecord {
+/** A record that cannot be read. The other sandboxes are not affected. */
+export interface DamagedRecord {
+  /** The name of its file, which is the sandbox's id. */
   readonly id: string
-  readonly provider: 'local'
-  readonly state: 'stopped' | 'destroyed'
-  readonly createdAt: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly local: LocalOptions
-  /** The whole manifest until the workspace is prepared; then only the parts that every start needs. */
-  readonly workspace?: WorkspaceManifest
-  /** Identity of the workspace's directory: another directory at the same path is another workspace. */
-  readonly directory?: { readonly path: string; readonly device: number; readonly inode: number }
+  readonly changedAt: string
+  readonly error: VitrineError
 }
+
+const extension = '.json'
 
 /** The sandbox records: one JSON file each, replaced atomically, readable by the owner only. */
 export class Records {
   readonly #folder: string
   readonly #records = new Map<string, SandboxRecord>()
+  readonly #damaged = new Map<string, DamagedRecord>()
 
-  constructor(folder: string) {
+  /** `defaults` are merged into records of a version that did not store them. */
+  constructor(folder: string, defaults: Omit<LocalOptions, 'data'> = {}) {
     this.#folder = folder
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    orDiskFull(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }))
     for (const name of readdirSync(folder)) {
-      if (!name.endsWith('.json')) continue
-      const record = readRecord(join(folder, name))
-      this.#records.set(record.id, record)
+      if (!name.endsWith(extension)) continue
+      const id = name.slice(0, -extension.length)
+      const path = join(folder, name)
+      try {
+        this.#records.set(id, readRecord(path, id, defaults))
+      } catch (error) {
+        this.#damaged.set(id, { id, changedAt: changeTimeOf(path), error: damagedError(id, path, error) })
+      }
     }
   }
 
@@ -37,18 +41,41 @@ export class Records {
     return [...this.#records.values()].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
   }
 
+  get damaged(): readonly DamagedRecord[] {
+    return [...this.#damaged.values()]
+  }
+
+  /** Throws if the record is damaged. */
   get(id: string): SandboxRecord | undefined {
+    const damaged = this.#damaged.get(id)
+    if (damaged !== undefined) throw damaged.error
     return this.#records.get(id)
+  }
+
+  /** Whether there is a record, readable or not. */
+  has(id: string): boolean {
+    return this.#records.has(id) || this.#damaged.has(id)
   }
 
   put(record: SandboxRecord): void {
     const path = this.#path(record.id)
     const draft = `${path}.${randomHex(4)}`
-    const { workspace } = record
-    const stored = { ...record, ...(workspace && { workspace: storedManifest(workspace) }) }
-    writeFileSync(draft, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600, flush: true })
-    renameSync(draft, path)
+    try {
+      orDiskFull(this.#folder, () =>
+        writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600, flush: true }),
+      )
+      renameSync(draft, path)
+    } catch (error) {
+      rmSync(draft, { force: true })
+      throw error
+    }
     this.#records.set(record.id, record)
+  }
+
+  /** Changes the stored record. A sandbox whose creation failed has none any more. */
+  update(id: string, change: (record: SandboxRecord) => SandboxRecord): void {
+    const record = this.#records.get(id)
+    if (record !== undefined) this.put(change(record))
   }
 
   /** Removes the record of a sandbox whose creation failed. */
@@ -58,27 +85,26 @@ export class Records {
   }
 
   #path(id: string): string {
-    return join(this.#folder, `${id}.json`)
+    return join(this.#folder, `${id}${extension}`)
   }
 }
 
-function readRecord(path: string): SandboxRecord {
-  try {
-    const record: SandboxRecord = JSON.parse(readFileSync(path, 'utf8'))
-    if (typeof record.id === 'string' && typeof record.state === 'string') {
-      const { workspace } = record
-      return { ...record, ...(workspace && { workspace: readStoredManifest(workspace) }) }
-    }
-  } catch (error) {
-    throw damaged(path, error)
-  }
-  throw damaged(path, undefined)
+function readRecord(path: string, id: string, defaults: Omit<LocalOptions, 'data'>): SandboxRecord {
+  const record = parseSandboxRecord(JSON.parse(readFileSync(path, 'utf8')), { defaults })
+  if (record.id !== id)
+    throw new VitrineError('argument_invalid', `id: expected ${id}, as its file is named, got ${record.id}.`)
+  return record
 }
 
-function damaged(path: string, cause: unknown): VitrineError {
+function damagedError(id: string, path: string, cause: unknown): VitrineError {
+  const reason = isVitrineError(cause) || cause instanceof Error ? cause.message : String(cause)
   return new VitrineError(
-    'store_corrupt',
-    `The record ${path} of a sandbox cannot be read: repair the file, or move it away.`,
-    { cause },
+    'record_damaged',
+    `The record ${path} of the sandbox ${id} cannot be read: ${reason.replace(/\.$/, '')}.`,
+    { cause, details: { id, path } },
   )
+}
+
+function changeTimeOf(path: string): string {
+  return (statSync(path, { throwIfNoEntry: false })?.mtime ?? new Date()).toISOString()
 }

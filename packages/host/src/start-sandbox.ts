@@ -1,16 +1,30 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { agentFolders, SandboxSessions } from '@vitrine/agents'
-import type { HostCallContext } from '@vitrine/protocol'
-import { createLocalSandbox, type LocalOptions } from '@vitrine/sandbox'
-import type { HostCreateOptions, HostParts } from './host-parts.ts'
+import { type HostCallContext, isVitrineError, VitrineError } from '@vitrine/protocol'
+import type { SandboxRecord } from '@vitrine/protocol/records'
+import {
+  type AskAboutCommand,
+  commandPolicy,
+  createLocalSandbox,
+  type LocalOptions,
+  type LocalSandbox,
+  type WorkspaceManifest,
+} from '@vitrine/sandbox'
+import { applyFloor } from './floor.ts'
+import type { HostAttachOptions, HostParts } from './host-parts.ts'
 import { HostSandbox } from './host-sandbox.ts'
-import type { SandboxRecord } from './records.ts'
+import { LastingSettings } from './lasting-settings.ts'
+import { assertNotWeaker, withMachine } from './restore-record.ts'
 import { SandboxShutdown } from './sandbox-shutdown.ts'
 import { isRoot } from './settings.ts'
-import { lastingManifest } from './stored-manifest.ts'
+import { lastingManifest, readStoredManifest } from './stored-manifest.ts'
 
-export interface StartSandboxOptions extends Pick<HostCreateOptions, 'policy' | 'onAsk'> {
+export interface StartSandboxOptions extends Pick<HostAttachOptions, 'hooks' | 'allowDegraded'> {
+  /** The manifest as the caller gave it; by default that of the record. */
+  readonly workspace?: WorkspaceManifest
+  readonly onAsk?: AskAboutCommand
   readonly signal: AbortSignal
   /** The context of the call that starts it. */
   readonly context?: HostCallContext
@@ -22,55 +36,111 @@ export interface StartSandboxOptions extends Pick<HostCreateOptions, 'policy' | 
 export async function startSandbox(
   parts: HostParts,
   record: SandboxRecord,
-  { policy, onAsk, signal, onClosed, context }: StartSandboxOptions,
+  options: StartSandboxOptions,
 ): Promise<HostSandbox> {
   const { store, agents, records } = parts
-  const { id, workspace } = record
-  const engine = await createLocalSandbox({
-    id,
-    store,
-    provider: { name: 'local', options: localOptions(parts, record.local) },
-    ...(workspace !== undefined && { workspace }),
-    ...(policy && { policy }),
-    ...(onAsk && { onAsk }),
-    ...(context && { context }),
-    signal,
-  })
+  const { id } = record
+  const engine = await startEngine(parts, record, options)
   try {
-    const { dev: device, ino: inode } = statSync(engine.root)
-    records.put({
-      ...record,
-      ...(workspace !== undefined && { workspace: lastingManifest(workspace) }),
-      directory: { path: engine.root, device, inode },
-    })
+    await restoreHooks(engine, record, options)
+    if (!isPrepared(record)) records.update(id, (current) => withDirectory(prepared(current), engine.root))
     const journal = await store.journal(id, { source: 'host', sandbox: id })
     const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
     await sessions.closeInterrupted()
     const shutdown = new SandboxShutdown(engine, sessions, (end) => {
       if (end === 'destroyed') {
-        records.put({ ...(records.get(id) ?? record), state: 'destroyed' })
+        records.update(id, (current) => ({ ...current, state: 'destroyed' }))
         // The last events of its sessions may still contain them.
         void sessions
           .endAll('the sandbox was destroyed')
           .catch(() => undefined)
           .then(() => store.forgetSecretsOf(id))
       }
-      onClosed()
+      options.onClosed()
     })
-    return new HostSandbox(engine, sessions, shutdown)
+    return new HostSandbox(engine, sessions, shutdown, new LastingSettings(id, records))
   } catch (error) {
     await engine.close()
     throw error
   }
 }
 
-function localOptions({ data, defaults, agents }: HostParts, given: LocalOptions): LocalOptions {
-  const options = { ...defaults, ...given, data }
-  const isolated = options.isolation !== 'none'
-  const binds = isolated ? agentFolders(agents).map((source) => ({ source })) : []
+async function startEngine(
+  parts: HostParts,
+  record: SandboxRecord,
+  { workspace, onAsk, allowDegraded, signal }: StartSandboxOptions,
+): Promise<LocalSandbox> {
+  const { records, store } = parts
+  const { id, policy } = record
+  const manifest = workspace ?? (record.workspace && readStoredManifest(record.workspace))
+  let started = false
+  try {
+    return await createLocalSandbox({
+      id,
+      store,
+      provider: { name: 'local', options: engineOptions(parts, record) },
+      ...(manifest !== undefined && { workspace: manifest }),
+      ...(policy && { policy: commandPolicy(policy) }),
+      ...(onAsk && { onAsk }),
+      ...(record.persistenceBlocked && { persistenceBlocked: true }),
+      // Stored before a command runs, so that whatever ends this host, the sandbox does not come back with less.
+      onMachine(machine) {
+        const current = (started && records.get(id)) || record
+        assertNotWeaker(current, machine, allowDegraded)
+        const next = withMachine(current, machine)
+        records.put(isPrepared(next) ? withDirectory(next, machine.root) : next)
+        started = true
+      },
+      signal,
+    })
+  } catch (error) {
+    throw record.degraded !== undefined && isVitrineError(error) && error.code === 'isolation_unavailable'
+      ? explainIsolation(id, error)
+      : error
+  }
+}
+
+/** Whether the workspace needs no preparation any more. One that is being prepared may still get another directory. */
+function isPrepared({ workspace = {} }: SandboxRecord): boolean {
+  return isDeepStrictEqual(workspace, lastingManifest(workspace))
+}
+
+function prepared(record: SandboxRecord): SandboxRecord {
+  return { ...record, ...(record.workspace && { workspace: lastingManifest(record.workspace) }) }
+}
+
+function withDirectory(record: SandboxRecord, path: string): SandboxRecord {
+  const { dev: device, ino: inode } = statSync(path)
+  return { ...record, directory: { path, device, inode } }
+}
+
+/** Registers the recorded hooks and skipped paths again; functions come from the caller. */
+async function restoreHooks(
+  { lifecycle }: LocalSandbox,
+  { beforeStop, skipOnPersist }: SandboxRecord,
+  { hooks }: StartSandboxOptions,
+): Promise<void> {
+  const commands = beforeStop.flatMap((hook) => ('command' in hook ? [hook.command] : []))
+  for (const hook of hooks?.beforeStop ?? commands) await lifecycle.onBeforeStop(hook)
+  for (const path of skipOnPersist) await lifecycle.skipOnPersist(path)
+}
+
+function explainIsolation(id: string, error: VitrineError): VitrineError {
+  return new VitrineError(
+    'isolation_unavailable',
+    `${error.message} The sandbox ${id} was isolated, so it does not start without; \`attach('${id}', { isolation: 'none' })\` starts it all the same.`,
+    { cause: error, details: { id } },
+  )
+}
+
+function engineOptions({ data, defaults, floor, agents }: HostParts, { local }: SandboxRecord): LocalOptions {
+  const { env = defaults.env, ...options } = applyFloor(floor, local)
+  const binds = options.isolation === 'none' ? [] : agentFolders(agents).map((source) => ({ source }))
   const user = options.user ?? unisolatedUser(options.root, agents.node)
   return {
     ...options,
+    data,
+    ...(env !== undefined && { env }),
     ...(binds.length > 0 && { binds: [...(options.binds ?? []), ...binds] }),
     ...(user !== undefined && { user }),
   }

@@ -1,44 +1,41 @@
+import type { EncodedBytes, SandboxRecord } from '@vitrine/protocol/records'
 import type { WorkspaceManifest } from '@vitrine/sandbox'
 
-type Files = NonNullable<WorkspaceManifest['files']>
+type StoredManifest = NonNullable<SandboxRecord['workspace']>
 
 /** Encodes a manifest for a record: JSON has no bytes, so they become base64. */
-export function storedManifest(workspace: WorkspaceManifest): unknown {
-  const { files } = workspace
-  return files === undefined ? workspace : { ...workspace, files: eachFile(files, storedFile) }
+export function storedManifest(workspace: WorkspaceManifest): StoredManifest {
+  return withContents<string | Uint8Array, string | EncodedBytes>(workspace, (content) =>
+    content instanceof Uint8Array ? { base64: Buffer.from(content).toString('base64') } : content,
+  )
 }
 
 /** Decodes a stored manifest. */
-export function readStoredManifest(stored: WorkspaceManifest): WorkspaceManifest {
-  const { files } = stored
-  // The cast holds because `storedFile` wrote every entry.
-  return files === undefined ? stored : { ...stored, files: eachFile(files, readFile) as Files }
+export function readStoredManifest(stored: StoredManifest): WorkspaceManifest {
+  return withContents<string | EncodedBytes, string | Uint8Array>(stored, (content) =>
+    typeof content === 'string' ? content : new Uint8Array(Buffer.from(content.base64, 'base64')),
+  )
 }
 
 /** The parts of a manifest that every start needs; the rest only prepares a new workspace. */
-export function lastingManifest({ env, users, groups }: WorkspaceManifest): WorkspaceManifest {
+export function lastingManifest({ env, users, groups }: StoredManifest): StoredManifest {
   return { ...(env && { env }), ...(users && { users }), ...(groups && { groups }) }
 }
 
-function eachFile(files: Files, change: (file: unknown) => unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(files ?? {}).map(([path, file]) => [path, change(file)]))
+/** Changes the content of every file. A manifest that is not checked yet may hold other values, which stay. */
+function withContents<From, To>(
+  { files, ...rest }: WorkspaceManifest<From>,
+  change: (content: From) => To,
+): WorkspaceManifest<To> {
+  if (typeof files !== 'object' || files === null)
+    return { ...rest, ...(files === undefined ? {} : { files: files as never }) }
+  const changed = Object.entries(files).map(([path, file]) => [
+    path,
+    hasContent<From>(file) ? { ...file, content: change(file.content) } : change(file),
+  ])
+  return { ...rest, files: Object.fromEntries(changed) }
 }
 
-function storedFile(file: unknown): unknown {
-  if (file instanceof Uint8Array) return { base64: Buffer.from(file).toString('base64') }
-  if (!isObject(file) || !(file.content instanceof Uint8Array)) return file
-  const { content, ...rest } = file
-  return { ...rest, base64: Buffer.from(content).toString('base64') }
-}
-
-function readFile(file: unknown): unknown {
-  if (!isObject(file) || typeof file.base64 !== 'string') return file
-  const { base64, ...rest } = file
-  return { ...rest, content: new Uint8Array(Buffer.from(base64, 'base64')) }
-}
-
-function isObject(
-  value: unknown,
-): value is Record<string, unknown> & { content?: unknown; base64?: unknown } {
-  return typeof value === 'object' && value !== null
+function hasContent<Content>(file: unknown): file is { readonly content: Content } {
+  return typeof file === 'object' && file !== null && 'content' in file
 }

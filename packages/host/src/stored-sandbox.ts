@@ -1,9 +1,10 @@
 import { rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { type HostCallContext, VitrineError } from '@vitrine/protocol'
+import type { Store } from '@vitrine/journal'
+import { type HostCallContext, isEvent, VitrineError } from '@vitrine/protocol'
+import type { SandboxRecord } from '@vitrine/protocol/records'
 import { removeAllPlaced } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
-import type { SandboxRecord } from './records.ts'
 
 /** Throws when the workspace's path leads to another directory than before. */
 export function assertSameWorkspace(record: SandboxRecord): void {
@@ -56,8 +57,7 @@ async function cleanGivenHome({ data, defaults }: HostParts, { id, local }: Sand
 }
 
 /** The folders that the engine created for the sandbox and would remove on destroy. */
-function ownFolders({ data, defaults }: HostParts, { id, local, directory }: SandboxRecord): string[] {
-  const { root } = { ...defaults, ...local }
+function ownFolders({ data }: HostParts, { id, local: { root }, directory }: SandboxRecord): string[] {
   const own = join(data, 'sandboxes', id)
   if (root === undefined) return [own]
   const workspace = directory?.path ?? resolve(root)
@@ -67,4 +67,39 @@ function ownFolders({ data, defaults }: HostParts, { id, local, directory }: San
 /** Where the engine puts HOME and the staging directory of a sandbox whose workspace was given. */
 export function directoryBeside(workspace: string, id: string): string {
   return join(dirname(workspace), '.vitrine', id)
+}
+
+/**
+ * Completes a record of a version that stored neither the isolation of its machine nor its policy, from the journal. What
+ * the caller of `attach` replaced stays. Throws if the sandbox had a policy, which the journal does not have.
+ */
+export async function completedFromJournal(
+  store: Store,
+  record: SandboxRecord,
+  { isolation }: { readonly isolation?: unknown },
+): Promise<SandboxRecord> {
+  const { id, degraded, directory, policy, local } = record
+  if (degraded !== undefined || directory === undefined) return record
+  const journal = await store.journal(id)
+  const judged = await journal.read({ types: ['operation.progress'], text: '"gate":"policy"', limit: 1 })
+  if (judged.events.length > 0 && policy === undefined)
+    throw new VitrineError(
+      'attach_incomplete',
+      `The sandbox ${id} had a policy, which was not stored at that time. Give it again: \`attach('${id}', …)\` with policy.`,
+      { details: { id, missing: ['policy'] } },
+    )
+  if (isolation !== undefined) return record
+  const { events } = await journal.read({ types: ['sandbox.ready'], order: 'desc', limit: 1 })
+  const [ready] = events
+  if (ready === undefined || !isEvent(ready, 'sandbox.ready') || !wasIsolated(ready.data)) return record
+  return { ...record, local: { ...local, isolation: 'bubblewrap' } }
+}
+
+function wasIsolated({ capabilities }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    typeof capabilities === 'object' &&
+    capabilities !== null &&
+    'isolation' in capabilities &&
+    capabilities.isolation === 'namespaces'
+  )
 }

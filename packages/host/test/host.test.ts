@@ -97,16 +97,6 @@ describe('a host', () => {
     await second.attach('project')
   })
 
-  it('names a record that it cannot read', async () => {
-    const data = dataFolder()
-    await (await open(data)).close()
-    writeFileSync(join(data, 'records', 'broken.json'), '{"id":')
-    await expect(open(data)).rejects.toMatchObject({
-      code: 'store_corrupt',
-      message: expect.stringContaining('broken.json'),
-    })
-  })
-
   it('ends agents that ignore the cancel and the end of their input, and closes once', async () => {
     const host = await open(dataFolder())
     const sandbox = await host.create({ local: { isolation: 'none' } })

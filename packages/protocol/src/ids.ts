@@ -74,11 +74,22 @@ export const sessionIdPattern = /^[A-Za-z0-9_.:-]{1,128}$/
 /** The form of a name that a person types, such as that of an agent or a token. */
 export const namePattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
-/** Rejects an id that cannot be the id of a sandbox. Files and folders are named after it, so it must not lead elsewhere. */
+/** The journal of the host itself. */
+const hostJournal = 'host'
+
+/**
+ * Rejects an id that cannot be the id of a sandbox. Files and folders are named after it, so it must not lead elsewhere;
+ * its journal is named after it too, so it must not be the journal of the host or of a loop.
+ */
 export function checkSandboxId(id: string): void {
-  if (idPattern.test(id) && id !== '.' && id !== '..') return
-  throw new VitrineError(
-    'argument_invalid',
-    `id: expected letters, digits, "_", "." and "-", at most 128 and neither "." nor "..", got ${JSON.stringify(id)}.`,
-  )
+  if (!idPattern.test(id) || id === '.' || id === '..')
+    throw new VitrineError(
+      'argument_invalid',
+      `id: expected letters, digits, "_", "." and "-", at most 128 and neither "." nor "..", got ${JSON.stringify(id)}.`,
+    )
+  if (id === hostJournal || id.startsWith(`${idPrefixes.loop}_`))
+    throw new VitrineError(
+      'argument_invalid',
+      `id: ${JSON.stringify(id)} is reserved for another journal; choose an id that is not "${hostJournal}" and does not begin with "${idPrefixes.loop}_".`,
+    )
 }

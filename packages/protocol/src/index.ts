@@ -81,7 +81,13 @@ export type { CommandPolicyOptions, Rule, Verdict } from './sandbox/policy.ts'
 export type { PortAddress, PortInfo, Ports } from './sandbox/ports.ts'
 export type * from './sandbox/processes.ts'
 export type { SandboxEndpoint, SandboxProvider } from './sandbox/provider.ts'
-export type { CreateSandboxOptions, Sandbox, SandboxClient, SandboxInfo } from './sandbox/sandbox.ts'
+export type {
+  AttachSandboxOptions,
+  CreateSandboxOptions,
+  Sandbox,
+  SandboxClient,
+  SandboxInfo,
+} from './sandbox/sandbox.ts'
 export type * from './sandbox/sessions.ts'
 export { isTraceparent } from './traceparent.ts'
 export { version } from './version.ts'

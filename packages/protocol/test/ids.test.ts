@@ -97,7 +97,19 @@ describe('ids and names that a caller chooses', () => {
     )
   })
 
-  it.each(['...', '.a', 'A-1_b.c'])('are sandbox ids otherwise: %j', (id) => {
-    expect(() => checkSandboxId(id)).not.toThrow()
+  it.each(['host', 'loop_1', 'loop_'])('are not sandbox ids if another journal may have them: %j', (id) => {
+    expect(() => checkSandboxId(id)).toThrow(
+      expect.objectContaining({
+        code: 'argument_invalid',
+        message: expect.stringContaining('is reserved for another journal'),
+      }),
+    )
   })
+
+  it.each(['...', '.a', 'A-1_b.c', 'hosts', 'Host', 'loop', 'my_loop_1'])(
+    'are sandbox ids otherwise: %j',
+    (id) => {
+      expect(() => checkSandboxId(id)).not.toThrow()
+    },
+  )
 })

@@ -8,7 +8,7 @@ import {
   type WorkspaceManifest,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions, localOptions } from '@vitrine/protocol/options'
-import { EngineCore, sandboxDestroyed } from './engine/core.ts'
+import { type BuiltMachine, EngineCore, sandboxDestroyed } from './engine/core.ts'
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
 import { type SandboxEnd, SandboxRelease } from './engine/sandbox-release.ts'
@@ -32,6 +32,10 @@ export interface LocalSandboxOptions {
   readonly workspace?: WorkspaceManifest
   /** The context of the call that creates or starts it. */
   readonly context?: HostCallContext
+  /** Set if a hook before the stop failed in an earlier process: the workspace is not persisted. */
+  readonly persistenceBlocked?: boolean
+  /** Called with every machine that is built, before a command runs in it. If it throws, the start fails. */
+  onMachine?(machine: BuiltMachine): void
   /** Cancels the preparation and undoes the part that is done. */
   readonly signal?: AbortSignal
   /** Called for each error of an observer, such as a tap. For the default store only: a given store has its own option. */
@@ -63,7 +67,9 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   const store =
     options.store ?? (await openStore(memoryStore(), { ...(onObserverError && { onObserverError }) }))
   let preparation: Preparation | undefined
+  let gate: PolicyGate | undefined
   const release = async (end: SandboxEnd): Promise<boolean> => {
+    gate?.close()
     if (options.store !== undefined) return false
     // The journal of a destroyed sandbox stays readable for as long as its handle is in use.
     if (end === 'destroyed') await store.seal(sandboxDestroyed(id))
@@ -77,9 +83,11 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, egress }
     // A sandbox that continues has its `sandbox.created` event already.
     if (journal.head.seq === 0) await journal.as(context).append([{ type: 'sandbox.created', data }])
-    const gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
+    gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const core = new EngineCore(id, store, settings, journal)
     const sandbox = new LocalSandbox(core, journal, gate, new SandboxRelease(release))
+    if (options.persistenceBlocked) core.beforeStop.block()
+    if (options.onMachine) core.setOnMachine((machine) => options.onMachine?.(machine))
     core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {
       await sandbox.as(context).lifecycle.start()

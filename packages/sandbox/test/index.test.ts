@@ -11,6 +11,7 @@ it('the index exports these values and no others', () => {
     'judge',
     'killOrphans',
     'local',
+    'policySource',
     'processMark',
     'removeAllPlaced',
   ])
@@ -29,6 +30,7 @@ it('the index exports these types and no others', async () => {
   expect(names.sort()).toEqual([
     'ArchiveLimits',
     'AskAboutCommand',
+    'BuiltMachine',
     'CommandPolicy',
     'CommandPolicyOptions',
     'Grant',

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import type { HostFloor } from '@vitrine/host'
 import { VitrineError } from '@vitrine/protocol'
 
 export interface Exposure {
@@ -42,6 +43,11 @@ export function isolationFor({
   allowUnisolated,
 }: Omit<Exposure, 'allowAnonymous'>): Exposure['isolation'] {
   return isolation === 'auto' && !isLoopback(host) && !allowUnisolated ? 'bubblewrap' : isolation
+}
+
+/** The least isolation of every sandbox, whoever creates or attaches it. */
+export function floorFor({ host, allowUnisolated }: Pick<Exposure, 'host' | 'allowUnisolated'>): HostFloor {
+  return isLoopback(host) || allowUnisolated ? {} : { isolation: 'bubblewrap' }
 }
 
 /** A URL for callers on this machine: the wildcard address becomes the loopback address. */

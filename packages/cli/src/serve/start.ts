@@ -6,7 +6,7 @@ import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { createServer, type Listening, listen, type Server } from '@vitrine/server'
 import { type Access, type AccessFlags, accessOf } from './access.ts'
 import { removeDaemonFile, writeDaemonFile } from './daemon-file.ts'
-import { callableUrl, checkExposure, isolationFor } from './exposure.ts'
+import { callableUrl, checkExposure, floorFor, isolationFor } from './exposure.ts'
 import { storedToken } from './token-file.ts'
 
 export interface DaemonOptions extends AccessFlags {
@@ -48,6 +48,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
     agents: (options.agent ?? []).map(parseAgent),
     providers: [local({ isolation })],
     ...(options.forgetUnreadableSecrets && { forgetUnreadableSecrets: true }),
+    floor: floorFor(exposure),
   }).catch(explainOwner)
   try {
     const access = accessOf(options, fromEnvironment, () => storedToken(host.data))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { callableUrl, checkExposure, isLoopback, isolationFor } from '../../src/serve/exposure.ts'
+import { callableUrl, checkExposure, floorFor, isLoopback, isolationFor } from '../../src/serve/exposure.ts'
 
 it.each(['127.0.0.1', '127.9.9.9', '::1', 'localhost', 'LOCALHOST', '::ffff:127.0.0.1'])(
   '%s is a loopback address',
@@ -36,6 +36,14 @@ it.each([
     expect(isolationFor({ host, isolation, allowUnisolated })).toBe(used)
   },
 )
+
+it.each([
+  ['127.0.0.1', false, {}],
+  ['10.0.0.1', false, { isolation: 'bubblewrap' }],
+  ['10.0.0.1', true, {}],
+] as const)('the floor on %s (unisolated allowed: %s) is %j', (host, allowUnisolated, floor) => {
+  expect(floorFor({ host, allowUnisolated })).toEqual(floor)
+})
 
 it('turns a wildcard address into one that callers on this machine can use', () => {
   expect(callableUrl('http://0.0.0.0:2468')).toBe('http://127.0.0.1:2468')

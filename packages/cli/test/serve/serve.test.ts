@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { dataFolder, exec, serve, vitrine } from '../vitrine-process.ts'
+import { dataFolder, exec, serve, type TestDaemon, vitrine } from '../vitrine-process.ts'
 
 interface Page {
   readonly events: readonly { readonly seq: number; readonly type: string; readonly data: object }[]
@@ -27,6 +27,14 @@ async function failedServe(...args: string[]) {
   const run = vitrine(['serve', '--port', '0', ...args])
   const { code } = await run.exit()
   return { code, stdout: run.stdout, stderr: run.stderr }
+}
+
+function create(daemon: TestDaemon, options: object): Promise<Response> {
+  return daemon.fetch('/v1/sandboxes', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(options),
+  })
 }
 
 describe('the token', () => {
@@ -133,6 +141,15 @@ describe('listening for other machines', () => {
     expect(code).toBe(1)
     expect(stderr).toContain('pass --allow-unisolated')
   })
+
+  it('refuses a sandbox without isolation on an address that other machines can reach', async () => {
+    const daemon = await serve(dataFolder(), ['--host', '0.0.0.0', '--isolation', 'auto'])
+    for (const local of [{ isolation: 'none', user: 'root' }, { isolation: 'none' }, { user: 'root' }]) {
+      const refused = await create(daemon, { local })
+      expect(refused.status).toBe(403)
+      expect(await refused.json()).toMatchObject({ code: 'below_floor' })
+    }
+  })
 })
 
 describe('daemon.json', () => {
@@ -223,6 +240,26 @@ describe('shutdown', () => {
     expect(after.map(({ seq }) => seq)).toEqual(after.map((_, index) => index + 1))
     expect(JSON.stringify(after.slice(before.length))).toContain('echo after')
   })
+})
+
+it('a sandbox keeps its policy over kill -9 and with other flags', async () => {
+  const data = dataFolder()
+  const first = await serve(data)
+  const policy = { deny: ['touch *'], otherwise: 'allow' }
+  expect((await create(first, { id: 'guarded', local: { isolation: 'none' }, policy })).status).toBe(201)
+  const touch = (daemon: TestDaemon) =>
+    daemon.fetch('/v1/sandboxes/guarded/exec', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ command: 'touch denied' }),
+    })
+  expect((await touch(first)).status).toBe(403)
+  first.process.signal('SIGKILL')
+  await first.process.exit()
+  const second = await serve(data, ['--isolation', 'auto'])
+  const refused = await touch(second)
+  expect(refused.status).toBe(403)
+  expect(await refused.json()).toMatchObject({ code: 'gate_refused' })
 })
 
 describe('messages', () => {

@@ -154,10 +154,25 @@ describe('on a full disk', () => {
     disk.fill()
     await expect(openStore(sqliteStore({ path }))).rejects.toMatchObject({
       code: 'store_failing',
-      message: expect.stringContaining(path),
+      message: expect.stringContaining(`The disk of ${path} is full`),
     })
     disk.free()
     const next = await opened(path)
+    await (await next.journal('sbx_a')).append([note('after')])
+  })
+
+  test('creating a store is rejected and says that the disk is full', async (context) => {
+    const disk = smallDisk()
+    if ('unavailable' in disk) return context.skip(disk.unavailable)
+    disk.fill()
+    await expect(
+      openStore(sqliteStore({ path: join(disk.path, 'new', 'journal.db') })),
+    ).rejects.toMatchObject({
+      code: 'store_failing',
+      message: expect.stringMatching(/The disk of .* is full/),
+    })
+    disk.free()
+    const next = await opened(join(disk.path, 'new', 'journal.db'))
     await (await next.journal('sbx_a')).append([note('after')])
   })
 })

@@ -74,7 +74,28 @@ export const sandboxRoutes = table({
     response: sandboxInfo,
   },
   attachSandbox: {
-    ...lifecycle('attach', 'Starts a stopped sandbox, unless it is running, and returns its description.'),
+    ...lifecycle(
+      'attach',
+      'Starts a stopped sandbox as its record says, unless it is running, and returns its description.',
+    ),
+    body: () =>
+      strict({
+        /** Replaces the recorded rules. */
+        policy: z.optional(policyOptions.policy),
+        hooks: z.optional(
+          strict({
+            /** Commands that replace the recorded hooks. */
+            beforeStop: z.optional(z.array(command)),
+          }),
+        ),
+        /** Values to mask in the journal from now on, by name. */
+        secrets: z.optional(texts),
+        /** Replaces the recorded isolation; `none` lets an isolated sandbox come back without it. */
+        isolation: z.optional(z.enum(['bubblewrap', 'none'])),
+        /** Limits that it may come back without, such as `limits.memoryBytes`. */
+        allowDegraded: z.optional(z.array(z.string())),
+      }),
+    bodyOptional: true,
     response: sandboxDescription,
   },
   startSandbox: {

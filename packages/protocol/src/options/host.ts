@@ -58,6 +58,24 @@ const gating = () => ({
   signal: z.optional(signal()),
 })
 
+const isolationKept = () => z.enum(['bubblewrap', 'none'])
+
+/** Labels with this prefix are set by Vitrine only. */
+const reservedLabels = 'vitrine.'
+
+const labels = () =>
+  z.record(
+    z
+      .string()
+      .check(
+        z.refine<string>(
+          (name) => !name.startsWith(reservedLabels),
+          `expected a label that does not begin with "${reservedLabels}", which is reserved`,
+        ),
+      ),
+    z.string(),
+  )
+
 const agentFields = () => ({
   agents: z.optional(z.array(customAgent())),
   install: z.optional(z.enum(['lazy', 'never'])),
@@ -70,7 +88,7 @@ const observing = () => ({ onObserverError: z.optional(callable()) })
 /** Options to create a sandbox, apart from its provider. */
 const createFields = () => ({
   id: z.optional(z.string()),
-  labels: z.optional(textsByName()),
+  labels: z.optional(labels()),
   workspace: z.optional(workspace()),
   ...gating(),
 })
@@ -85,6 +103,7 @@ export const hostOptions = lazily({
       ),
       takeover: z.optional(flag()),
       forgetUnreadableSecrets: z.optional(flag()),
+      floor: z.optional(strict({ isolation: z.optional(z.literal('bubblewrap')) })),
       ...agentFields(),
       ...observing(),
     }),
@@ -94,7 +113,16 @@ export const hostOptions = lazily({
       local: z.optional(z.omit(localOptions.local, { data: true })),
       ...createFields(),
     }),
-  attach: () => strict(gating()),
+  attach: () =>
+    strict({
+      ...gating(),
+      hooks: z.optional(
+        strict({ beforeStop: z.optional(z.array(z.union([callable(), z.string(), texts()]))) }),
+      ),
+      secrets: z.optional(textsByName()),
+      isolation: z.optional(isolationKept()),
+      allowDegraded: z.optional(texts()),
+    }),
   listAgents: () => {
     const { agents, agentCache } = agentFields()
     return strict({ data: z.optional(z.string()), agents, agentCache })
@@ -124,6 +152,8 @@ export const hostOptions = lazily({
       id: z.optional(z.string()),
       workspace: z.optional(workspace()),
       context: z.optional(callContext()),
+      onMachine: z.optional(callable()),
+      persistenceBlocked: z.optional(flag()),
       ...gating(),
       ...observing(),
     }),

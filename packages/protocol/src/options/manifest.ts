@@ -102,6 +102,8 @@ export const manifestOptions = lazily({
   step: () => setup.step,
   /** The JSON form: file contents are strings. */
   json: () => manifestOf(z.string()),
+  /** The form of a sandbox's record: bytes are base64. */
+  stored: () => manifestOf(z.union([z.string(), strict({ base64: z.string() })])),
   /** The in-process form: file contents may be bytes. */
   manifest: () => manifestOf(z.union([z.string(), bytes()])),
 })

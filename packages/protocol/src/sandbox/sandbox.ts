@@ -21,10 +21,23 @@ export interface SandboxInfo {
   readonly createdAt: string
   /** `stopped`: it is not running, and can be attached to. */
   readonly state: 'running' | 'stopped' | 'destroyed'
+  /** Why it cannot be attached, if its record is damaged. `createdAt` is then when the record last changed. */
+  readonly error?: { readonly code: string; readonly message: string }
+}
+
+/** Values that an attach gives again or replaces; everything else is restored from the sandbox's record. */
+export interface AttachSandboxOptions {
+  /** Values to mask in the journal from now on, by name. */
+  readonly secrets?: Readonly<Record<string, string>>
+  /** Replaces the recorded isolation; `none` lets an isolated sandbox come back without it. */
+  readonly isolation?: 'bubblewrap' | 'none'
+  /** Limits that it may come back without, such as `limits.memoryBytes`. */
+  readonly allowDegraded?: readonly string[]
+  readonly signal?: AbortSignal
 }
 
 /** Creates and attaches sandboxes: a host, or a daemon over HTTP. */
 export interface SandboxClient {
   create(options?: CreateSandboxOptions): Promise<Sandbox>
-  attach(id: string): Promise<Sandbox>
+  attach(id: string, given?: AttachSandboxOptions): Promise<Sandbox>
 }

@@ -127,6 +127,7 @@ const rows: {
         ],
         store: { open: run },
         onObserverError: run,
+        floor: { isolation: 'bubblewrap' },
       },
       misspelt: ['agent', 'agents'],
       wrong: [
@@ -144,9 +145,21 @@ const rows: {
       wrong: [
         [{ local: { memory: 1 } }, 'local: unknown key "memory"; did you mean "limits.memoryBytes"?'],
         [{ policy: 'ask' }, 'policy: expected the value that `commandPolicy({ … })` returns'],
+        [{ labels: { 'vitrine.default': 'x' } }, 'which is reserved'],
       ],
     },
-    attach: { good: { onAsk: run }, misspelt: ['onask', 'onAsk'] },
+    attach: {
+      good: {
+        onAsk: run,
+        policy,
+        hooks: { beforeStop: [run, 'npm run save', ['sync']] },
+        secrets: { token: 'abc-123' },
+        isolation: 'none',
+        allowDegraded: ['limits.pids'],
+      },
+      misspelt: ['onask', 'onAsk'],
+      wrong: [[{ isolation: 'auto' }, 'isolation: expected "bubblewrap" or "none", got "auto".']],
+    },
     listAgents: { good: { data: 'd', agentCache: 'c' }, misspelt: ['agentcache', 'agentCache'] },
     installAgent: { good: { version: '1', onProgress: run }, misspelt: ['versions', 'version'] },
     script: {
@@ -232,6 +245,11 @@ const rows: {
     step: { good: { parallel: ['a', ['b'], { run: 'c', timeoutMs: 1 }] }, misspelt: ['', ''] },
     json: {
       good: { files: { a: 'x', b: { content: 'x', mode: 0o600 } } },
+      misspelt: ['file', 'files'],
+      wrong: [[{ files: { a: new Uint8Array() } }, 'files.a']],
+    },
+    stored: {
+      good: { files: { a: 'x', b: { base64: 'AP8=' }, c: { content: { base64: 'AP8=' }, mode: 0o600 } } },
       misspelt: ['file', 'files'],
       wrong: [[{ files: { a: new Uint8Array() } }, 'files.a']],
     },

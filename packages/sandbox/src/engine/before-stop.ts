@@ -11,6 +11,11 @@ export class BeforeStop {
     return this.#failed
   }
 
+  /** Continues a sandbox in which a hook has failed before. */
+  block(): void {
+    this.#failed = true
+  }
+
   /** Adding a hook makes all hooks due again. */
   add(hook: BeforeStopHook): void {
     this.#hooks.push(hook)

@@ -1,6 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
-import { type Capabilities, isVitrineError, toVitrineError, VitrineError } from '@vitrine/protocol'
+import {
+  type Capabilities,
+  type Isolation,
+  isVitrineError,
+  toVitrineError,
+  VitrineError,
+} from '@vitrine/protocol'
 import { Serial, settledWithin } from '@vitrine/protocol/primitives'
 import { HomeFiles } from '../home/home-files.ts'
 import type { Degradation, Machine } from '../machine/machine.ts'
@@ -31,6 +37,17 @@ interface Running {
   readonly files: SandboxFileSystem
 }
 
+/** The machine that a start has built. */
+export interface BuiltMachine {
+  readonly isolation: 'bubblewrap' | 'none'
+  /** The path of the workspace, which exists. */
+  readonly root: string
+  /** The user that commands run as by default, where the host may choose it. */
+  readonly user?: string
+  /** The features that it does not have. */
+  readonly degraded: readonly string[]
+}
+
 /** The state of one sandbox, which all handles to it share. */
 export class EngineCore {
   readonly id: string
@@ -50,6 +67,9 @@ export class EngineCore {
   #capabilities: Capabilities | undefined
   #stopping: Promise<void> | undefined
   #finalStartStep: (() => Promise<void>) | undefined
+  #onMachine: ((machine: BuiltMachine) => void) | undefined
+  /** `auto` until the first machine is built: a later start must not fall back to less. */
+  #isolation: Isolation
   /** For events that belong to no call. */
   readonly #journal: Journal
   readonly #onStoreLost = () => void this.#changes.run(() => this.#shutDown()).catch(() => undefined)
@@ -59,6 +79,7 @@ export class EngineCore {
     this.#journal = journal
     this.store = store
     this.settings = settings
+    this.#isolation = settings.isolation
     this.skips = new SkipOnPersist(settings)
     this.home = new HomeFiles(settings.folders)
     this.table = new ProcessTable(settings.processLimits)
@@ -90,6 +111,11 @@ export class EngineCore {
   /** Sets the last step of every start. If it fails, the start fails. */
   setFinalStartStep(prepare: () => Promise<void>): void {
     this.#finalStartStep = prepare
+  }
+
+  /** Sets the function that gets every built machine before a command runs in it. If it throws, the start fails. */
+  setOnMachine(onMachine: (machine: BuiltMachine) => void): void {
+    this.#onMachine = onMachine
   }
 
   start(journal: Journal): Promise<void> {
@@ -134,15 +160,18 @@ export class EngineCore {
   }
 
   async #boot(journal: Journal): Promise<Running> {
-    const { isolation, network, rootfs, egress } = this.settings
+    const { network, rootfs, egress } = this.settings
+    const isolation = this.#isolation
     const { machine, degraded } = await journal.operate(
       'build_machine',
       { isolation, network, rootfs },
-      () => chooseMachine(this.id, this.settings),
+      () => chooseMachine(this.id, { ...this.settings, isolation }),
       { finish: ({ machine: { capabilities } }) => ({ isolation: capabilities.isolation }) },
     )
     this.#capabilities = { ...machine.capabilities, watching: watchingOf(this.settings) }
     try {
+      this.#isolation = machine.capabilities.isolation === 'none' ? 'none' : 'bubblewrap'
+      this.#reportMachine(this.#isolation, degraded)
       warnOfFallback(degraded)
       if (degraded.length > 0)
         await journal.append(degraded.map((data) => ({ type: 'sandbox.degraded', data: { ...data } })))
@@ -156,6 +185,16 @@ export class EngineCore {
       await machine.close()
       throw error
     }
+  }
+
+  #reportMachine(isolation: BuiltMachine['isolation'], degraded: readonly Degradation[]): void {
+    const { user, folders } = this.settings
+    this.#onMachine?.({
+      isolation,
+      root: folders.root,
+      ...(user !== undefined && { user }),
+      degraded: degraded.map(({ feature }) => feature),
+    })
   }
 
   /** Its events belong to no call: not to the one that started the machine either. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Journal } from '@vitrine/journal'
+import type { GateAnswer, Journal } from '@vitrine/journal'
 import type { Command } from '@vitrine/protocol'
 import type { CommandPolicy } from '../policy/command-policy.ts'
 import { type Judgement, judge } from '../policy/judge.ts'
@@ -17,31 +17,53 @@ export class PolicyGate {
   readonly #policy: CommandPolicy
   /** Carries the judgement to the gate: a gate sees only the event, in which secrets are masked. */
   readonly #judged = new AsyncLocalStorage<Judgement | 'unchecked'>()
+  readonly #journal: Journal
+  readonly #ask: AskAboutCommand | undefined
+  #unregister: (() => void) | undefined
 
   constructor(journal: Journal, policy: CommandPolicy, ask?: AskAboutCommand) {
+    this.#journal = journal
     this.#policy = policy
-    const gate: Parameters<Journal['gate']>[1] = async (_, { signal }) => {
-      const judgement = this.#judged.getStore()
-      if (judgement === undefined) return { answer: 'deny', reason: 'the command was not judged' }
-      if (judgement === 'unchecked') return { answer: 'allow', reason: 'the host starts this program' }
-      const { verdict, reason } = judgement
-      if (verdict === 'allow') return 'allow'
-      if (verdict === 'deny') return { answer: 'deny', reason }
-      if (ask === undefined) return { answer: 'deny', reason: `${reason} No \`onAsk\` function was given.` }
-      return (await ask(judgement, { signal }))
-        ? { answer: 'allow', reason: `approved: ${reason}` }
-        : { answer: 'deny', reason }
-    }
-    journal.gate('policy', gate, { ops: ['exec', 'spawn'], timeoutMs: askMs })
+    this.#ask = ask
+    this.#register()
+  }
+
+  /** Removes the gate. The next sandbox on this journal has its own gate, which would not know this one's judgements. */
+  close(): void {
+    this.#unregister?.()
+    this.#unregister = undefined
+  }
+
+  #register(): void {
+    this.#unregister ??= this.#journal.gate('policy', (_, { signal }) => this.#decide(signal), {
+      ops: ['exec', 'spawn'],
+      timeoutMs: askMs,
+    })
+  }
+
+  async #decide(signal: AbortSignal): Promise<GateAnswer> {
+    const judgement = this.#judged.getStore()
+    if (judgement === undefined) return { answer: 'deny', reason: 'the command was not judged' }
+    if (judgement === 'unchecked') return { answer: 'allow', reason: 'the host starts this program' }
+    const { verdict, reason } = judgement
+    if (verdict === 'allow') return 'allow'
+    if (verdict === 'deny') return { answer: 'deny', reason }
+    if (this.#ask === undefined)
+      return { answer: 'deny', reason: `${reason} No \`onAsk\` function was given.` }
+    return (await this.#ask(judgement, { signal }))
+      ? { answer: 'allow', reason: `approved: ${reason}` }
+      : { answer: 'deny', reason }
   }
 
   /** Runs an operation whose gate decides by the judgement of this command. */
   withJudgement<T>(command: Command, shell: string | readonly string[] | undefined, operation: () => T): T {
+    this.#register()
     return this.#judged.run(judge(this.#policy, command, shell), operation)
   }
 
   /** Runs an operation whose gate allows the command without judging it. */
   unchecked<T>(operation: () => T): T {
+    this.#register()
     return this.#judged.run('unchecked', operation)
   }
 }

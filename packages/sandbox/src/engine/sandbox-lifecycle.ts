@@ -22,6 +22,11 @@ export class SandboxLifecycle implements Lifecycle {
     this.#exec = exec
   }
 
+  /** Whether a hook before a stop has failed, so that the workspace is not persisted any more. */
+  get persistenceBlocked(): boolean {
+    return this.#core.beforeStop.failed
+  }
+
   start(): Promise<void> {
     return this.#journal.operate('start', {}, () => this.#core.start(this.#journal))
   }

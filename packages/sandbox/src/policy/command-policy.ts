@@ -10,8 +10,11 @@ export interface CommandPolicy {
   readonly otherwise: Verdict
 }
 
-/** The policies that `commandPolicy` has returned: another object might lack a rule list, and so allow commands. */
-const compiled = new WeakSet<object>()
+/**
+ * The options of each policy that `commandPolicy` has returned. Another object might lack a rule list, and so allow
+ * commands.
+ */
+const sources = new WeakMap<object, CommandPolicyOptions>()
 
 /**
  * Decides which commands may run. It is no security boundary: it recognises commands that are written plainly and asks
@@ -29,15 +32,21 @@ export function commandPolicy(options: CommandPolicyOptions = {}): CommandPolicy
     deny: compileRules('deny', options.deny),
     otherwise: options.otherwise ?? 'ask',
   })
-  compiled.add(policy)
+  sources.set(policy, structuredClone(options))
   return policy
+}
+
+/** The options that a policy was compiled from, to store and compile again. Throws if `commandPolicy` has not returned it. */
+export function policySource(policy: CommandPolicy): CommandPolicyOptions {
+  const source = sources.get(policy)
+  if (source !== undefined) return source
+  const message = 'policy: expected the result of `commandPolicy({ … })`, got another object.'
+  throw new VitrineError('argument_invalid', message, { details: { path: 'policy' } })
 }
 
 /** Throws for a policy that `commandPolicy` has not returned. */
 export function assertCompiled(policy: CommandPolicy): void {
-  if (compiled.has(policy)) return
-  const message = 'policy: expected the result of `commandPolicy({ … })`, got another object.'
-  throw new VitrineError('argument_invalid', message, { details: { path: 'policy' } })
+  policySource(policy)
 }
 
 function compileRules(name: string, rules: readonly Rule[] = []): readonly CompiledRule[] {

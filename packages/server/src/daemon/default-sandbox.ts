@@ -38,8 +38,8 @@ export class DefaultSandbox {
 
   async #create(context: HostCallContext | undefined): Promise<HostSandbox> {
     const { id } = this
-    const labels = { ...this.#options.labels, [label]: this.#key }
-    const sandbox = await this.#host.create({ ...this.#options, id, labels }, context)
+    const labels = { [label]: this.#key }
+    const sandbox = await this.#host.create({ ...this.#options, id }, context, labels)
     // A default sandbox that is created after this one was destroyed gets a new id.
     this.#nextId = undefined
     return sandbox

@@ -1,6 +1,12 @@
-import { commandPolicy, type HostCreateOptions, type HostSandbox } from '@vitrine/host'
-import { VitrineError } from '@vitrine/protocol'
+import {
+  commandPolicy,
+  type HostAttachOptions,
+  type HostCreateOptions,
+  type HostSandbox,
+} from '@vitrine/host'
+import { type CommandPolicyOptions, VitrineError } from '@vitrine/protocol'
 import type { sandboxRoutes } from '@vitrine/protocol/http'
+import type { Given } from '@vitrine/protocol/options'
 import type { Daemon } from '../daemon/daemon.ts'
 import { streamResponse } from '../responses/bytes.ts'
 import type { HandlersOf } from '../routing/call.ts'
@@ -27,8 +33,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     async createSandbox({ body, signal, context }) {
       const { policy, ...rest } = body
       const options = { ...omitUndefined(rest), signal: signal() } as HostCreateOptions
-      const rules = policy && { policy: commandPolicy(omitUndefined(policy)) }
-      return describe(await host.create({ ...options, ...rules }, context()))
+      return describe(await host.create({ ...options, ...compiled(policy) }, context()))
     },
     async getSandbox({ params }) {
       return infoOf(params.sandbox)
@@ -36,7 +41,9 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     async attachSandbox(call) {
       const id = call.params.sandbox
       if (id === defaultSandbox.id) await defaultSandbox.open(call.context())
-      return describe(await host.attach(id, { signal: call.signal() }, call.context()))
+      const { policy, ...rest } = call.body ?? {}
+      const given = { ...omitUndefined(rest), signal: call.signal() } as HostAttachOptions
+      return describe(await host.attach(id, { ...given, ...compiled(policy) }, call.context()))
     },
     async startSandbox(call) {
       const sandbox = await call.sandbox()
@@ -103,4 +110,8 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       return { url: `${request.protocol}//${token}.localhost${own === '' ? '' : `:${own}`}/`, path, token }
     },
   }
+}
+
+function compiled(policy: Given<CommandPolicyOptions> | undefined) {
+  return policy && { policy: commandPolicy(omitUndefined(policy)) }
 }

@@ -1,4 +1,5 @@
 import type { InstallProgress } from '@vitrine/protocol'
+import type { Isolation } from '@vitrine/sandbox'
 import type { CustomAgent } from '../../registry/custom-agent.ts'
 
 /** The agents of a host, and where it installs and runs them. */
@@ -13,5 +14,7 @@ export interface AgentConfig {
   readonly node: string
   /** Whether a missing agent is installed when a session first needs it. */
   readonly install: 'lazy' | 'never'
+  /** Isolation of installations; default `auto`. */
+  readonly installIsolation?: Isolation
   onInstall?(progress: InstallProgress): void
 }

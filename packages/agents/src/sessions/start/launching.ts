@@ -63,7 +63,7 @@ async function install(
   { agents, journal }: LaunchEnvironment,
   signal: AbortSignal,
 ): Promise<Installation> {
-  const { install: when, cache, onInstall } = agents
+  const { install: when, installIsolation: isolation = 'auto', cache, onInstall } = agents
   if (when === 'never')
     throw new VitrineError(
       'agent_not_installed',
@@ -71,7 +71,7 @@ async function install(
       { details: { agent: entry.name } },
     )
   const onProgress = onInstall && { onProgress: (one: Parameters<typeof onInstall>[0]) => onInstall(one) }
-  const installation = await installAgent(entry, { cache, signal, ...onProgress })
+  const installation = await installAgent(entry, { cache, isolation, signal, ...onProgress })
   const { name: agent, version } = installation
   await journal.append([{ type: 'agent.installed', data: { agent, version } }])
   return installation

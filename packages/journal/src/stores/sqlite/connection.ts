@@ -14,6 +14,7 @@ import type {
 import { blobInfo, blobPart, deleteUnreferenced, insertBlob } from './blobs.ts'
 import { storeError } from './errors.ts'
 import { EventRows } from './event-rows.ts'
+import { FilesInPlace } from './files-in-place.ts'
 import { JournalRows } from './journal-rows.ts'
 import { type OpenDatabase, retryWhileBusy } from './open-file.ts'
 import type { OwnerLock } from './ownership.ts'
@@ -31,6 +32,7 @@ export class SqliteConnection implements StoreConnection {
   readonly #statements: Statements
   readonly #journals: JournalRows
   readonly #events: EventRows
+  readonly #files: FilesInPlace
   #fenced = false
 
   constructor({ path, db, lock, epoch, storeId }: OpenDatabase) {
@@ -42,6 +44,7 @@ export class SqliteConnection implements StoreConnection {
     this.#statements = new Statements(db)
     this.#journals = new JournalRows(this.#statements)
     this.#events = new EventRows(this.#statements, this.#journals)
+    this.#files = new FilesInPlace(path)
     this.storeId = storeId
     if (lock) takeReserve(path)
   }
@@ -222,6 +225,7 @@ export class SqliteConnection implements StoreConnection {
     if (this.readOnly)
       throw new VitrineError('store_read_only', `The store ${this.#path} was opened read-only.`)
     try {
+      this.#files.assert()
       await retryWhileBusy(() => this.#statements.of('BEGIN IMMEDIATE').run())
       if (this.#readEpoch() !== this.epoch) {
         this.#releaseLock()

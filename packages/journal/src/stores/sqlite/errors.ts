@@ -1,3 +1,5 @@
+import { statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type ErrorCode, isVitrineError, VitrineError } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
 
@@ -41,8 +43,10 @@ function explain(error: unknown, path: string): [ErrorCode, string] {
       return ['store_failing', `The disk of ${path} is full.`]
     case resultCode.ioError:
     case resultCode.readOnly:
+      if (isDiskFull(path)) return ['store_failing', `The disk of ${path} is full.`]
       return ['store_failing', `The database file ${path} cannot be written.`]
     case resultCode.cannotOpen:
+      if (isDiskFull(path)) return ['store_failing', `The disk of ${path} is full.`]
       return ['store_unavailable', `The database file ${path} cannot be opened.`]
     case resultCode.corrupt:
       return ['store_corrupt', `The database file ${path} is damaged.`]
@@ -55,6 +59,16 @@ function explain(error: unknown, path: string): [ErrorCode, string] {
       return explainNonSqlite(error, path)
     default:
       return ['store_unavailable', `The database file ${path} could not be used.`]
+  }
+}
+
+/** SQLite reports a full disk as an I/O error where a file beside the database cannot grow or be created. */
+function isDiskFull(path: string): boolean {
+  try {
+    const { bavail, ffree, files } = statfsSync(dirname(path))
+    return bavail === 0 || (files > 0 && ffree === 0)
+  } catch {
+    return false
   }
 }
 

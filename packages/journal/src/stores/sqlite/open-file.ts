@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { StoreConnectOptions } from '../contract.ts'
 import { DamagedRow, resultCode, sqliteCode, storeError } from './errors.ts'
 import { OwnerLock, ownedError, raiseEpoch, readEpoch, wasInUse } from './ownership.ts'
@@ -110,6 +111,12 @@ function preparePath(file: string, readOnly: boolean): string {
   } catch (error) {
     if (isVitrineError(error)) throw error
     const why = error instanceof Error ? error.message : String(error)
+    const code = systemErrorCode(error)
+    if (code === 'ENOSPC' || code === 'EDQUOT')
+      throw new VitrineError('store_failing', `The disk of ${file} is full.`, {
+        cause: error,
+        details: { path: file },
+      })
     throw new VitrineError('store_unavailable', `The store ${file} cannot be opened: ${why}.`, {
       cause: error,
       details: { path: file },

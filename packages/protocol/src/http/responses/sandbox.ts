@@ -23,6 +23,8 @@ const infoFields = {
   labels: z.record(z.string(), z.string()),
   createdAt: z.string(),
   state: z.enum(['running', 'stopped', 'destroyed']),
+  /** Present if the record of the sandbox is damaged, so that it cannot be attached. */
+  error: z.exactOptional(z.object({ code: z.string(), message: z.string() })),
 }
 
 export const sandboxInfo = component('SandboxInfo', () => z.object(infoFields))

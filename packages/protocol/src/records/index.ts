@@ -1,0 +1,8 @@
+/** The record that a host stores of a sandbox: one versioned schema. */
+export {
+  type EncodedBytes,
+  parseSandboxRecord,
+  type RecordedHook,
+  recordSchemas,
+  type SandboxRecord,
+} from './sandbox-record.ts'
