@@ -68,7 +68,7 @@ export async function startSandbox(
 async function startEngine(
   parts: HostParts,
   record: SandboxRecord,
-  { workspace, onAsk, allowDegraded, signal }: StartSandboxOptions,
+  { workspace, onAsk, allowDegraded, context, signal }: StartSandboxOptions,
 ): Promise<LocalSandbox> {
   const { records, store } = parts
   const { id, policy } = record
@@ -82,6 +82,7 @@ async function startEngine(
       ...(manifest !== undefined && { workspace: manifest }),
       ...(policy && { policy: commandPolicy(policy) }),
       ...(onAsk && { onAsk }),
+      ...(context && { context }),
       ...(record.persistenceBlocked && { persistenceBlocked: true }),
       // Stored before a command runs, so that whatever ends this host, the sandbox does not come back with less.
       onMachine(machine) {
