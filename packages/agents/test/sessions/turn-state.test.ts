@@ -1,75 +1,176 @@
-import { type PromptResult, VitrineError } from '@vitrine/protocol'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { PromptQueue } from '../../src/sessions/prompt-queue.ts'
+import { describe, expect, it } from 'vitest'
+import {
+  nextTurnState,
+  type TurnInput,
+  type TurnState,
+  type TurnStep,
+} from '../../src/sessions/turn-state.ts'
 
-/** A turn that ends when the test ends it. */
-function turn(log: string[], id: string) {
-  const over = Promise.withResolvers<void>()
-  const run = async (): Promise<PromptResult> => {
-    log.push(`${id} begins`)
-    await over.promise
-    log.push(`${id} ends`)
-    return { turn: id, outcome: 'ok' }
+interface Prompt {
+  readonly turn: string
+}
+type State = TurnState<Prompt, string>
+type Input = TurnInput<Prompt, string>
+type Step = TurnStep<Prompt, string>
+
+const prompt = (turn: string, maxWaiting = 3): Input => ({ type: 'prompt', prompt: { turn }, maxWaiting })
+const short = (effect: Step['effects'][number]) => `${effect.type} ${effect.prompt.turn}`
+
+/** Applies inputs, and returns the last state with all effects. */
+function run(...inputs: readonly Input[]) {
+  let state: State = { phase: 'idle' }
+  const effects: string[] = []
+  for (const input of inputs) {
+    const step: Step = nextTurnState(state, input)
+    state = step.state
+    effects.push(...step.effects.map(short))
   }
-  return { run, end: () => over.resolve(), fail: (error: unknown) => over.reject(error) }
+  return { state, effects }
 }
 
-it('runs one turn at a time, in order, also after a failed one', async () => {
-  const queue = new PromptQueue(5)
-  const log: string[] = []
-  const turns = ['a', 'b', 'c'].map((id) => ({ id, ...turn(log, id) }))
-  const answers = turns.map(({ id, run }) => queue.add(id, run).catch((error: Error) => error.message))
-  expect(queue.busy).toBe(true)
-  turns[2]?.end()
-  turns[1]?.fail(new Error('b failed'))
-  turns[0]?.end()
-  expect(await Promise.all(answers)).toEqual([
-    { turn: 'a', outcome: 'ok' },
-    'b failed',
-    { turn: 'c', outcome: 'ok' },
-  ])
-  expect(log).toEqual(['a begins', 'a ends', 'b begins', 'c begins', 'c ends'])
-  await expect.poll(() => queue.busy).toBe(false)
+/** Everything that a turn without trouble goes through. */
+const whole = (turn: string): Input[] => [
+  { type: 'ready', turn, active: turn },
+  { type: 'started', turn },
+  { type: 'answered', turn },
+  { type: 'ended', turn },
+]
+const running = (turn: string): Input[] => [prompt(turn), ...whole(turn).slice(0, 2)]
+
+describe('the turns of a session', () => {
+  it('run one at a time, in order, also after a failed one', () => {
+    const failed: Input = { type: 'ended', turn: 'b' }
+    const { state, effects } = run(
+      prompt('a'),
+      prompt('b'),
+      prompt('c'),
+      ...whole('a'),
+      failed,
+      ...whole('c'),
+    )
+    expect(state).toEqual({ phase: 'idle' })
+    expect(effects).toEqual([
+      ...['prepare a', 'queue b', 'queue c', 'start a', 'send a'],
+      ...['prepare b', 'prepare c', 'start c', 'send c'],
+    ])
+  })
+
+  it('refuse a prompt beyond the queue, and any second one without a queue', () => {
+    expect(run(prompt('a'), prompt('b', 1), prompt('c', 1)).effects.at(-1)).toBe('refuse c')
+    const { effects } = nextTurnState<Prompt, string>(run(prompt('a')).state, prompt('b', 0))
+    expect(effects).toMatchObject([{ type: 'refuse', code: 'session_busy' }])
+  })
+
+  it('drop a prompt that is stopped before its turn starts, and go on with the next', () => {
+    const { state, effects } = run(prompt('a'), prompt('b'), { type: 'stop', turn: 'a', reason: 'cancelled' })
+    expect(effects.slice(2)).toEqual(['drop a', 'prepare b'])
+    expect(state).toMatchObject({ phase: 'preparing', prompt: { turn: 'b' }, waiting: [] })
+  })
+
+  it('send the prompt before the cancel when a turn is stopped during its start', () => {
+    const stop: Input = { type: 'stop', turn: 'a', reason: 'cancelled' }
+    const { state, effects } = run(prompt('a'), { type: 'ready', turn: 'a', active: 'a' }, stop, {
+      type: 'started',
+      turn: 'a',
+    })
+    expect(effects.slice(-2)).toEqual(['send a', 'cancel a'])
+    expect(state).toMatchObject({ phase: 'cancelling', stop: 'cancelled' })
+  })
+
+  it('keep the first reason to stop, and ignore one after the response', () => {
+    const timeout: Input = { type: 'stop', turn: 'a', reason: 'timeout' }
+    const cancel: Input = { type: 'stop', turn: 'a', reason: 'cancelled' }
+    const answered: Input = { type: 'answered', turn: 'a' }
+    expect(run(...running('a'), timeout, cancel).state).toMatchObject({ stop: 'timeout' })
+    expect(run(...running('a'), answered, cancel).state).not.toHaveProperty('stop')
+    expect(run(...running('a'), timeout, answered).state).toMatchObject({
+      phase: 'finishing',
+      stop: 'timeout',
+    })
+  })
+
+  it('drop all that wait and stop the one at work when they are all stopped', () => {
+    const { effects, state } = run(...running('a'), prompt('b'), prompt('c'), {
+      type: 'stopAll',
+      reason: 'closed',
+    })
+    expect(effects.slice(-3)).toEqual(['drop b', 'drop c', 'cancel a'])
+    expect(state).toMatchObject({ phase: 'cancelling', waiting: [] })
+  })
 })
 
-it('gives every prompt a result, whether it is dropped, cancelled or run', async () => {
-  const steps = fc.array(fc.constantFrom('add', 'drop', 'cancel', 'close', 'end'), { maxLength: 30 })
-  await fc.assert(
-    fc.asyncProperty(steps, async (all) => {
-      const queue = new PromptQueue(3)
+const turn = fc.constantFrom('0', '1', '2', '3', '4', '5', '6', '7')
+const anyInput: fc.Arbitrary<Input | 'new' | 'go on'> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('new' as const) },
+  { weight: 6, arbitrary: fc.constant('go on' as const) },
+  fc.record({
+    type: fc.constant('stop' as const),
+    turn,
+    reason: fc.constantFrom('cancelled' as const, 'timeout' as const),
+  }),
+  fc.record({
+    type: fc.constant('stopAll' as const),
+    reason: fc.constantFrom('cancelled' as const, 'closed' as const),
+  }),
+)
+
+it('gives every prompt one end, whether it is dropped, cancelled or run, in any order of inputs', () => {
+  fc.assert(
+    fc.property(fc.array(anyInput, { maxLength: 60 }), (inputs) => {
+      let state: State = { phase: 'idle' }
+      let count = 0
       const log: string[] = []
-      const turns: ReturnType<typeof turn>[] = []
-      const answers: Promise<string>[] = []
-      for (const step of all) {
-        const id = String(turns.length)
-        if (step === 'add') {
-          const one = turn(log, id)
-          try {
-            const answer = queue.add(id, one.run)
-            answers.push(
-              answer.then(
-                ({ outcome }) => outcome,
-                (error: VitrineError) => error.code,
-              ),
-            )
-            turns.push(one)
-          } catch (error) {
-            expect(error).toMatchObject({ code: 'session_queue_full' })
-          }
-        } else if (step === 'drop') queue.drop(String(turns.length - 1))
-        else if (step === 'cancel') queue.endQueued((waiting) => ({ turn: waiting, outcome: 'cancelled' }))
-        else if (step === 'close') queue.endQueued(() => new VitrineError('session_closed', 'closed'))
-        else for (const one of turns) one.end()
-        await Promise.resolve()
+      const accepted: string[] = []
+      const apply = (input: Input) => {
+        const step: Step = nextTurnState(state, input)
+        state = step.state
+        log.push(...step.effects.map(short))
+        if (input.type === 'prompt' && step.effects[0]?.type !== 'refuse') accepted.push(input.prompt.turn)
       }
-      for (const one of turns) one.end()
-      const outcomes = await Promise.all(answers)
-      expect(outcomes).toHaveLength(turns.length)
-      for (const outcome of outcomes) expect(['ok', 'cancelled', 'session_closed']).toContain(outcome)
-      const begun = log.filter((line) => line.endsWith('begins'))
-      expect(begun).toHaveLength(outcomes.filter((outcome) => outcome === 'ok').length)
+      /** What the edge does next for the prompt at work. */
+      const goOn = () => {
+        if (state.phase === 'idle') return
+        const { turn } = state.prompt
+        const next = { preparing: 0, starting: 1, running: 2, cancelling: 2, finishing: 3 }[state.phase]
+        if (state.phase === 'finishing') log.push(`end ${turn}`)
+        apply(whole(turn)[next] as Input)
+      }
+      for (const input of inputs) {
+        if (input === 'new') {
+          apply(prompt(String(count)))
+          count += 1
+        } else if (input === 'go on') goOn()
+        else apply(input)
+      }
+      while (state.phase !== 'idle') goOn()
+      for (const one of accepted) {
+        const own = log.filter((line) => line.split(' ')[1] === one).map((line) => line.split(' ')[0])
+        const times = (word: string) => own.filter((each) => each === word).length
+        expect(times('drop') + times('end'), `${one}: ${own}`).toBe(1)
+        expect(times('start'), `${one}: ${own}`).toBe(times('end'))
+        expect(times('send'), `${one}: ${own}`).toBe(times('start'))
+        expect(times('cancel'), `${one}: ${own}`).toBeLessThanOrEqual(times('send'))
+        if (times('cancel') === 1) expect(own.indexOf('cancel')).toBeGreaterThan(own.indexOf('send'))
+      }
+      const edges = log.filter((line) => line.startsWith('start ') || line.startsWith('end '))
+      for (const [at, line] of edges.entries())
+        expect(line).toBe(at % 2 === 0 ? line.replace('end', 'start') : `end ${edges[at - 1]?.split(' ')[1]}`)
     }),
-    { numRuns: 50 },
+    { numRuns: 500 },
+  )
+})
+
+it('ignores late inputs about a prompt that is not at work', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom<Input['type']>('ready', 'started', 'answered', 'ended', 'stop'),
+      fc.constantFrom(...[1, 2, 3, 4].map((length) => [prompt('a'), ...whole('a').slice(0, length - 1)])),
+      (type, inputs) => {
+        const { state } = run(...inputs)
+        const late = { type, turn: 'gone', active: 'x', reason: 'cancelled' } as Input
+        expect(nextTurnState(state, late)).toEqual({ state, effects: [] })
+      },
+    ),
   )
 })

@@ -4,6 +4,7 @@ import {
   type CallContext,
   type Capabilities,
   type Command,
+  type EventContext,
   type EventInput,
   type ExecOptions,
   type ExecResult,
@@ -157,7 +158,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   /** Attributes file changes to this turn while no other turn runs. Returns the function that ends the turn. */
-  beginTurn(turn: { readonly session: string; readonly turn: string }): () => void {
+  beginTurn(turn: EventContext): () => void {
     return this.#core.turns.begin(turn)
   }
 
