@@ -16,6 +16,10 @@ export const scale = {
   daemonKills: scaled(5, 20),
   /** How often a daemon with isolation is killed under load. */
   isolatedDaemonKills: scaled(3, 5),
+  /** How often a daemon is killed while prompts run and wait. */
+  promptKills: scaled(4, 200),
+  /** Random histories of a session. */
+  sessionHistories: scaled(5, 100),
   /** Connections that are cut while events are delivered. */
   cuts: scaled(40, 200),
   /** Events that are delivered while connections are cut. */

@@ -74,11 +74,7 @@ export class Host implements SandboxClient, AsyncDisposable {
    * Returns a sandbox of this host. A stopped one, also of an earlier host, is started as its record says: with its
    * workspace, its restrictions and its hooks. What the record cannot hold, a function, has to be given again.
    */
-  async attach(
-    id: string,
-    given: HostAttachOptions = {},
-    context?: HostCallContext,
-  ): Promise<HostSandbox> {
+  async attach(id: string, given: HostAttachOptions = {}, context?: HostCallContext): Promise<HostSandbox> {
     checkOptions('attach', hostOptions.attach, given)
     this.#assertOpen()
     for (const [name, value] of Object.entries(given.secrets ?? {})) this.store.addSecret(name, value)

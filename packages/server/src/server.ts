@@ -7,7 +7,6 @@ import type { Daemon } from './daemon/daemon.ts'
 import { DefaultSandbox } from './daemon/default-sandbox.ts'
 import { InFlightCalls } from './daemon/in-flight-calls.ts'
 import { Previews } from './daemon/previews.ts'
-import { TurnRegistry } from './daemon/turn-registry.ts'
 import { securityHeaders } from './guard/headers.ts'
 import { HostHeaderGuard } from './guard/host-header.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
@@ -75,7 +74,6 @@ export function createServer(options: ServerOptions): Server {
   const daemon: Daemon = {
     host,
     defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),
-    turns: new TurnRegistry(),
     metrics: new Metrics(),
     tokens: callers,
     calls: new InFlightCalls(),

@@ -133,6 +133,8 @@ const summaries = {
   'network.refused': ({ data }) => joined(data.host, compact(data.port), data.reason),
   'session.created': ({ data }) => joined(data.agent, textOf(data.cwd)),
   'session.closed': ({ data }) => joined(textOf(data.reason), endingText(data)),
+  'prompt.queued': ({ data }) => contentText(data.prompt),
+  'prompt.dropped': ({ data }) => joined(textOf(data.reason), contentText(data.prompt)),
   'turn.started': ({ data }) => contentText(data.prompt),
   'turn.finished': ({ data }) =>
     joined(textOf(data.stopReason), endingText(data), textOf(fieldsOf(data.modelError).text)),

@@ -1,4 +1,4 @@
-import type { EventContext, JsonObject } from '@vitrine/protocol'
+import type { JsonObject } from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import { textIn } from './fields.ts'
 
@@ -7,8 +7,6 @@ const openStates = new Set(['pending', 'in_progress'])
 
 /** State of a running turn that its end is computed from. */
 export class ActiveTurn {
-  readonly id: string
-  readonly context: EventContext
   readonly startedAt = performance.now()
   lastMessageAt = this.startedAt
   readonly #answered = Promise.withResolvers<void>()
@@ -20,13 +18,13 @@ export class ActiveTurn {
   readonly #openTools = new Map<string, number>()
   readonly #closedTools = new Set<string>()
   readonly #now: () => number
+  readonly #onAnswered: () => void
   /** When the last tool call ended; initially the start of the turn. */
   #lastToolEnd: number
 
-  constructor(session: string, id: string, now: () => number, by: EventContext = {}) {
-    this.id = id
-    this.context = { ...by, session, turn: id }
+  constructor({ now, onAnswered }: { now(): number; onAnswered(): void }) {
     this.#now = now
+    this.#onAnswered = onAnswered
     this.#lastToolEnd = now()
   }
 
@@ -36,8 +34,10 @@ export class ActiveTurn {
   }
 
   setAnswered(): void {
+    if (this.#isAnswered) return
     this.#isAnswered = true
     this.#answered.resolve()
+    this.#onAnswered()
   }
 
   /** Settles with the response to the prompt, or after `ms`. */

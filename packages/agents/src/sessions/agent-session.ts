@@ -7,6 +7,7 @@ import {
   type JournalEvent,
   type JournalItem,
   type JsonObject,
+  newId,
   type OpenSessionOptions,
   type PendingPermission,
   type PendingQuestion,
@@ -31,17 +32,24 @@ import type { AgentInstance } from './agent-instance.ts'
 import { attributionOf } from './attribution.ts'
 import { ChosenOptions } from './chosen-options.ts'
 import { ClientTerminals } from './client-terminals.ts'
+import { withoutUndefined } from './fields.ts'
 import { MessageInterpreter, sessionUpdated } from './interpret-message.ts'
+import type { KnownTurns } from './known-turns.ts'
 import { closeMs, defaultQueue } from './limits.ts'
 import { PendingRequests } from './pending-requests.ts'
 import { completeRules } from './permissions.ts'
+import { promptBlocks } from './prompt-content.ts'
+import { hashPrompt, type JoinedTurn } from './prompted-turn.ts'
 import type { OpenRequest } from './requests.ts'
+import { nextSessionState, type SessionInput, type SessionState } from './session-state.ts'
+import type { TurnCaller } from './turn-context.ts'
 import { SessionTurns, type TurnHost } from './turns.ts'
 
 /** The parts of its sandbox that a session uses. */
 export interface SessionHost {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
+  readonly turns: KnownTurns
   /** Starts an agent for a session whose own has exited, and restores the conversation. */
   restore(session: AgentSession, signal: AbortSignal): Promise<Restored>
   /** Releases the agent and the tools of a session that is closing. */
@@ -67,6 +75,20 @@ export interface KnownSession {
   readonly title?: string
 }
 
+interface AttachedAgent {
+  readonly instance: AgentInstance
+  /** The agent's own id for the session. */
+  readonly agentSession: string
+  /** Sent before the next prompt, once. */
+  recap: string | undefined
+}
+
+export interface BeginPromptOptions {
+  readonly turn?: string | undefined
+  readonly caller: TurnCaller
+  readonly signal?: AbortSignal | undefined
+}
+
 /** One conversation with an agent. */
 export class AgentSession implements Session, TurnHost {
   readonly id: string
@@ -82,19 +104,9 @@ export class AgentSession implements Session, TurnHost {
   readonly #turns: SessionTurns
   readonly #options = new ChosenOptions()
   readonly #interpreter: MessageInterpreter
-  #instance: AgentInstance | undefined
-  #agentSession = ''
-  /** `lost`: the agent has exited, and the next prompt starts it again. */
-  #state: 'open' | 'lost' | 'closed' = 'lost'
-  /** Sent before the next prompt, once. */
-  #recap: string | undefined
-  #closing: Promise<void> | undefined
-  /** `session.closed` is appended, and the session was not restored since. */
-  #isRecordedClosed = false
-  /** Settles once the exit of the agent is recorded. */
-  #recordingExit: Promise<void> = Promise.resolve()
-  #restoring: Promise<AgentInstance> | undefined
-  readonly #closed = new AbortController()
+  readonly #opener: TurnCaller
+  readonly #closeSignal = new AbortController()
+  #state: SessionState<AttachedAgent, AgentInstance> = { phase: 'new' }
 
   constructor(
     host: SessionHost,
@@ -106,6 +118,8 @@ export class AgentSession implements Session, TurnHost {
     this.options = options
     this.cwd = known.cwd
     this.createdAt = known.createdAt
+    const { session: _session, turn: _turn, ...opener } = options.context ?? {}
+    this.#opener = opener
     this.journal = host.journal.as({ ...options.context, source: 'host', session: this.id })
     this.sandbox = host.sandbox
     this.answers = new PendingRequests(completeRules(options.permissions))
@@ -119,23 +133,31 @@ export class AgentSession implements Session, TurnHost {
     return {
       id: this.id,
       agent: this.agent,
-      state: this.#state === 'closed' ? 'closed' : 'open',
+      state: this.closing ? 'closed' : 'open',
       createdAt: this.createdAt,
       cwd: this.cwd,
       turns: this.#turns.count,
       busy: this.#turns.busy,
       options: this.#options.recorded,
       ...(title !== undefined && { title }),
-      ...(this.#agentSession !== '' && { agentSession: this.#agentSession }),
+      ...(this.#agent !== undefined && { agentSession: this.agentSession }),
     }
   }
 
+  get #agent(): AttachedAgent | undefined {
+    return this.#state.phase === 'new' ? undefined : this.#state.agent
+  }
+
   get instance(): AgentInstance | undefined {
-    return this.#instance
+    return this.#agent?.instance
   }
 
   get agentSession(): string {
-    return this.#agentSession
+    return this.#agent?.agentSession ?? ''
+  }
+
+  get hasAgent(): boolean {
+    return this.#state.phase === 'open' && this.#state.agent.instance.alive
   }
 
   get limits() {
@@ -147,23 +169,28 @@ export class AgentSession implements Session, TurnHost {
     return this.#turns.context
   }
 
+  /** The context of calls that the agent makes now. Outside of a turn that somebody asked for, the agent is the actor. */
+  get callContext(): HostCallContext {
+    return { actor: this.agent, ...this.#turns.callContext }
+  }
+
   get turn(): ActiveTurn | undefined {
     return this.#turns.current
   }
 
   /** Whether its close has begun. */
   get closing(): boolean {
-    return this.#closing !== undefined
+    return this.#state.phase === 'closing' || this.#state.phase === 'closed'
+  }
+
+  #apply(input: SessionInput<AttachedAgent, AgentInstance>): void {
+    this.#state = nextSessionState(this.#state, input)
   }
 
   /** Attaches the agent that was started or restored for this session. */
   attach({ instance, answer, agentSession, recap }: Restored): void {
-    this.#instance = instance
-    this.#agentSession = agentSession
     this.#options.read(answer)
-    this.#recap = recap
-    this.#isRecordedClosed = false
-    if (this.#state === 'lost') this.#state = 'open'
+    this.#apply({ type: 'attached', agent: { instance, agentSession, recap } })
     instance.sessions.set(agentSession, this)
     // The agent may have exited before the session was registered with it.
     const { exit } = instance.bridge
@@ -172,20 +199,51 @@ export class AgentSession implements Session, TurnHost {
 
   /** The sandbox, with the session, the turn and the agent as context of its events. */
   sandboxForAgent(): LocalSandbox {
-    return this.sandbox.as({ ...this.context, actor: this.agent })
+    return this.sandbox.as(this.callContext)
   }
 
   async prompt(
     content: string | readonly ContentBlock[],
-    options: PromptOptions & { readonly caller?: string } = {},
+    options: PromptOptions = {},
   ): Promise<PromptResult> {
     checkOptions('prompt', sessionOptions.prompt, options)
-    this.assertOpen()
-    return this.#turns.prompt(content, options)
+    const { turn, signal, ...given } = options
+    const caller = { ...this.#opener, ...withoutUndefined(given) }
+    return this.begin(content, { turn, signal, caller }).result
+  }
+
+  /** Runs or queues a prompt, or joins the turn that its id already is. */
+  begin(
+    content: string | readonly ContentBlock[],
+    { turn = newId('turn'), caller, signal }: BeginPromptOptions,
+  ): JoinedTurn {
+    const blocks = promptBlocks(content)
+    const promptHash = hashPrompt(turn, blocks)
+    const { turns: known, journal } = this.#host
+    const joined = known.join(this.id, turn, promptHash)
+    if (joined === undefined) this.assertOpen()
+    if (joined === undefined && signal?.aborted) return cancelledTurn(turn)
+    const given = { session: this.id, turn, blocks, promptHash, caller, journal }
+    const prompted = joined ?? known.add(this.#turns.add(given))
+    if (signal !== undefined) this.#cancelOnAbort(prompted, signal)
+    return prompted
+  }
+
+  #cancelOnAbort({ turn, result }: JoinedTurn, signal: AbortSignal): void {
+    const cancel = () => this.cancelTurn(turn)
+    if (signal.aborted) cancel()
+    signal.addEventListener('abort', cancel, { once: true })
+    const release = () => signal.removeEventListener('abort', cancel)
+    result.then(release, release)
+  }
+
+  /** Cancels one prompt, whether it waits or runs. */
+  cancelTurn(turn: string): void {
+    this.#turns.cancelOne(turn)
   }
 
   cancel(): Promise<void> {
-    return this.#turns.cancel((turn) => ({ turn, outcome: 'cancelled' }))
+    return this.#turns.cancel('cancelled')
   }
 
   onEvent(listener: (event: JournalEvent) => void): () => void {
@@ -235,10 +293,10 @@ export class AgentSession implements Session, TurnHost {
     before: readonly Pick<ConfigOption, 'id' | 'current'>[],
     signal: AbortSignal,
   ): Promise<void> {
-    const instance = this.#instance
+    const { instance } = this
     if (instance === undefined) return
     try {
-      await this.#options.reapplyOptions(instance, this.#agentSession, before, signal)
+      await this.#options.reapplyOptions(instance, this.agentSession, before, signal)
     } catch (error) {
       if (signal.aborted) throw error
       const message = `Some options could not be set again: ${toVitrineError(error).message}`
@@ -254,8 +312,8 @@ export class AgentSession implements Session, TurnHost {
   ): Promise<void> {
     this.assertOpen()
     const instance = await this.ensureAgent()
-    const signal = AbortSignal.any([this.#closed.signal, ...(openSignal ? [openSignal] : [])])
-    await this.#options.choose(instance, this.#agentSession, wanted, value, signal)
+    const signal = AbortSignal.any([this.#closeSignal.signal, ...(openSignal ? [openSignal] : [])])
+    await this.#options.choose(instance, this.agentSession, wanted, value, signal)
     const { latest } = this.#options
     await this.journal.append([
       { ...sessionUpdated(this.id, { options: latest }), ...attributionOf(context) },
@@ -291,30 +349,47 @@ export class AgentSession implements Session, TurnHost {
   }
 
   close(reason = 'closed', context: HostCallContext = {}): Promise<void> {
-    this.#closing ??= this.#close(reason, attributionOf(context)).finally(() => this.#host.onClosed(this))
-    return this.#closing
+    if (this.#state.phase === 'closing' || this.#state.phase === 'closed') return this.#state.closed
+    const closed = Promise.withResolvers<void>()
+    this.#apply({ type: 'close', closed: closed.promise })
+    this.#close(reason, attributionOf(context))
+      .finally(() => {
+        this.#apply({ type: 'closed' })
+        this.#host.onClosed(this)
+      })
+      .then(closed.resolve, closed.reject)
+    return closed.promise
   }
 
   async #close(reason: string, by: EventContext): Promise<void> {
-    this.#state = 'closed'
-    this.#closed.abort()
-    const cancelled = this.#turns.cancel(() => this.#closedError())
+    this.#closeSignal.abort()
+    const cancelled = this.#turns.cancel('closed')
     const turnEnded = await settledWithin(cancelled, closeMs, { ref: true })
     await settledWithin(this.#restoring, closeMs, { ref: true })
     // Cancel the permissions and questions that were requested outside of a turn.
     await settledWithin(this.answers.cancelAll('close'), closeMs, { ref: true })
-    const instance = this.#instance
+    const { instance } = this
     if (instance?.alive && instance.sessions.all.some((other) => other !== this))
       await this.#detach(instance, turnEnded)
     await this.#host.release(this)
     await this.#turns.ended
     await this.terminals.close()
-    await this.#recordingExit
+    await this.#exit?.recording
     const orphaned = this.answers.orphaned()
-    const closed = this.#isRecordedClosed
+    const closed = this.#exit?.isRecorded
       ? []
       : [{ ...by, type: 'session.closed', data: { reason, endedBy: 'host' } }]
     if (orphaned.length + closed.length > 0) await this.journal.append([...orphaned, ...closed])
+  }
+
+  /** The restore that is under way. */
+  get #restoring(): Promise<AgentInstance> | undefined {
+    return 'restored' in this.#state ? this.#state.restored : undefined
+  }
+
+  /** The exit of the attached agent. */
+  get #exit() {
+    return 'exit' in this.#state ? this.#state.exit : undefined
   }
 
   /** Closes the session at an agent that others share; stops the agent if it can neither close a session nor end the turn. */
@@ -322,7 +397,7 @@ export class AgentSession implements Session, TurnHost {
     if (instance.can('close')) {
       const closing = instance.request(
         'session/close',
-        { sessionId: this.#agentSession },
+        { sessionId: this.agentSession },
         { timeoutMs: closeMs },
       )
       await closing.catch(() => undefined)
@@ -345,54 +420,61 @@ export class AgentSession implements Session, TurnHost {
 
   /** Called when the agent has exited, by itself or ended by the host. */
   onAgentExit(instance: AgentInstance, exit: AgentExit): Promise<void> {
-    if (this.#instance !== instance) return Promise.resolve()
-    if (this.#state === 'open') this.#state = 'lost'
-    this.#recordingExit = this.#recordAgentExit(instance, exit)
-    return this.#recordingExit
+    if (this.instance !== instance) return Promise.resolve()
+    const recording = this.#recordAgentExit(instance, exit)
+    this.#apply({ type: 'exited', instance, recording })
+    return recording
   }
 
   async #recordAgentExit(instance: AgentInstance, { exitCode, signal, stderr }: AgentExit): Promise<void> {
     // `turn.finished` comes before `session.closed`.
     await this.#turns.finished
     await this.terminals.close()
-    if (this.#state !== 'lost') return
+    // The close of the session records its end.
+    if (this.closing) return
     const endedBy = instance.endedByHost ? 'host' : 'agent'
     const { code: errorCode, message: errorMessage } = instance.bridge.exitError()
     const facts = { reason: 'agent_exited', endedBy, errorCode, errorMessage, exitCode, signal, stderr }
     await this.journal.append([...this.answers.orphaned(), { type: 'session.closed', data: facts }])
-    this.#isRecordedClosed = true
+    this.#apply({ type: 'exitRecorded', instance })
   }
 
-  async ensureAgent(): Promise<AgentInstance> {
-    const instance = this.#instance
-    if (instance?.alive && this.#state === 'open') return instance
-    this.#restoring ??= this.#restore(instance).finally(() => {
-      this.#restoring = undefined
-    })
-    return this.#restoring
+  ensureAgent(): Promise<AgentInstance> {
+    if (this.hasAgent && this.instance !== undefined) return Promise.resolve(this.instance)
+    const { phase } = this.#state
+    if (phase === 'restoring') return this.#state.restored
+    if (phase !== 'open' && phase !== 'lost') return Promise.reject(this.closedError())
+    const restored = this.#restore(this.#state.agent.instance)
+    this.#apply({ type: 'restore', restored })
+    return restored
   }
 
-  async #restore(before: AgentInstance | undefined): Promise<AgentInstance> {
-    await before?.bridge.closed
-    await this.#recordingExit
-    const chosen = this.#options.recorded
-    const restored = await this.#host.restore(this, this.#closed.signal)
-    this.attach(restored)
-    await this.reapplyOptions(chosen, this.#closed.signal)
-    return restored.instance
+  async #restore(before: AgentInstance): Promise<AgentInstance> {
+    try {
+      await before.bridge.closed
+      await this.#exit?.recording
+      const chosen = this.#options.recorded
+      const restored = await this.#host.restore(this, this.#closeSignal.signal)
+      this.attach(restored)
+      await this.reapplyOptions(chosen, this.#closeSignal.signal)
+      return restored.instance
+    } finally {
+      this.#apply({ type: 'restoreEnded' })
+    }
   }
 
   takeRecap(): string | undefined {
-    const recap = this.#recap
-    this.#recap = undefined
+    const agent = this.#agent
+    const recap = agent?.recap
+    if (agent !== undefined) agent.recap = undefined
     return recap
   }
 
   assertOpen(): void {
-    if (this.#state === 'closed') throw this.#closedError()
+    if (this.closing) throw this.closedError()
   }
 
-  #closedError(): VitrineError {
+  closedError(): VitrineError {
     return new VitrineError('session_closed', `The session ${this.id} with ${this.agent} is closed.`, {
       details: { session: this.id, agent: this.agent },
     })
@@ -416,4 +498,9 @@ export class AgentSession implements Session, TurnHost {
   ): Interpretation {
     return this.#interpreter.interpretResponse(method, envelope, direction)
   }
+}
+
+/** The result of a prompt whose signal was aborted before it was sent. Nothing is recorded. */
+function cancelledTurn(turn: string): JoinedTurn {
+  return { turn, accepted: Promise.resolve(), result: Promise.resolve({ turn, outcome: 'cancelled' }) }
 }

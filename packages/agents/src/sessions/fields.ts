@@ -22,3 +22,11 @@ export function listIn(value: unknown, key: string): readonly JsonValue[] {
 function fieldOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
 }
+
+/** Removes properties that are undefined. */
+export function withoutUndefined<T extends object>(
+  fields: T,
+): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> }
+}

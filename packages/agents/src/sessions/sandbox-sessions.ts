@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import {
+  type ContentBlock,
   type HostCallContext,
   type JsonObject,
   newId,
@@ -15,8 +16,9 @@ import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../tools/host-tool.ts'
 import type { AgentInstance } from './agent-instance.ts'
-import { AgentSession, type Restored, type SessionHost } from './agent-session.ts'
+import { AgentSession, type BeginPromptOptions, type Restored, type SessionHost } from './agent-session.ts'
 import { assertOptionsExist, readOptions, shownOptions } from './config-options.ts'
+import { KnownTurns } from './known-turns.ts'
 import { cancelled, endMs, withTimeLimit } from './limits.ts'
 import {
   forkedConversation,
@@ -24,6 +26,9 @@ import {
   type OpenedConversation,
   restoredConversation,
 } from './open-conversation.ts'
+import { promptBlocks } from './prompt-content.ts'
+import { hashPrompt, type JoinedTurn, PromptedTurn } from './prompted-turn.ts'
+import { interruptedPrompt, readTurns, recordsOf } from './recorded-turn.ts'
 import { RunningAgents } from './running-agents.ts'
 import { closedInfo, readRecords, recordedOptions, type SessionRecord } from './session-records.ts'
 import { SessionTools } from './session-tools.ts'
@@ -48,6 +53,7 @@ export type OpenOptions = OpenSessionOptions &
 export class SandboxSessions implements Sessions, SessionHost {
   readonly sandbox: LocalSandbox
   readonly journal: Journal
+  readonly turns: KnownTurns
   readonly #store: Store
   readonly #agents: AgentConfig
   readonly #open = new Map<string, AgentSession>()
@@ -63,6 +69,7 @@ export class SandboxSessions implements Sessions, SessionHost {
   constructor({ sandbox, journal, store, agents }: SandboxSessionsOptions) {
     this.sandbox = sandbox
     this.journal = journal.as({ source: 'host' })
+    this.turns = new KnownTurns(this.journal)
     this.#store = store
     this.#agents = agents
     this.#tools = new SessionTools({ sandbox, journal: this.journal, store, node: agents.node })
@@ -127,13 +134,41 @@ export class SandboxSessions implements Sessions, SessionHost {
     }
   }
 
-  /** Appends `session.closed`, once, for the sessions that an earlier host left open in the journal. */
+  /** Runs or queues a prompt, or joins the turn that its id already is, also when the session is closed. */
+  async prompt(
+    id: string,
+    content: string | readonly ContentBlock[],
+    options: BeginPromptOptions & { readonly turn: string },
+  ): Promise<JoinedTurn> {
+    await this.closeInterrupted()
+    const open = await this.#openNow(id)
+    if (open !== undefined) return open.begin(content, options)
+    const joined = this.turns.join(id, options.turn, hashPrompt(options.turn, promptBlocks(content)))
+    return joined ?? (await this.get(id)).begin(content, options)
+  }
+
+  /** The turn with this id in this session, running or ended. */
+  async turn(session: string, turn: string): Promise<JoinedTurn> {
+    await this.closeInterrupted()
+    const known = this.turns.find(session, turn)
+    // The end of a recorded turn is read first, so that the result has settled.
+    if (known !== undefined && !(known instanceof PromptedTurn)) await known.result.catch(() => undefined)
+    if (known !== undefined) return known
+    throw new VitrineError('not_found', `There is no turn ${turn} in the session ${session}.`)
+  }
+
+  /** Ends, once, the sessions and the queued prompts that an earlier host left in the journal. */
   closeInterrupted(): Promise<void> {
-    this.#interruptedClosed ??= this.#closeInterrupted().catch((error: unknown) => {
+    this.#interruptedClosed ??= this.#recover().catch((error: unknown) => {
       this.#interruptedClosed = undefined
       throw error
     })
     return this.#interruptedClosed
+  }
+
+  async #recover(): Promise<void> {
+    await this.#dropInterrupted()
+    await this.#closeInterrupted()
   }
 
   async #closeInterrupted(): Promise<void> {
@@ -142,6 +177,15 @@ export class SandboxSessions implements Sessions, SessionHost {
     if (interrupted.length === 0) return
     const data = { reason: 'interrupted', endedBy: 'host' }
     await this.journal.append(interrupted.map(({ id }) => ({ type: 'session.closed', session: id, data })))
+  }
+
+  /** Appends `prompt.dropped`, once, for the prompts that waited when an earlier host ended. */
+  async #dropInterrupted(): Promise<void> {
+    const { turns, queued } = await readTurns(this.journal)
+    this.turns.addRecorded(turns)
+    if (queued.length === 0) return
+    const dropped = await this.journal.append(queued.map(interruptedPrompt))
+    this.turns.addRecorded(recordsOf(dropped))
   }
 
   /** Ends every session and every agent, within a bounded time. */

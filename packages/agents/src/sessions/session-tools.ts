@@ -45,7 +45,7 @@ export class SessionTools {
       tools,
       listen: (port) => sandbox.listen(port),
       around: (tool, input, run) =>
-        journal.as({ ...session.context, actor: session.agent }).operate('host_tool', { tool, input }, run),
+        journal.as(session.callContext).operate('host_tool', { tool, input }, run),
       relay: { node },
     })
     // Redact the token before it is sent to the agent, because that message is recorded.

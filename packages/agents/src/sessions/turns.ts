@@ -1,11 +1,9 @@
-import type { Journal } from '@vitrine/journal'
 import {
+  type CallContext,
   type ContentBlock,
   type EventContext,
+  type EventInput,
   type JsonObject,
-  newId,
-  type Outcome,
-  type PromptOptions,
   type PromptResult,
   type TurnLimits,
   toVitrineError,
@@ -20,27 +18,49 @@ import { objectIn, textIn } from './fields.ts'
 import { cancelled, closeMs, defaultCancelMs } from './limits.ts'
 import { modelErrorSign } from './model-error.ts'
 import type { PendingRequests } from './pending-requests.ts'
-import { fitBlocks, promptBlocks, shownBlocks } from './prompt-content.ts'
-import { PromptQueue } from './prompt-queue.ts'
+import { fitBlocks } from './prompt-content.ts'
+import { PromptedTurn, type PromptedTurnOptions } from './prompted-turn.ts'
+import type { TurnRecord } from './recorded-turn.ts'
 import { watchLimits } from './turn-limits.ts'
+import {
+  type DropReason,
+  nextTurnState,
+  type StopCause,
+  type TurnEffect,
+  type TurnInput,
+  type TurnState,
+} from './turn-state.ts'
 
 /** The parts of a session that its turns use. */
 export interface TurnHost {
   readonly id: string
   readonly agent: string
-  readonly journal: Journal
   readonly sandbox: LocalSandbox
   readonly answers: PendingRequests
   readonly terminals: Pick<ClientTerminals, 'createdCount' | 'killSince'>
   readonly limits: TurnLimits
   /** The agent's own id for the session. */
   readonly agentSession: string
-  /** Throws when the session is closed. */
-  assertOpen(): void
+  /** Whether the agent runs, so that `ensureAgent` has nothing to start. */
+  readonly hasAgent: boolean
   /** The running agent; started again when it has exited. */
   ensureAgent(): Promise<AgentInstance>
   /** The recap to send before the next prompt; returned once. */
   takeRecap(): string | undefined
+  /** The error of a prompt that the session's close has dropped. */
+  closedError(): VitrineError
+}
+
+/** What belongs to a turn from its start to its end. */
+interface RunningTurn {
+  readonly turn: ActiveTurn
+  readonly instance: AgentInstance
+  /** The prompt in the form that the agent supports. */
+  readonly blocks: readonly ContentBlock[]
+  /** Rejected to stop waiting for the agent's response. */
+  readonly abandoned: PromiseWithResolvers<never>
+  /** Settles when the agent has obeyed the cancel or was ended. */
+  cancelled: Promise<void>
 }
 
 type TurnEnd = Omit<PromptResult, 'turn'> & { readonly error?: VitrineError }
@@ -48,24 +68,13 @@ type TurnEnd = Omit<PromptResult, 'turn'> & { readonly error?: VitrineError }
 /** Runs the turns of one session, one at a time, and records exactly one end for each. */
 export class SessionTurns {
   readonly #session: TurnHost
-  readonly #queue: PromptQueue
+  readonly #maxWaiting: number
   #count: number
-  #current: ActiveTurn | undefined
-  /** Id of the turn from when it leaves the queue until it has ended. */
-  #running: string | undefined
-  /** Stops waiting for the agent, for a turn that is cancelled before it starts. */
-  #stopWaiting: (() => void) | undefined
-  #instance: AgentInstance | undefined
-  #stopped: 'cancelled' | 'timeout' | undefined
-  /** Stops waiting for the agent's response. */
-  #abandon: ((why: VitrineError) => void) | undefined
-  #cancelling: Promise<void> | undefined
-  #ended: Promise<unknown> = Promise.resolve()
-  #finished: Promise<unknown> = Promise.resolve()
+  #state: TurnState<PromptedTurn, RunningTurn> = { phase: 'idle' }
 
   constructor(session: TurnHost, options: { readonly queue: number; readonly count: number }) {
     this.#session = session
-    this.#queue = new PromptQueue(options.queue)
+    this.#maxWaiting = options.queue
     this.#count = options.count
   }
 
@@ -74,134 +83,212 @@ export class SessionTurns {
   }
 
   get busy(): boolean {
-    return this.#queue.busy
+    return this.#state.phase !== 'idle'
   }
 
   /** The running turn, until the agent has responded to its prompt. */
   get current(): ActiveTurn | undefined {
-    return this.#current?.answered === false ? this.#current : undefined
+    return this.#running?.active.turn
   }
 
-  /** Session and turn of events that happen now. */
+  /** Session and turn of events that happen now, and who asked for the turn. */
   get context(): EventContext {
-    return this.current?.context ?? { session: this.#session.id }
+    return this.#running?.prompt.context ?? { session: this.#session.id }
   }
 
-  /** Settles when the running turn, started or not, has ended. */
+  /** The same, for calls on the sandbox. */
+  get callContext(): CallContext {
+    return this.#running?.prompt.callContext ?? { session: this.#session.id }
+  }
+
+  /** Settles when the prompt at work, started or not, has ended. */
   get ended(): Promise<unknown> {
-    return this.#ended
+    return this.#state.phase === 'idle' ? Promise.resolve() : this.#state.prompt.over
   }
 
   /** Settles when the end of the started turn is recorded; a turn that waits for its agent has not started. */
   get finished(): Promise<unknown> {
-    return this.#finished
+    return 'active' in this.#state ? this.#state.prompt.over : Promise.resolve()
   }
 
-  prompt(
-    content: string | readonly ContentBlock[],
-    { turn = newId('turn'), signal, caller }: PromptOptions & { readonly caller?: string },
-  ): Promise<PromptResult> {
-    const blocks = promptBlocks(content)
-    if (signal?.aborted) return Promise.resolve({ turn, outcome: 'cancelled' })
-    const cancel = () => {
-      if (!this.#queue.drop(turn) && this.#running === turn) void this.#stop('cancelled')
-    }
-    signal?.addEventListener('abort', cancel, { once: true })
-    const result = this.#queue.add(turn, () => {
-      const result = this.#run(turn, blocks, caller === undefined ? {} : { caller })
-      this.#ended = result.catch(() => undefined)
-      return result
-    })
-    return result.finally(() => signal?.removeEventListener('abort', cancel))
+  get #running() {
+    const state = this.#state
+    return state.phase === 'running' || state.phase === 'cancelling' ? state : undefined
   }
 
-  /** Cancels the running turn, and ends the queued prompts with the given results. */
-  async cancel(queuedResult: (turn: string) => PromptResult | VitrineError): Promise<void> {
-    this.#queue.endQueued(queuedResult)
-    await this.#stop('cancelled')
-    await this.#ended
+  /** Why the started turn was stopped, if it was. */
+  get #stop(): StopCause | undefined {
+    return 'stop' in this.#state ? this.#state.stop : undefined
+  }
+
+  /** Runs or queues a prompt; throws when the queue is full. */
+  add(options: PromptedTurnOptions): PromptedTurn {
+    const prompt = new PromptedTurn(options)
+    this.#apply({ type: 'prompt', prompt, maxWaiting: this.#maxWaiting })
+    return prompt
+  }
+
+  /** Cancels a prompt, whether it waits or runs. */
+  cancelOne(turn: string): void {
+    this.#apply({ type: 'stop', turn, reason: 'cancelled' })
+  }
+
+  /** Cancels the prompt at work, and ends those that wait, for this reason. */
+  async cancel(reason: DropReason): Promise<void> {
+    const { ended } = this
+    this.#apply({ type: 'stopAll', reason })
+    await ended
   }
 
   /** Ends the running turn without waiting for the agent, which keeps running for other sessions. */
   abandon(): void {
-    this.#abandon?.(cancelled('The turn'))
+    this.#running?.active.abandoned.reject(cancelled('The turn'))
   }
 
-  async #run(id: string, blocks: readonly ContentBlock[], by: EventContext): Promise<PromptResult> {
-    this.#running = id
-    this.#stopped = undefined
-    try {
-      return await this.#start(id, blocks, by)
-    } finally {
-      this.#running = undefined
+  #apply(input: TurnInput<PromptedTurn, RunningTurn>): void {
+    const { state, effects } = nextTurnState(this.#state, input)
+    this.#state = state
+    for (const effect of effects) this.#perform(effect)
+  }
+
+  #perform(effect: TurnEffect<PromptedTurn, RunningTurn>): void {
+    switch (effect.type) {
+      case 'refuse':
+        throw refusal(effect.code, this.#maxWaiting)
+      case 'queue':
+        return void this.#queue(effect.prompt, effect.position)
+      case 'drop':
+        return void this.#drop(effect.prompt, effect.reason)
+      case 'prepare':
+        return void this.#prepare(effect.prompt)
+      case 'start':
+        return void this.#start(effect.prompt)
+      case 'send':
+        return void this.#run(effect.prompt, effect.active)
+      case 'cancel':
+        effect.active.cancelled = this.#cancelNow(effect.prompt, effect.active).catch(() => undefined)
+        return
     }
   }
 
-  async #start(id: string, blocks: readonly ContentBlock[], by: EventContext): Promise<PromptResult> {
-    this.#session.assertOpen()
-    let instance = await this.#waitForAgent()
-    // Restart an agent that exited meanwhile: no turn starts in a session that is recorded as closed.
-    while (instance?.alive === false) instance = await this.#waitForAgent()
-    // Cancelled before the prompt was sent.
-    if (instance === undefined) return { turn: id, outcome: 'cancelled' }
-    const prompt = fitBlocks(this.#session.agent, blocks, objectIn(instance.capabilities.promptCapabilities))
-    const turn = this.#turn(id, instance, by, blocks, prompt)
-    this.#finished = turn.catch(() => undefined)
-    return turn
+  /** Appends an event of a prompt that changes its state. */
+  async #record(prompt: PromptedTurn, state: TurnRecord['state'], events: readonly EventInput[]) {
+    prompt.state = state
+    const recorded = await prompt.journal.append(events)
+    prompt.seq = recorded.at(-1)?.seq
+    prompt.setAccepted()
   }
 
-  /** Waits for the agent; undefined when the turn is cancelled meanwhile. */
-  async #waitForAgent(): Promise<AgentInstance | undefined> {
-    const stopped = new Promise<undefined>((resolve) => {
-      this.#stopWaiting = () => resolve(undefined)
-    })
-    // Record earlier file changes now, so that they are not attributed to this turn.
-    const settled = this.#session.sandbox.flushFiles().catch(() => undefined)
-    const instance = await Promise.race([this.#session.ensureAgent(), stopped])
-    await settled
-    return this.#stopped === undefined ? instance : undefined
-  }
-
-  async #turn(
-    id: string,
-    instance: AgentInstance,
-    by: EventContext,
-    blocks: readonly ContentBlock[],
-    prompt: readonly ContentBlock[],
-  ): Promise<PromptResult> {
-    const { sandbox, journal: base } = this.#session
-    const turn = new ActiveTurn(this.#session.id, id, () => instance.bridge.transport.processMark(), by)
-    const journal = base.as({ ...by, turn: id })
-    await journal.append([
-      { type: 'turn.started', data: { index: this.#count, prompt: shownBlocks(blocks) } },
-    ])
-    this.#count += 1
-    this.#current = turn
-    this.#instance = instance
-    const { createdCount } = this.#session.terminals
-    const endTurn = sandbox.beginTurn({ ...by, session: this.#session.id, turn: id })
-    const stopTimers = watchLimits(turn, this.#session, journal, () => void this.#stop('timeout'))
+  /** Records that a prompt waits. One that cannot be recorded is dropped. */
+  async #queue(prompt: PromptedTurn, position: number): Promise<void> {
     try {
-      const abandoned = new Promise<never>((_resolve, reject) => {
-        this.#abandon = reject
-      })
-      const response = Promise.race([this.#prompt(instance, turn, prompt), abandoned])
-      const settled = response.catch((error: unknown) => this.#failed(error))
-      // A turn cancelled during its start: the agent must get the prompt before the cancel.
-      if (this.#stopped !== undefined) void this.#stop(this.#stopped)
-      const end = await settled
+      await this.#record(prompt, 'queued', [{ type: 'prompt.queued', data: { ...prompt.shown, position } }])
+    } catch (error) {
+      if (prompt.state !== 'queued') return
+      await this.#drop(prompt, 'failed', toVitrineError(error))
+      this.#apply({ type: 'stop', turn: prompt.turn, reason: 'cancelled' })
+    }
+  }
+
+  /** Ends a prompt whose turn has not started. */
+  async #drop(prompt: PromptedTurn, reason: DropReason, error?: VitrineError): Promise<void> {
+    if (prompt.state === 'dropped' || prompt.state === 'cancelled') return
+    // A prompt that is refused before it was queued or cancelled leaves no record.
+    const isRecorded = prompt.state === 'queued' || reason === 'cancelled'
+    const state = reason === 'cancelled' ? 'cancelled' : 'dropped'
+    const data = { ...prompt.shown, reason, ...(error && errorFacts(error)) }
+    if (isRecorded)
+      await this.#record(prompt, state, [{ type: 'prompt.dropped', data }]).catch(() => undefined)
+    else prompt.state = state
+    prompt.settle(error ?? (reason === 'closed' ? this.#session.closedError() : cancelledResult(prompt)))
+  }
+
+  /** Waits for the agent of a prompt. */
+  async #prepare(prompt: PromptedTurn): Promise<void> {
+    const { turn } = prompt
+    try {
+      // Record earlier file changes now, so that they are not attributed to this turn.
+      const settled = this.#session.sandbox.flushFiles().catch(() => undefined)
+      if (!this.#session.hasAgent && prompt.state === 'new') void this.#queue(prompt, 0)
+      let instance = await this.#session.ensureAgent()
+      await settled
+      // Restart an agent that exited meanwhile: no turn starts in a session that is recorded as closed.
+      while (!instance.alive && this.#isPreparing(prompt)) instance = await this.#session.ensureAgent()
+      if (!this.#isPreparing(prompt)) return
+      const { agent } = this.#session
+      const blocks = fitBlocks(agent, prompt.blocks, objectIn(instance.capabilities.promptCapabilities))
+      this.#apply({ type: 'ready', turn, active: this.#runningTurn(prompt, instance, blocks) })
+    } catch (error) {
+      if (!this.#isPreparing(prompt)) return
+      void this.#drop(prompt, 'failed', toVitrineError(error, 'agent_failed'))
+      this.#apply({ type: 'ended', turn })
+    }
+  }
+
+  #isPreparing(prompt: PromptedTurn): boolean {
+    return this.#state.phase === 'preparing' && this.#state.prompt === prompt
+  }
+
+  #runningTurn(
+    { turn }: PromptedTurn,
+    instance: AgentInstance,
+    blocks: readonly ContentBlock[],
+  ): RunningTurn {
+    const abandoned = Promise.withResolvers<never>()
+    abandoned.promise.catch(() => undefined)
+    return {
+      turn: new ActiveTurn({
+        now: () => instance.bridge.transport.processMark(),
+        onAnswered: () => this.#apply({ type: 'answered', turn }),
+      }),
+      instance,
+      blocks,
+      abandoned,
+      cancelled: Promise.resolve(),
+    }
+  }
+
+  async #start(prompt: PromptedTurn): Promise<void> {
+    const { turn, shown } = prompt
+    const before = prompt.state
+    try {
+      await this.#record(prompt, 'started', [
+        { type: 'turn.started', data: { index: this.#count, ...shown } },
+      ])
+    } catch (error) {
+      prompt.state = before
+      void this.#drop(prompt, 'failed', toVitrineError(error))
+      return this.#apply({ type: 'ended', turn })
+    }
+    this.#count += 1
+    this.#apply({ type: 'started', turn })
+  }
+
+  /** Sends the prompt of a started turn to the agent, and records the end of the turn. */
+  async #run(prompt: PromptedTurn, active: RunningTurn): Promise<void> {
+    const { sandbox, terminals } = this.#session
+    const { turn, instance, abandoned } = active
+    const { createdCount } = terminals
+    const endTurn = sandbox.beginTurn(prompt.context)
+    const onLimit = () => this.#apply({ type: 'stop', turn: prompt.turn, reason: 'timeout' })
+    const stopTimers = watchLimits(turn, this.#session, prompt.journal, onLimit)
+    let result: PromptResult | VitrineError
+    try {
+      const response = Promise.race([this.#send(active), abandoned.promise])
+      const end = await response.catch((error: unknown) => this.#failed(error))
       turn.setAnswered()
-      await this.#cancelling
+      await active.cancelled
       await this.#endTools(turn, instance, createdCount)
       await sandbox.flushFiles().catch(() => undefined)
-      return await this.#finish(turn, journal, instance, end)
+      result = await this.#finish(prompt, active, end)
+    } catch (error) {
+      result = toVitrineError(error)
     } finally {
       stopTimers()
       endTurn()
-      this.#current = undefined
-      this.#cancelling = undefined
-      this.#abandon = undefined
     }
+    this.#apply({ type: 'ended', turn: prompt.turn })
+    prompt.settle(result)
   }
 
   /**
@@ -215,11 +302,7 @@ export class SessionTurns {
     if (!others.some(({ info }) => info.busy)) instance.bridge.transport.killStartedAfter(openSince)
   }
 
-  async #prompt(
-    instance: AgentInstance,
-    turn: ActiveTurn,
-    blocks: readonly ContentBlock[],
-  ): Promise<TurnEnd> {
+  async #send({ instance, turn, blocks }: RunningTurn): Promise<TurnEnd> {
     const { agent, agentSession: sessionId } = this.#session
     const recap = this.#session.takeRecap()
     const prompt = recap === undefined ? blocks : [{ type: 'text', text: recap }, ...blocks]
@@ -238,7 +321,7 @@ export class SessionTurns {
     const { text, updates } = turn
     const modelError = modelErrorSign(instance.quirks, { text, updates, stopReason })
     return {
-      outcome: this.#stopped === 'timeout' ? 'timeout' : stopReason === 'cancelled' ? 'cancelled' : 'ok',
+      outcome: this.#stop === 'timeout' ? 'timeout' : stopReason === 'cancelled' ? 'cancelled' : 'ok',
       stopReason,
       ...(usage && { usage: counts(usage) }),
       ...(modelError && { modelError }),
@@ -247,21 +330,20 @@ export class SessionTurns {
 
   /** An error after a cancel or a timeout is reported with that outcome. */
   #failed(error: unknown): TurnEnd {
-    const outcome: Outcome = this.#stopped ?? 'failed'
-    return { outcome, error: toVitrineError(error, 'agent_failed') }
+    return { outcome: this.#stop ?? 'failed', error: toVitrineError(error, 'agent_failed') }
   }
 
+  /** Records the end of a turn, and returns the result or the error of its prompt. */
   async #finish(
-    turn: ActiveTurn,
-    journal: Journal,
-    instance: AgentInstance,
+    prompt: PromptedTurn,
+    { turn, instance }: RunningTurn,
     { error, ...result }: TurnEnd,
-  ): Promise<PromptResult> {
+  ): Promise<PromptResult | VitrineError> {
     const { answers } = this.#session
     const failed = result.outcome === 'failed' && error !== undefined
     // Cancel the permissions and questions that are still pending. If the turn was stopped, the cancel is the reason,
     // even when the agent ended the turn before it got the cancelled responses.
-    const by = this.#stopped === undefined ? 'turn-end' : 'cancel'
+    const by = this.#stop === undefined ? 'turn-end' : 'cancel'
     if (instance.bridge.exit === undefined) await settledWithin(answers.cancelAll(by), closeMs, { ref: true })
     const orphaned = instance.bridge.exit === undefined ? [] : answers.orphaned()
     const { openTools, startedAt } = turn
@@ -271,35 +353,35 @@ export class SessionTurns {
       durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
       ...(openTools.length > 0 && { closedToolCalls: openTools }),
     }
-    await journal.append([...orphaned, { type: 'turn.finished', data }])
-    if (failed) throw error
-    return { turn: turn.id, ...result }
-  }
-
-  #stop(why: 'cancelled' | 'timeout'): Promise<void> {
-    if (this.#running === undefined) return Promise.resolve()
-    const turn = this.current
-    const instance = this.#instance
-    // After the agent's response there is nothing to stop.
-    if (this.#current === undefined || turn !== undefined) this.#stopped ??= why
-    this.#stopWaiting?.()
-    if (turn === undefined || instance === undefined) return Promise.resolve()
-    this.#cancelling ??= this.#cancelNow(turn, instance).catch(() => undefined)
-    return this.#cancelling
+    await this.#record(prompt, 'finished', [...orphaned, { type: 'turn.finished', data }])
+    return failed ? error : { turn: prompt.turn, ...result }
   }
 
   /** Sends `session/cancel`, and stops the agent if it does not end the turn in time. */
-  async #cancelNow(turn: ActiveTurn, instance: AgentInstance): Promise<void> {
-    const { answers, agentSession: sessionId, limits, journal } = this.#session
+  async #cancelNow(prompt: PromptedTurn, { turn, instance }: RunningTurn): Promise<void> {
+    const { answers, agentSession: sessionId, limits } = this.#session
     // The agent gets the cancel before the cancelled responses; do not wait for an agent that does not read.
     const notified = instance.notify('session/cancel', { sessionId })
     settledWithin(notified, closeMs, { ref: true }).then(() => answers.cancelAll('cancel'))
     const max = limits.cancelMs ?? defaultCancelMs
     await Promise.race([turn.waitForAnswer(max), instance.bridge.closed])
     if (turn.answered || !instance.alive) return
-    await journal.append([{ type: 'limit.reached', turn: turn.id, data: { limit: 'turn.cancelMs', max } }])
+    await prompt.journal.append([{ type: 'limit.reached', data: { limit: 'turn.cancelMs', max } }])
     await instance.end(0)
   }
+}
+
+function refusal(code: 'session_busy' | 'session_queue_full', max: number): VitrineError {
+  return code === 'session_busy'
+    ? new VitrineError(
+        code,
+        'This session already has a running turn, and its queue is disabled (`queue: 0`).',
+      )
+    : new VitrineError(code, `This session already has ${max} queued prompts, the limit of its \`queue\`.`)
+}
+
+function cancelledResult({ turn }: PromptedTurn): PromptResult {
+  return { turn, outcome: 'cancelled' }
 }
 
 function errorFacts({ code, message, retryable }: VitrineError): JsonObject {

@@ -67,7 +67,7 @@ describe('session options', () => {
 describe('active turn', () => {
   const turn = () => {
     let now = 0
-    return new ActiveTurn('ses', 'turn', () => (now += 10))
+    return new ActiveTurn({ now: () => (now += 10), onAnswered: () => undefined })
   }
   const call = (toolCallId: string, status?: string, sessionUpdate = 'tool_call') => ({
     sessionUpdate,

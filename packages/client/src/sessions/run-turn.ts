@@ -26,13 +26,10 @@ export async function runTurn(
   http: HttpClient,
   { turn, prompt, rest, signal, onAccepted: onBegun }: TurnRequest,
 ): Promise<PromptResult> {
-  let isRetry = false
-  await retryIdempotent(http, maxRetries, () => {
-    // The daemon may have restarted after the first attempt: with `retry` the new one looks into the journal.
-    const json = withFields('prompt', rest, { prompt, turn, retry: isRetry || undefined })
-    isRetry = true
-    return requestJson(http, { method: 'POST', path: ['prompt'], json, limitMs: http.timeoutMs })
-  })
+  const json = withFields('prompt', rest, { prompt, turn })
+  await retryIdempotent(http, maxRetries, () =>
+    requestJson(http, { method: 'POST', path: ['prompt'], json, limitMs: http.timeoutMs }),
+  )
   onBegun()
   const cancel = () => void cancelTurn(http, turn)
   if (signal?.aborted) cancel()
@@ -54,7 +51,10 @@ function isOver(status: TurnStatus): boolean {
   return !('running' in status)
 }
 
-/** The prompt was accepted, but a restarted daemon has no record of it: it was still queued. */
+/**
+ * A daemon accepts a prompt once it is on record, and drops it by that record after a restart. Without a record, a power
+ * cut has lost the newest commits.
+ */
 function throwNeverStarted(turn: string, error: unknown): never {
   if (!isVitrineError(error) || error.code !== 'not_found') throw error
   throw new VitrineError(

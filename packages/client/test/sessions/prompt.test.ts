@@ -204,3 +204,19 @@ it('throws interrupted when a restarted daemon does not know an accepted turn', 
     message: expect.stringContaining('started; none of its work was done') as string,
   })
 })
+
+it('sends the actor, the run and the trace of a prompt with it, the same at each attempt', async () => {
+  const bodies: unknown[] = []
+  const { session } = await newSession({
+    'POST /sessions/ses_1/prompt': async ({ body, request, json }) => {
+      bodies.push(JSON.parse((await body()).toString()))
+      if (bodies.length < 2) request.socket.destroy()
+      else json({ turn: 'turn_own' }, 202)
+    },
+  })
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+  const context = { actor: 'ada', run: 'run_1', traceparent }
+  expect(await session.prompt('hello', { turn: 'turn_own', ...context })).toMatchObject({ outcome: 'ok' })
+  const sent = { prompt: 'hello', turn: 'turn_own', ...context }
+  expect(bodies).toEqual([sent, sent])
+})

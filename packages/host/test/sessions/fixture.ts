@@ -176,7 +176,28 @@ export async function checkLaws(journal: JournalReader): Promise<void> {
     const asked = events.filter((event) => event.turn === turn && /^(permission|question)\./.test(event.type))
     for (const event of asked) expect(event.seq, `${event.type} lies within its turn`).toBeLessThan(seq)
   }
+  checkPrompts(events)
   checkSessions(events)
+}
+
+/** A queued prompt either starts or is dropped, once; a turn starts once, and its messages lie within it. */
+function checkPrompts(events: readonly JournalEvent[]): void {
+  const waiting = new Set<string>()
+  const states = new Map<string, 'started' | 'finished'>()
+  for (const { type, turn = '', seq } of events) {
+    if (type === 'prompt.queued') {
+      expect(waiting.has(turn), `prompt.queued (${seq}) comes once`).toBe(false)
+      waiting.add(turn)
+    } else if (type === 'prompt.dropped') waiting.delete(turn)
+    else if (type === 'turn.started') {
+      expect(states.get(turn), `turn.started (${seq}) comes once`).toBeUndefined()
+      waiting.delete(turn)
+      states.set(turn, 'started')
+    } else if (type === 'turn.finished') states.set(turn, 'finished')
+    else if (type === 'agent.message' && turn !== '')
+      expect(states.get(turn), `agent.message (${seq}) lies within its turn`).toBe('started')
+  }
+  expect([...waiting], 'every queued prompt has an end').toEqual([])
 }
 
 function hasOpenWork(events: readonly JournalEvent[]): boolean {

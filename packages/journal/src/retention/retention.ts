@@ -29,7 +29,7 @@ export interface TrimResult {
 }
 
 const isOutput = matchTypes(['process.output', 'agent.unparsed'])
-const isAudit = matchTypes(['operation.*', 'permission.*', 'session.*', 'turn.*', 'journal.*'])
+const isAudit = matchTypes(['operation.*', 'permission.*', 'session.*', 'prompt.*', 'turn.*', 'journal.*'])
 
 /** Half of the 10 ms that a slice may take, because the machine may be slower than just measured. */
 const sliceMs = 5

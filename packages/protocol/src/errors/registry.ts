@@ -286,6 +286,11 @@ export const errorRegistry = {
   session_closed: entry(409, false, 'Open another session, or resume this one with `sessions.resume`.'),
   session_busy: entry(409, true, 'A turn is running: wait for it, cancel it, or queue prompts with `queue`.'),
   session_queue_full: entry(429, true, 'Too many prompts are queued: await them before sending more.'),
+  turn_exists: entry(
+    409,
+    false,
+    'A turn id belongs to one prompt of one session: send this prompt with another id, or without one.',
+  ),
   permission_not_pending: entry(
     409,
     false,

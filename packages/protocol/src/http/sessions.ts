@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
-import { idPattern } from '../ids.ts'
-import { permissionKind, sessionFields } from '../options/session.ts'
+import { permissionKind, promptFields, sessionFields } from '../options/session.ts'
 import { strict } from '../options/strict.ts'
 import { jsonObject } from '../options/values.ts'
 import { agentInfo, installProgress, installResult } from './responses/agent.ts'
@@ -54,15 +53,13 @@ export const sessionRoutes = table({
     ...one(
       'POST',
       '/prompt',
-      'Sends a prompt to the agent. Responds at once, or with `wait` when the turn has ended. A repeated request with the same `turn` is the same prompt.',
+      'Sends a prompt to the agent. Responds once it is on record, or with `wait` when the turn has ended. A repeated request with the same `turn` is the same turn, also after a restart.',
     ),
     query: () => strict({ wait: z.optional(z.enum(['true', 'false', ''])) }),
     body: () =>
       strict({
         prompt: z.union([z.string(), z.array(jsonObject)]),
-        turn: z.optional(z.string().check(z.regex(idPattern))),
-        /** A retry that an earlier daemon may have received: the journal is searched for the turn first. */
-        retry: z.optional(z.boolean()),
+        ...promptFields(),
       }),
     status: 202,
     response: () => z.union([promptResult(), acceptedTurn()]),

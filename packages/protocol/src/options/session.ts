@@ -1,6 +1,8 @@
 import * as z from 'zod/mini'
+import { idPattern } from '../ids.ts'
 import { lazily } from '../lazy.ts'
 import { longestTimer } from '../primitives/time-limit.ts'
+import { isTraceparent } from '../traceparent.ts'
 import { strict } from './strict.ts'
 import {
   callable,
@@ -67,6 +69,20 @@ export const sessionFields = () => ({
   restoreChars: z.optional(whole()),
 })
 
+const traceparentForm = 'expected the W3C form 00-<32 hex>-<16 hex>-<2 hex>'
+
+/** The id of a turn, chosen by the caller. */
+const turnId = () =>
+  z.string().check(z.regex(idPattern, 'expected an id of letters, digits, "_", "." and "-", 128 at most'))
+
+/** The JSON part of the options of a prompt. */
+export const promptFields = () => ({
+  turn: z.optional(turnId()),
+  run: z.optional(text()),
+  actor: z.optional(text()),
+  traceparent: z.optional(z.string().check(z.refine(isTraceparent, traceparentForm))),
+})
+
 /** The context that a host takes in its own process. A server sets `caller` from the token, never from the request. */
 export const callContext = () =>
   strict({
@@ -102,12 +118,7 @@ export const sessionOptions = lazily({
   context: callContext,
   open: () => strict({ id: z.optional(z.string()), agent: z.string(), ...sessionFields(), ...inProcess() }),
   resume: () => strict({ ...sessionFields(), ...inProcess() }),
-  prompt: () =>
-    strict({
-      turn: z.optional(z.string()),
-      signal: z.optional(signal()),
-      caller: z.optional(z.string()),
-    }),
+  prompt: () => strict({ ...promptFields(), signal: z.optional(signal()) }),
   answer: () =>
     strict({
       action: z.enum(['accept', 'decline', 'cancel']),

@@ -84,6 +84,8 @@ export const samples: { readonly [T in EventType]: EventInput } = {
   'session.created': { type: 'session.created', session: 'ses_1', data: { agent: 'demo' } },
   'session.updated': { type: 'session.updated', session: 'ses_1', data: {} },
   'session.closed': { type: 'session.closed', session: 'ses_1', data: { reason: 'requested' } },
+  'prompt.queued': { type: 'prompt.queued', turn: 'turn_1', data: { position: 1, promptHash: 'ab12' } },
+  'prompt.dropped': { type: 'prompt.dropped', turn: 'turn_1', data: { reason: 'interrupted' } },
   'turn.started': { type: 'turn.started', turn: 'turn_1', data: { index: 0 } },
   'turn.finished': {
     type: 'turn.finished',

@@ -366,7 +366,20 @@ const rows: {
       ],
     },
     resume: { good: { model: 'm' }, misspelt: ['models', 'model'] },
-    prompt: { good: { turn: 't', signal }, misspelt: ['turns', 'turn'] },
+    prompt: {
+      good: {
+        turn: 't',
+        run: 'r',
+        actor: 'a',
+        traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+        signal,
+      },
+      misspelt: ['turns', 'turn'],
+      wrong: [
+        [{ turn: 'a b' }, 'turn: expected an id of letters, digits'],
+        [{ traceparent: 'x' }, 'traceparent: expected the W3C form'],
+      ],
+    },
     events: { good: { after: 'c' }, misspelt: ['afer', 'after'] },
     answer: { good: { action: 'accept', content: { a: 1 } }, misspelt: ['acton', 'action'] },
     fork: { good: { id: 'x' }, misspelt: ['ids', 'id'] },

@@ -160,7 +160,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   /** Attributes file changes to this turn while no other turn runs. Returns the function that ends the turn. */
-  beginTurn(turn: EventContext & { readonly session: string; readonly turn: string }): () => void {
+  beginTurn(turn: EventContext): () => void {
     return this.#core.turns.begin(turn)
   }
 

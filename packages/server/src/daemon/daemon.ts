@@ -5,13 +5,11 @@ import type { StreamLimits } from '../streams/stream.ts'
 import type { DefaultSandbox } from './default-sandbox.ts'
 import type { InFlightCalls } from './in-flight-calls.ts'
 import type { Previews } from './previews.ts'
-import type { TurnRegistry } from './turn-registry.ts'
 
 /** The state that all handlers share. */
 export interface Daemon {
   readonly host: Host
   readonly defaultSandbox: DefaultSandbox
-  readonly turns: TurnRegistry
   readonly streams: StreamLimits
   readonly metrics: Metrics
   readonly tokens: Tokens

@@ -15,7 +15,6 @@ import { jsonResponse } from '../responses/json.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { agentHandlers } from './agents.ts'
-import { recordedTurn } from './recorded-turn.ts'
 
 const maxWaitMs = 60_000
 
@@ -23,7 +22,6 @@ type ResumeOptions = Partial<Omit<OpenSessionOptions, 'id' | 'agent'>>
 type OpenSession = Awaited<ReturnType<HostSandbox['openSession']>>
 
 export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes> {
-  const { turns } = daemon
   return {
     ...agentHandlers(daemon),
     async openSession({ body, signal, ...call }) {
@@ -48,26 +46,21 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       return stateOf(await sessions.resume(params.session, { ...options, context }))
     },
     async prompt({ body, query, params, ...call }) {
-      const { turn = newId('turn'), retry } = body
+      const { prompt, turn = newId('turn'), ...given } = body
       const isWaiting = query.wait !== undefined && query.wait !== 'false'
-      const sandbox = await call.sandbox()
-      const recorded = retry && (await recordedTurn(await call.journal(), params.session, turn))
-      if (recorded) return isWaiting ? jsonResponse(200, recorded()) : { turn }
-      const session = await sessionOf({ params, ...call })
+      const { sessions, context } = await call.sandbox()
+      const { session: _session, turn: _turn, ...headers } = context
+      const caller = { ...headers, ...omitUndefined(given) }
       // The cast is unchecked: ACP defines the blocks, and the agent validates them.
-      const prompt = body.prompt as string | readonly ContentBlock[]
-      const result = turns.begin(sandbox, session, turn, prompt)
-      return isWaiting ? jsonResponse(200, await result) : { turn }
+      const content = prompt as string | readonly ContentBlock[]
+      const { accepted, result } = await sessions.prompt(params.session, content, { turn, caller })
+      if (isWaiting) return jsonResponse(200, await result)
+      await accepted
+      return { turn }
     },
     async getTurn({ params, query, signal, ...call }) {
       const { session, turn } = params
-      const sandbox = await call.sandbox()
-      const result = turns.result(sandbox.id, session, turn)
-      if (result === undefined) {
-        const recorded = await recordedTurn(await call.journal(), session, turn)
-        if (recorded) return recorded()
-        throw new VitrineError('not_found', `There is no turn ${turn} in the session ${session}.`)
-      }
+      const { result } = await (await call.sandbox()).sessions.turn(session, turn)
       const waitMs = Math.min(query.wait ?? 0, maxWaitMs)
       const hasEnded = await settledWithin(result, waitMs, { signal: signal(), ref: true })
       return hasEnded ? await result : { turn, running: true }
@@ -75,7 +68,7 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     async cancelTurn({ body, ...call }) {
       const session = await sessionOf(call)
       if (body?.turn === undefined) await session.cancel()
-      else turns.cancel((await call.sandbox()).id, session.id, body.turn)
+      else session.cancelTurn(body.turn)
     },
     async setOption({ params, body, ...call }) {
       const session = await sessionOf({ params, ...call })

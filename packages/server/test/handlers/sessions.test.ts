@@ -53,6 +53,8 @@ describe('a session', () => {
       [`/${id}/prompt`, { prompt: 5 }, 'argument_invalid'],
       [`/${id}/prompt`, { prompt: 'x', turn: 'a b' }, 'argument_invalid'],
       [`/${id}/prompt`, { prompt: 'x', turn: 'x'.repeat(129) }, 'argument_invalid'],
+      [`/${id}/prompt`, { prompt: 'x', retry: true }, 'argument_invalid'],
+      [`/${id}/prompt`, { prompt: 'x', traceparent: 'nonsense' }, 'argument_invalid'],
       [`/${id}/permissions/x`, { answer: 'maybe' }, 'argument_invalid'],
       [`/${id}/permissions/x`, { answer: 'allow_once' }, 'permission_not_pending'],
       [`/${id}/questions/x`, { action: 'accept' }, 'question_not_pending'],
@@ -101,10 +103,45 @@ describe('a session', () => {
       prompt: 'mine',
       turn: 'turn_twice',
     })
-    expect(stolen).toMatchObject({ status: 409, code: 'work_already_open' })
+    expect(stolen).toMatchObject({ status: 409, code: 'turn_exists' })
+    const changed = await problemFor('POST', `/v1/sessions/${id}/prompt`, {
+      prompt: '/say other',
+      turn: 'turn_twice',
+    })
+    expect(changed).toMatchObject({ status: 409, code: 'turn_exists' })
     expect(await problemFor('GET', `/v1/sessions/${other.id}/turns/turn_twice`)).toMatchObject({
       status: 404,
     })
+  })
+
+  it('carries the actor and run of its call, or of its body, on every event of the turn', async () => {
+    const { id } = await open()
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+    const context = { 'vitrine-actor': 'ada', 'vitrine-run': 'run_ada', traceparent }
+    const send = async (body: object, headers: Record<string, string>) => {
+      const init = jsonBody({ prompt: '/say hi', ...body })
+      const path = `/v1/sessions/${id}/prompt?wait=true`
+      const response = await daemon.fetch(path, {
+        method: 'POST',
+        ...init,
+        headers: { ...init.headers, ...headers },
+      })
+      expect(response.status).toBe(200)
+    }
+    await send({ turn: 'turn_headers' }, context)
+    await send({ turn: 'turn_body', actor: 'bob', run: 'run_bob' }, context)
+    await send({ turn: 'turn_plain' }, {})
+    const events = await allEvents(daemon, `&session=${id}`)
+    const ofTurn = (turn: string) => events.filter((event) => event.turn === turn)
+    for (const turn of ['turn_headers', 'turn_body', 'turn_plain'])
+      expect(ofTurn(turn).map(({ type }) => type)).toContain('agent.message')
+    for (const event of ofTurn('turn_headers'))
+      expect(event).toMatchObject({ actor: 'ada', run: 'run_ada', trace: { traceId: 'a'.repeat(32) } })
+    for (const event of ofTurn('turn_body')) expect(event).toMatchObject({ actor: 'bob', run: 'run_bob' })
+    for (const event of ofTurn('turn_plain')) {
+      expect(event).toMatchObject({ actor: 'alice' })
+      expect(event).not.toHaveProperty('run')
+    }
   })
 
   it('cancels the running turn, or a turn by its id', async () => {

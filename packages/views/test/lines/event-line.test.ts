@@ -141,6 +141,19 @@ const rows: Row[] = [
   ['session.created', { agent: 'demo' }, 'accent demo ses_1', { session: 'ses_1' }],
   ['session.updated', { title: 'x' }, 'dim ses_1 {"title":"x"}', { session: 'ses_1' }],
   ['session.closed', { reason: 'requested' }, 'plain ses_1 requested', { session: 'ses_1' }],
+  [
+    'prompt.queued',
+    { position: 2, prompt: [{ type: 'text', text: 'Fix it' }] },
+    'dim turn_1 waits behind 2 Fix it',
+    { turn: 'turn_1' },
+  ],
+  ['prompt.queued', { position: 0 }, 'dim turn_1 waits for its agent', { turn: 'turn_1' }],
+  [
+    'prompt.dropped',
+    { reason: 'failed', errorCode: 'agent_exited' },
+    'warn turn_1 failed agent_exited',
+    { turn: 'turn_1' },
+  ],
   ['turn.started', { index: 2 }, 'accent turn_1 (2)', { turn: 'turn_1' }],
   [
     'turn.finished',

@@ -15,6 +15,13 @@ const usage = z.looseObject({
   thoughtTokens: tokens,
 })
 
+const promptFields = {
+  /** The parts of the prompt; for parts that are not text, only type and size. */
+  prompt: z.optional(z.unknown()),
+  /** Tells whether a prompt with the same turn id is the same prompt. */
+  promptHash: z.optional(z.string()),
+}
+
 export const sessionData = lazily({
   'session.created': () =>
     z.looseObject({
@@ -39,12 +46,19 @@ export const sessionData = lazily({
       ...exitFields,
       ...errorFields,
     }),
-  'turn.started': () =>
+  'prompt.queued': () =>
     z.looseObject({
-      index: z.optional(count),
-      /** The parts of the prompt; for parts that are not text, only type and size. */
-      prompt: z.optional(z.unknown()),
+      ...promptFields,
+      /** The number of prompts before it, the running one included; 0 if it waits for its agent only. */
+      position: count,
     }),
+  'prompt.dropped': () =>
+    z.looseObject({
+      ...promptFields,
+      reason: z.enum(['cancelled', 'closed', 'failed', 'interrupted']),
+      ...errorFields,
+    }),
+  'turn.started': () => z.looseObject({ index: z.optional(count), ...promptFields }),
   'turn.finished': () =>
     z.looseObject({
       outcome,

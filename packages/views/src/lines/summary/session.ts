@@ -16,6 +16,10 @@ export const sessionSummaries = {
       endingText(data),
       endedByText(data),
     ),
+  'prompt.queued': (data, event) =>
+    summarize('dim', event.turn, positionText(numberIn(data, 'position')), promptText(data.prompt)),
+  'prompt.dropped': (data, event) =>
+    summarize('warn', event.turn, textIn(data, 'reason'), errorText(data), promptText(data.prompt)),
   'turn.started': (data, event) => summarize('accent', turnText(data, event.turn), promptText(data.prompt)),
   'turn.finished': (data, event) =>
     summarize(
@@ -48,6 +52,14 @@ export const sessionSummaries = {
 function turnText(data: Fields, turn: string | undefined): string | undefined {
   const index = numberIn(data, 'index')
   return index === undefined ? turn : `${turn ?? 'turn'} (${index})`
+}
+
+function positionText(position: number | undefined): string | undefined {
+  return position === undefined
+    ? undefined
+    : position === 0
+      ? 'waits for its agent'
+      : `waits behind ${position}`
 }
 
 function promptText(prompt: unknown): string {

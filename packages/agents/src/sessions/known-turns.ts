@@ -1,0 +1,68 @@
+import type { Journal } from '@vitrine/journal'
+import { VitrineError } from '@vitrine/protocol'
+import type { JoinedTurn, PromptedTurn } from './prompted-turn.ts'
+import { recordedResult, type TurnRecord } from './recorded-turn.ts'
+
+/** Ended turns whose results stay in memory, with the details of their errors. */
+const maxEnded = 1_000
+
+/** The turns of a sandbox by id, so that an id is one turn: those of this process, and earlier ones from the record. */
+export class KnownTurns {
+  readonly #journal: Journal
+  readonly #live = new Map<string, PromptedTurn>()
+  readonly #recorded = new Map<string, TurnRecord>()
+  readonly #ended: PromptedTurn[] = []
+
+  constructor(journal: Journal) {
+    this.#journal = journal
+  }
+
+  /** Adds the turns that the journal has. Those of this process are newer. */
+  addRecorded(turns: ReadonlyMap<string, TurnRecord>): void {
+    for (const [turn, record] of turns) this.#recorded.set(turn, record)
+  }
+
+  add(prompted: PromptedTurn): PromptedTurn {
+    this.#live.set(prompted.turn, prompted)
+    void prompted.over.then(() => this.#onEnd(prompted))
+    return prompted
+  }
+
+  /** The turn with this id in this session, running or ended. */
+  find(session: string, turn: string): JoinedTurn | undefined {
+    const known = this.#live.get(turn) ?? this.#recorded.get(turn)
+    return known?.session === session ? this.#joined(turn, known) : undefined
+  }
+
+  /** The turn that a prompt with this id already is; undefined when the prompt is to run. */
+  join(session: string, turn: string, promptHash: string): JoinedTurn | undefined {
+    const known = this.#live.get(turn) ?? this.#recorded.get(turn)
+    if (known === undefined) return undefined
+    if (known.session !== session)
+      throw new VitrineError('turn_exists', `The turn ${turn} belongs to the session ${known.session}.`)
+    if (known.promptHash !== undefined && known.promptHash !== promptHash)
+      throw new VitrineError('turn_exists', `The turn ${turn} exists with another prompt.`)
+    return mayRun(known) ? undefined : this.#joined(turn, known)
+  }
+
+  #joined(turn: string, known: PromptedTurn | TurnRecord): JoinedTurn {
+    if ('result' in known) return known
+    const result = recordedResult(this.#journal, turn, known)
+    result.catch(() => undefined)
+    return { turn, accepted: Promise.resolve(), result }
+  }
+
+  #onEnd(prompted: PromptedTurn): void {
+    const { turn, record } = prompted
+    if (record !== undefined) this.#recorded.set(turn, record)
+    this.#ended.push(prompted)
+    if (this.#ended.length <= maxEnded) return
+    const oldest = this.#ended.shift()
+    if (oldest !== undefined && this.#live.get(oldest.turn) === oldest) this.#live.delete(oldest.turn)
+  }
+}
+
+/** A prompt whose turn never started runs when it is sent again, unless it was cancelled. */
+function mayRun(known: PromptedTurn | TurnRecord): boolean {
+  return known.state === 'dropped' || (known.state === 'queued' && !('result' in known))
+}

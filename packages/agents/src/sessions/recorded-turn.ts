@@ -1,0 +1,147 @@
+import type { Journal } from '@vitrine/journal'
+import {
+  type EventData,
+  type EventInput,
+  isEvent,
+  type JournalEvent,
+  type JournalReader,
+  type PromptResult,
+  readPages,
+  VitrineError,
+} from '@vitrine/protocol'
+import { withoutUndefined } from './fields.ts'
+
+/** A turn id in the journal: its newest state, and the `seq` of the event that says so. */
+export interface TurnRecord {
+  readonly session: string
+  /** Absent in records of earlier versions. */
+  readonly promptHash: string | undefined
+  /** `dropped`: ended before the turn started. `cancelled`: the same, because it was asked for. */
+  readonly state: 'queued' | 'started' | 'finished' | 'dropped' | 'cancelled'
+  readonly seq: number
+}
+
+export interface TurnRecords {
+  readonly turns: ReadonlyMap<string, TurnRecord>
+  /** The `prompt.queued` events of prompts that neither started nor were dropped. */
+  readonly queued: readonly JournalEvent[]
+}
+
+/** Reads the turns of all sessions of a journal. */
+export async function readTurns(journal: JournalReader): Promise<TurnRecords> {
+  const turns = new Map<string, TurnRecord>()
+  const queued = new Map<string, JournalEvent>()
+  for await (const { events } of readPages(journal, { types: ['turn.*', 'prompt.*'], limit: 1_000 }))
+    for (const item of events) {
+      if (!('seq' in item) || item.turn === undefined) continue
+      add(turns, item)
+      if (item.type === 'prompt.queued') queued.set(item.turn, item)
+      else queued.delete(item.turn)
+    }
+  return { turns, queued: [...queued.values()] }
+}
+
+/** The turns that these events tell of. */
+export function recordsOf(events: readonly JournalEvent[]): ReadonlyMap<string, TurnRecord> {
+  const turns = new Map<string, TurnRecord>()
+  for (const event of events) add(turns, event)
+  return turns
+}
+
+function add(turns: Map<string, TurnRecord>, event: JournalEvent): void {
+  const { turn, session, seq, data } = event
+  const state = stateAfter(event)
+  if (turn === undefined || session === undefined || state === undefined) return
+  const promptHash = typeof data.promptHash === 'string' ? data.promptHash : turns.get(turn)?.promptHash
+  turns.set(turn, { session, promptHash, state, seq })
+}
+
+/** The end of a prompt whose host ended while it waited. */
+export function interruptedPrompt({ data, actor, run, session, turn, trace }: JournalEvent): EventInput {
+  const { prompt, promptHash } = data
+  return {
+    type: 'prompt.dropped',
+    ...withoutUndefined({ actor, run, session, turn, trace }),
+    derived: true,
+    data: { ...withoutUndefined({ prompt, promptHash }), reason: 'interrupted' },
+  }
+}
+
+function stateAfter({ type, data }: JournalEvent): TurnRecord['state'] | undefined {
+  switch (type) {
+    case 'prompt.queued':
+      return 'queued'
+    case 'prompt.dropped':
+      return data.reason === 'cancelled' ? 'cancelled' : 'dropped'
+    case 'turn.started':
+      return 'started'
+    case 'turn.finished':
+      return 'finished'
+    default:
+      return undefined
+  }
+}
+
+/** The result of a turn whose end is on record; throws the error that it ended with. */
+export async function recordedResult(
+  journal: Pick<Journal, 'read'>,
+  turn: string,
+  { seq, session }: Pick<TurnRecord, 'seq' | 'session'>,
+): Promise<PromptResult> {
+  const { events } = await journal.read({ at: seq, limit: 1, types: ['turn.*', 'prompt.*'] })
+  const [event] = events
+  if (event !== undefined && 'seq' in event && event.seq === seq && event.turn === turn) {
+    if (isEvent(event, 'turn.finished')) return resultOf(event.data, turn)
+    if (isEvent(event, 'prompt.dropped')) return droppedResult(event.data, session, turn)
+  }
+  throw new VitrineError('turn_exists', `The turn ${turn} exists, and the journal no longer has its end.`)
+}
+
+function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult {
+  const { outcome, stopReason, usage, modelError, errorCode, errorMessage } = data
+  if (outcome === 'failed' && errorCode !== undefined)
+    throw VitrineError.restored(errorCode, textOf(errorMessage))
+  return {
+    turn,
+    outcome,
+    ...withoutUndefined({
+      stopReason,
+      usage: usage && withoutUndefined(usage),
+      modelError: modelError && withoutUndefined(modelError),
+    }),
+  }
+}
+
+function droppedResult(
+  { reason, errorCode, errorMessage }: EventData<'prompt.dropped'>,
+  session: string,
+  turn: string,
+): PromptResult {
+  switch (reason) {
+    case 'cancelled':
+      return { turn, outcome: 'cancelled' }
+    case 'closed':
+      throw new VitrineError(
+        'session_closed',
+        `The session ${session} was closed before the turn ${turn} started.`,
+      )
+    case 'failed':
+      throw VitrineError.restored(errorCode ?? 'agent_failed', textOf(errorMessage))
+    case 'interrupted':
+      throw neverStarted(turn)
+  }
+}
+
+/** The error of a prompt whose host ended before its turn started. */
+export function neverStarted(turn: string): VitrineError {
+  return new VitrineError(
+    'interrupted',
+    `The host ended before the turn ${turn} started; none of its work was done. Resume the session and send the prompt again.`,
+    { details: { turn } },
+  )
+}
+
+/** A message too long for its event was stored as a blob; a fixed text stands in for it. */
+function textOf(message: EventData<'turn.finished'>['errorMessage']): string {
+  return typeof message === 'string' ? message : 'The turn failed; the journal has its message.'
+}
