@@ -1,8 +1,8 @@
 import {
-  type CallContext,
   type ContentBlock,
   type EventContext,
   type EventInput,
+  type HostCallContext,
   type JsonObject,
   type PromptResult,
   type TurnLimits,
@@ -97,7 +97,7 @@ export class SessionTurns {
   }
 
   /** The same, for calls on the sandbox. */
-  get callContext(): CallContext {
+  get callContext(): HostCallContext {
     return this.#running?.prompt.callContext ?? { session: this.#session.id }
   }
 
