@@ -6,9 +6,10 @@ import { bundle } from './bundle.ts'
 
 /**
  * 13,921 bytes at first, most of it zod; 14,932 with the 23 errors of the engine's
- * processes, 15,661 with the 21 of its files, 18,055 with `readPages`. Raise it knowingly.
+ * processes, 15,661 with the 21 of its files, 18,055 with `readPages`,
+ * 18,511 with the events of queued prompts and six errors about records. Raise it knowingly.
  */
-const maxGzipBytes = 18_200
+const maxGzipBytes = 18_700
 
 describe('the browser bundle of the package', () => {
   it('contains no import, of Node or any other module', async () => {
