@@ -11,6 +11,7 @@ import type {
   WorkspaceManifest,
 } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
+import { ObserverErrors } from '@vitrine/protocol/primitives'
 import { type ByteRange, readRange } from './files/read-range.ts'
 import type { HttpClient } from './http/http-client.ts'
 import { requestJson, requestVoid } from './http/request.ts'
@@ -41,12 +42,14 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   readonly sandboxes: { list(): Promise<readonly SandboxInfo[]> }
   readonly #http: HttpClient
   readonly #afterClose: (() => Promise<void>) | undefined
+  readonly #observerErrors: ObserverErrors
 
   /** `afterClose` runs at the end of `close`. */
   constructor(http: HttpClient, afterClose?: () => Promise<void>) {
     this.url = http.url
     this.#http = http
     this.#afterClose = afterClose
+    this.#observerErrors = new ObserverErrors({ onObserverError: http.onObserverError })
     this.sandboxes = { list: async () => (await this.#list()).sandboxes }
   }
 
@@ -81,7 +84,7 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   }
 
   installAgent(name: string, options: InstallOptions = {}): Promise<Installed> {
-    return installAgent(this.#http, name, options)
+    return installAgent(this.#http, name, options, this.#observerErrors)
   }
 
   health(): Promise<{ readonly status: 'ok'; readonly version: string }> {
