@@ -1,5 +1,5 @@
 import type { InstallProgress } from '@vitrine/protocol'
-import { ObserverErrors } from '@vitrine/protocol/primitives'
+import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { HttpClient } from './http/http-client.ts'
 import { withFields } from './http/options.ts'
 import { dataOf, errorOf, requestFrames } from './streams/frame-reader.ts'
@@ -20,10 +20,10 @@ export async function installAgent(
   http: HttpClient,
   name: string,
   options: InstallOptions,
+  observerErrors: ObserverErrors,
 ): Promise<Installed> {
   const { version, onProgress = () => undefined, signal, ...rest } = options
-  const { onObserverError } = http
-  const report = new ObserverErrors({ onObserverError }).guard('onProgress', onProgress)
+  const report = observerErrors.guard('onProgress', onProgress)
   const frames = await requestFrames(http, {
     method: 'POST',
     path: ['agents', name, 'install'],

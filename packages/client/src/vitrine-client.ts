@@ -13,6 +13,7 @@ import type {
   WorkspaceManifest,
 } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
+import { ObserverErrors } from '@vitrine/protocol/primitives'
 import { type ByteRange, readRange } from './files/read-range.ts'
 import type { HttpClient } from './http/http-client.ts'
 import { requestJson, requestVoid } from './http/request.ts'
@@ -52,12 +53,14 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   readonly sandboxes: { list(): Promise<readonly SandboxInfo[]> }
   readonly #http: HttpClient
   readonly #afterClose: (() => Promise<void>) | undefined
+  readonly #observerErrors: ObserverErrors
 
   /** `afterClose` runs at the end of `close`. */
   constructor(http: HttpClient, afterClose?: () => Promise<void>) {
     this.url = http.url
     this.#http = http
     this.#afterClose = afterClose
+    this.#observerErrors = new ObserverErrors({ onObserverError: http.onObserverError })
     this.sandboxes = { list: async () => (await this.#list()).sandboxes }
   }
 
@@ -101,7 +104,7 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   }
 
   installAgent(name: string, options: InstallOptions = {}): Promise<Installed> {
-    return installAgent(this.#http, name, options)
+    return installAgent(this.#http, name, options, this.#observerErrors)
   }
 
   health(): Promise<{ readonly status: 'ok'; readonly version: string }> {

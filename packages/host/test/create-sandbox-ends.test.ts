@@ -48,7 +48,7 @@ describe.each(endings)('%s', (how, end) => {
     await end(sandbox.as({ actor: 'other' }))
     expect(await sandbox.lifecycle.running()).toBe(false)
     await expect(sandbox.exec('true')).rejects.toMatchObject({
-      code: how.startsWith('destroy') ? 'sandbox_destroyed' : 'store_closed',
+      code: how.startsWith('destroy') ? 'sandbox_destroyed' : 'sandbox_not_running',
     })
   })
 
@@ -86,7 +86,7 @@ describe.each(endings)('%s', (how, end) => {
     expect(readdirSync(join(data, 'sandboxes'))).toEqual(isDestroyed ? [] : [sandbox.id])
     expect(await sandbox.lifecycle.running()).toBe(false)
     await expect(sandbox.exec('true')).rejects.toMatchObject({
-      code: how.startsWith('destroy') ? 'sandbox_destroyed' : 'store_closed',
+      code: isDestroyed ? 'sandbox_destroyed' : 'sandbox_not_running',
     })
   })
 })
