@@ -139,7 +139,9 @@ describe.each(['none', 'bubblewrap'] as const)('after kill -9 of the host, %s', 
     }
     // No file of the host has a value in plain text: not the encrypted file, not the records.
     const plain = filesBelow(data).filter(
-      (file) => !/\/(hosts-home|sandboxes)\//.test(file) && values.some((value) => readFileSync(file).includes(value)),
+      (file) =>
+        !/\/(hosts-home|sandboxes)\//.test(file) &&
+        values.some((value) => readFileSync(file).includes(value)),
     )
     expect(plain).toEqual([])
   })

@@ -213,9 +213,10 @@ class SecretsFile implements SecretKeeper {
     if (this.#lines > 2 * this.#live.size + maxDeadLines) this.#compact()
   }
 
+  /** An inode number may be used again, so the size is compared too. */
   #assertOwn(): void {
-    if (this.#inode !== undefined && statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode)
-      return
+    const stats = statSync(this.#path, { throwIfNoEntry: false })
+    if (stats !== undefined && stats.ino === this.#inode && stats.size === this.#size) return
     throw new VitrineError(
       'store_fenced',
       `${this.#path} was replaced: another host opened its data directory, or the file was moved.`,
