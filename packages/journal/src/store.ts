@@ -190,6 +190,11 @@ export class Store {
     return this.#secrets.add(name, value, options.sandbox)
   }
 
+  /** Whether registered secrets are masked by the next owner of the store too. */
+  get keepsSecrets(): boolean {
+    return this.#secrets.kept
+  }
+
   /** Unregisters the secrets of a destroyed sandbox that nothing else registered. */
   forgetSecretsOf(sandbox: string): void {
     this.#secrets.forgetSandbox(sandbox)

@@ -47,6 +47,8 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   const store = options.store ?? (await openStore(memoryStore()))
   let preparation: Preparation | undefined
   const closeStore = async () => {
+    // A store that outlives this process masks them until the sandbox is destroyed.
+    if (!store.keepsSecrets) preparation?.forgetSecrets()
     if (options.store === undefined) await store.close()
   }
   try {

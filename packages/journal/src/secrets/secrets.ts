@@ -27,6 +27,11 @@ export class Secrets {
     }
   }
 
+  /** Whether the values outlive this process. */
+  get kept(): boolean {
+    return this.#keeper !== undefined
+  }
+
   /** Masks a value from now on. Returns a function that unregisters it. */
   add(name: string, value: string, owner: string = hostOwner): () => void {
     const key = keyOf(name, value)
