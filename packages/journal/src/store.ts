@@ -33,7 +33,7 @@ import { createRedactor, type Redactor } from './redact/redactor.ts'
 import { repeat } from './repeat.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import { Trimming } from './retention/trimming.ts'
-import type { KeptSecret, SecretKeeper } from './secrets/keeper.ts'
+import type { KeptSecret, SecretStorage } from './secrets/secret-storage.ts'
 import { Secrets } from './secrets/secrets.ts'
 import type { StoreSettings } from './settings.ts'
 import type { SinkState } from './sinks/feed.ts'
@@ -79,7 +79,7 @@ export class Store {
     this.#connection = connection
     this.#settings = settings
     this.#redactor = settings.redactor
-    this.#secrets = new Secrets(settings.redactor, start.secrets?.keeper, start.secrets?.kept)
+    this.#secrets = new Secrets(settings.redactor, start.secrets?.storage, start.secrets?.kept)
     this.#recent = new RecentEvents(settings.recent)
     this.#reader = new Reader(connection, this.#recent, () => this.#ended)
     this.#committer = new Committer({
@@ -424,7 +424,7 @@ export interface StoreStart {
   readonly openWork: readonly OpenWork[]
   readonly blobBytes: number
   /** Where secrets are kept, and those of earlier owners. */
-  readonly secrets?: { readonly keeper: SecretKeeper; readonly kept: readonly KeptSecret[] }
+  readonly secrets?: { readonly storage: SecretStorage; readonly kept: readonly KeptSecret[] }
 }
 
 function emptyHead(id: string): JournalHead {

@@ -63,7 +63,7 @@ it('exports these types and no others', async () => {
     'Removal',
     'RetentionLimits',
     'ScanRange',
-    'SecretKeeper',
+    'SecretStorage',
     'SecretNotice',
     'SecretsFileOptions',
     'Sink',
