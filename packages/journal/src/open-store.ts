@@ -25,14 +25,14 @@ export async function openStore(driver: StoreDriver, options: OpenStoreOptions =
     const openWork = readOnly ? [] : await connection.openWork()
     if (openWork.length > 0) await options.killOrphans?.(openWork)
     // Loaded after the store is owned: until then its last owner may register more.
-    const keeper = readOnly ? undefined : options.secrets
-    const loaded = keeper?.load()
+    const storage = readOnly ? undefined : options.secrets
+    const loaded = storage?.load()
     const lastPosition = await connection.lastPosition()
     store = new Store(connection, settings, {
       lastPosition,
       openWork,
       blobBytes: await connection.blobBytes(),
-      ...(keeper && loaded && { secrets: { keeper, kept: loaded.secrets } }),
+      ...(storage && loaded && { secrets: { storage, kept: loaded.secrets } }),
     })
     await store.closeInterrupted(openWork)
     if (loaded !== undefined && loaded.notices.length > 0) {

@@ -4,7 +4,7 @@ import { type BlobLimits, defaultBlobLimits } from './blobs/blobs.ts'
 import { type PayloadPolicy, type PolicyRules, policyRules } from './policy/policy.ts'
 import { createRedactor, type Redactor } from './redact/redactor.ts'
 import { defaultRetention, type RetentionLimits } from './retention/retention.ts'
-import type { SecretKeeper } from './secrets/keeper.ts'
+import type { SecretStorage } from './secrets/secret-storage.ts'
 
 export interface OpenStoreOptions {
   /** Take the store over from an owner that is still alive. */
@@ -20,7 +20,7 @@ export interface OpenStoreOptions {
   /** Mask well-known token shapes; default true. */
   readonly patterns?: boolean
   /** Keeps registered secrets for the next owner of the store: `secretsFile({ path, key })`. Default: memory only. */
-  readonly secrets?: SecretKeeper
+  readonly secrets?: SecretStorage
   /** Bytes that may be appended and not yet committed; default 64 MiB. */
   readonly maxPendingBytes?: number
   /** End events that may be queued while the disk fails; default 10,000. */

@@ -35,7 +35,7 @@ import { createRedactor, type Redactor } from './redact/redactor.ts'
 import { repeat } from './repeat.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import { Trimming } from './retention/trimming.ts'
-import type { KeptSecret, SecretKeeper } from './secrets/keeper.ts'
+import type { KeptSecret, SecretStorage } from './secrets/secret-storage.ts'
 import { Secrets } from './secrets/secrets.ts'
 import type { StoreSettings } from './settings.ts'
 import type { SinkState } from './sinks/feed.ts'
@@ -82,7 +82,7 @@ export class Store {
     this.#connection = connection
     this.#settings = settings
     this.#redactor = settings.redactor
-    this.#secrets = new Secrets(settings.redactor, start.secrets?.keeper, start.secrets?.kept)
+    this.#secrets = new Secrets(settings.redactor, start.secrets?.storage, start.secrets?.kept)
     this.#recent = new RecentEvents(settings.recent)
     this.#reader = new Reader(connection, this.#recent, {
       closed: () => this.#ended,
@@ -195,6 +195,11 @@ export class Store {
   addSecret(name: string, value: string, options: { readonly sandbox?: string } = {}): () => void {
     checkOptions('addSecret', storeOptions.addSecret, options)
     return this.#secrets.add(name, value, options.sandbox)
+  }
+
+  /** Whether registered secrets are masked by the next owner of the store too. */
+  get keepsSecrets(): boolean {
+    return this.#secrets.kept
   }
 
   /** Unregisters the secrets of a destroyed sandbox that nothing else registered. */
@@ -460,7 +465,7 @@ export interface StoreStart {
   readonly openWork: readonly OpenWork[]
   readonly blobBytes: number
   /** Where secrets are kept, and those of earlier owners. */
-  readonly secrets?: { readonly keeper: SecretKeeper; readonly kept: readonly KeptSecret[] }
+  readonly secrets?: { readonly storage: SecretStorage; readonly kept: readonly KeptSecret[] }
 }
 
 function emptyHead(id: string): JournalHead {

@@ -70,6 +70,8 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   let gate: PolicyGate | undefined
   const release = async (end: SandboxEnd): Promise<boolean> => {
     gate?.close()
+    // A store that outlives this process masks them until the sandbox is destroyed; the last events of a destroyed one follow.
+    if (end === 'closed' && !store.keepsSecrets) preparation?.forgetSecrets()
     if (options.store !== undefined) return false
     // The journal of a destroyed sandbox stays readable for as long as its handle is in use.
     if (end === 'destroyed') await store.seal(sandboxDestroyed(id))

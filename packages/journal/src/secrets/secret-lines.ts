@@ -1,15 +1,15 @@
 /** A line of the file: a value with its first owner, another owner of it, or an owner that is gone. */
-export type Line =
+export type SecretLine =
   | { readonly id: string; readonly owner: string; readonly sealed: string }
   | { readonly id: string; readonly owner: string }
   | { readonly id: string; readonly gone: string }
 
-export function writeLine(line: Line): string {
+export function writeLine(line: SecretLine): string {
   return `${JSON.stringify(line)}\n`
 }
 
 /** Reads all lines; calls `onDamaged` with the number of each that is none. */
-export function readLines(text: string, onDamaged: (line: number) => void): Line[] {
+export function readLines(text: string, onDamaged: (line: number) => void): SecretLine[] {
   const texts = text.split('\n')
   // A host that died while it wrote the last line never used its value.
   texts.pop()
@@ -20,7 +20,7 @@ export function readLines(text: string, onDamaged: (line: number) => void): Line
   })
 }
 
-function parseLine(text: string): Line | undefined {
+function parseLine(text: string): SecretLine | undefined {
   let value: Record<string, unknown>
   try {
     value = JSON.parse(text)

@@ -15,10 +15,10 @@ import { dirname, resolve } from 'node:path'
 import { isVitrineError, randomHex, VitrineError } from '@vitrine/protocol'
 import { checkOptions, storeOptions } from '@vitrine/protocol/options'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
-import type { KeptSecret, LoadedSecrets, SecretKeeper, SecretNotice } from './keeper.ts'
 import { createKey, readKey } from './key-file.ts'
 import { seal, unseal } from './seal.ts'
-import { type Line, readLines, writeLine } from './secret-lines.ts'
+import { readLines, type SecretLine, writeLine } from './secret-lines.ts'
+import type { KeptSecret, LoadedSecrets, SecretNotice, SecretStorage } from './secret-storage.ts'
 import { secretsUnreadable } from './unreadable.ts'
 
 export interface SecretsFileOptions {
@@ -43,13 +43,13 @@ const maxDeadLines = 1_000
  * const secrets = secretsFile({ path: 'data/secrets.jsonl', key: 'data/keys/secrets.key' })
  * await using store = await openStore(sqliteStore({ path: 'data/store/journal.db' }), { secrets })
  */
-export function secretsFile(options: SecretsFileOptions): SecretKeeper {
+export function secretsFile(options: SecretsFileOptions): SecretStorage {
   checkOptions('secretsFile', storeOptions.secretsFile, options)
   const { path, key, forgetUnreadable = false } = options
   return new SecretsFile(resolve(path), resolve(key), forgetUnreadable)
 }
 
-class SecretsFile implements SecretKeeper {
+class SecretsFile implements SecretStorage {
   readonly #path: string
   readonly #keyPath: string
   readonly #forgetUnreadable: boolean
@@ -94,7 +94,7 @@ class SecretsFile implements SecretKeeper {
   }
 
   /** The lines of the file, and the key in `#key`; undefined key if nothing was ever kept. */
-  #readable(notices: SecretNotice[]): readonly Line[] {
+  #readable(notices: SecretNotice[]): readonly SecretLine[] {
     try {
       const text = readIfPresent(this.#path)
       const lines = text === undefined ? [] : readLines(text, (line) => this.#damaged(line, notices))
@@ -184,7 +184,7 @@ class SecretsFile implements SecretKeeper {
   }
 
   /** The live values change first: the append may write the whole file again from them. */
-  #change(id: string, secret: KeptSecret, line: Line): void {
+  #change(id: string, secret: KeptSecret, line: SecretLine): void {
     const before = this.#live.get(id)
     this.#live.set(id, secret)
     try {
@@ -196,7 +196,7 @@ class SecretsFile implements SecretKeeper {
     }
   }
 
-  #append(line: Line): void {
+  #append(line: SecretLine): void {
     const text = writeLine(line)
     this.#assertOwn()
     try {
@@ -213,9 +213,10 @@ class SecretsFile implements SecretKeeper {
     if (this.#lines > 2 * this.#live.size + maxDeadLines) this.#compact()
   }
 
+  /** An inode number may be used again, so the size is compared too. */
   #assertOwn(): void {
-    if (this.#inode !== undefined && statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode)
-      return
+    const stats = statSync(this.#path, { throwIfNoEntry: false })
+    if (stats !== undefined && stats.ino === this.#inode && stats.size === this.#size) return
     throw new VitrineError(
       'store_fenced',
       `${this.#path} was replaced: another host opened its data directory, or the file was moved.`,
@@ -231,7 +232,7 @@ class SecretsFile implements SecretKeeper {
   }
 
   #rewrite(): void {
-    const lines = [...this.#live.values()].flatMap((secret): Line[] => {
+    const lines = [...this.#live.values()].flatMap((secret): SecretLine[] => {
       const [owner = '', ...others] = secret.owners
       const { id } = secret
       return [{ id, owner, sealed: this.#sealed(secret) }, ...others.map((one) => ({ id, owner: one }))]
@@ -259,7 +260,7 @@ class SecretsFile implements SecretKeeper {
 /** Applies a line to the values that the lines before it gave. */
 function apply(
   secrets: Map<string, KeptSecret>,
-  line: Line,
+  line: SecretLine,
   open: (id: string, sealed: string) => { name: string; value: string } | undefined,
 ): void {
   const { id } = line

@@ -1,6 +1,6 @@
 import { randomHex } from '@vitrine/protocol'
 import type { Redactor } from '../redact/redactor.ts'
-import type { KeptSecret, SecretKeeper } from './keeper.ts'
+import type { KeptSecret, SecretStorage } from './secret-storage.ts'
 
 /** The owner of a value that belongs to no sandbox. */
 const hostOwner = ''
@@ -15,23 +15,28 @@ interface Registered {
 /** The registered secrets of a store: masked by the redactor, and kept for the next owner of the store. */
 export class Secrets {
   readonly #redactor: Redactor
-  readonly #keeper: SecretKeeper | undefined
+  readonly #storage: SecretStorage | undefined
   readonly #registered = new Map<string, Registered>()
 
-  constructor(redactor: Redactor, keeper?: SecretKeeper, kept: readonly KeptSecret[] = []) {
+  constructor(redactor: Redactor, storage?: SecretStorage, kept: readonly KeptSecret[] = []) {
     this.#redactor = redactor
-    this.#keeper = keeper
+    this.#storage = storage
     for (const { id, name, value, owners } of kept) {
       const unmask = redactor.add(name, value)
       this.#registered.set(keyOf(name, value), { id, unmask, owners: new Map(owners.map((one) => [one, 0])) })
     }
   }
 
+  /** Whether the values outlive this process. */
+  get kept(): boolean {
+    return this.#storage !== undefined
+  }
+
   /** Masks a value from now on. Returns a function that unregisters it. */
   add(name: string, value: string, owner: string = hostOwner): () => void {
     const key = keyOf(name, value)
     const known = this.#registered.get(key) ?? this.#register(key, name, value, owner)
-    if (!known.owners.has(owner)) this.#keeper?.addOwner(known.id, owner)
+    if (!known.owners.has(owner)) this.#storage?.addOwner(known.id, owner)
     known.owners.set(owner, (known.owners.get(owner) ?? 0) + 1)
     let isRegistered = true
     return () => {
@@ -56,7 +61,7 @@ export class Secrets {
       unmask: this.#redactor.add(name, value),
     }
     try {
-      this.#keeper?.keep({ id: known.id, name, value, owners: [owner] })
+      this.#storage?.keep({ id: known.id, name, value, owners: [owner] })
     } catch (error) {
       // A value that is not on record would not be masked after a restart, so its caller must not use it.
       known.unmask()
@@ -72,7 +77,7 @@ export class Secrets {
       this.#registered.delete(key)
       known.unmask()
     }
-    this.#keeper?.removeOwner(known.id, owner)
+    this.#storage?.removeOwner(known.id, owner)
   }
 }
 

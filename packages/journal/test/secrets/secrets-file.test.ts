@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -222,10 +223,8 @@ describe('a store whose secrets cannot be read', () => {
     const store = await open()
     store.addSecret('TOKEN', secret)
     // Another host opened the data directory and wrote the file again.
-    const text = readFileSync(path)
-    rmSync(path)
-    writeFileSync(join(path, '..', 'placeholder'), '')
-    writeFileSync(path, text)
+    writeFileSync(`${path}.draft`, readFileSync(path))
+    renameSync(`${path}.draft`, path)
     expect(() => store.addSecret('LATE', `${secret}-late`)).toThrow(
       expect.objectContaining({ code: 'store_fenced' }),
     )

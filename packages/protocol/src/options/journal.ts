@@ -72,7 +72,7 @@ const filePath = () => {
   return z.string(message).check(z.minLength(1, message), withoutNul())
 }
 
-interface Keeper {
+interface SecretStorageMethods {
   load(...given: never): unknown
   keep(...given: never): unknown
   addOwner(...given: never): unknown
@@ -167,8 +167,8 @@ export const storeOptions = lazily({
       policyByOp: z.optional(z.record(z.string(), payloadPolicy())),
       patterns: z.optional(flag()),
       secrets: z.optional(
-        having<Keeper>(
-          'a keeper, such as `secretsFile({ path, key })`',
+        having<SecretStorageMethods>(
+          'a storage of secrets, such as `secretsFile({ path, key })`',
           'load',
           'keep',
           'addOwner',

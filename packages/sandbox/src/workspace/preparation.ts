@@ -128,7 +128,7 @@ export class Preparation {
     return error
   }
 
-  /** Unregisters the manifest's secrets, for a sandbox that could not be prepared. Others have them until destroyed. */
+  /** Unregisters the manifest's secrets from the store. */
   forgetSecrets(): void {
     for (const forget of this.#secrets) forget()
   }

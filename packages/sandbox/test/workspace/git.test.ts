@@ -176,7 +176,7 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     const store = await open()
     const url = `http://localhost:${port}/repo.git`
     const sandbox = await prepare(
-      { git: { app: { url, credentials: { username: 'me', token } } } },
+      { git: { app: { url, depth: 'full', credentials: { username: 'me', token } } } },
       { isolation, data, store, egress: [`localhost:${port}`] },
     )
     const { id } = sandbox

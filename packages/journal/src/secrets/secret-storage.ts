@@ -22,7 +22,7 @@ export type SecretNotice =
   | { readonly type: 'log.message'; readonly data: { readonly level: 'warn'; readonly message: string } }
 
 /** Keeps the values to mask across restarts. Every change is on disk when its call returns. */
-export interface SecretKeeper {
+export interface SecretStorage {
   /** Called once the store is owned, before anything is recorded. Throws if a value cannot be read. */
   load(): LoadedSecrets
   /** Adds a value with its first owner. */
