@@ -28,7 +28,7 @@ describe('a store whose file', () => {
     })
   })
 
-  test('is put back works again and lost nothing', async () => {
+  test('was put back works again and has lost nothing', async () => {
     const path = join(folder(), 'journal.db')
     const store = await opened(path)
     const journal = await store.journal('sbx_a')
