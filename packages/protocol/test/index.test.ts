@@ -60,6 +60,7 @@ it('exports these types and no others by name', async () => {
   )
   const wholes = [...text.matchAll(/export type \* from '(.*)'/g)].map(([, path]) => path)
   expect(names.sort()).toEqual([
+    'AttachSandboxOptions',
     'BlobRef',
     'CallContext',
     'Capabilities',
