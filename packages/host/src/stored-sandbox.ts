@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Store } from '@vitrine/journal'
-import { type HostCallContext, isEvent, VitrineError } from '@vitrine/protocol'
+import type { Journal, Store } from '@vitrine/journal'
+import { type HostCallContext, isEvent, readPages, VitrineError } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import { removeAllPlaced } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
@@ -81,8 +81,7 @@ export async function completedFromJournal(
   const { id, degraded, directory, policy, local } = record
   if (degraded !== undefined || directory === undefined) return record
   const journal = await store.journal(id)
-  const judged = await journal.read({ types: ['operation.progress'], text: '"gate":"policy"', limit: 1 })
-  if (judged.events.length > 0 && policy === undefined)
+  if (policy === undefined && (await hadPolicy(journal)))
     throw new VitrineError(
       'attach_incomplete',
       `The sandbox ${id} had a policy, which was not stored at that time. Give it again: \`attach('${id}', …)\` with policy.`,
@@ -93,6 +92,14 @@ export async function completedFromJournal(
   const [ready] = events
   if (ready === undefined || !isEvent(ready, 'sandbox.ready') || !wasIsolated(ready.data)) return record
   return { ...record, local: { ...local, isolation: 'bubblewrap' } }
+}
+
+/** Whether a policy judged a command: each decision is in the journal. */
+async function hadPolicy(journal: Journal): Promise<boolean> {
+  for await (const { events } of readPages(journal, { types: ['operation.progress'], text: 'policy' }))
+    if (events.some((event) => isEvent(event, 'operation.progress') && event.data.gate === 'policy'))
+      return true
+  return false
 }
 
 function wasIsolated({ capabilities }: Readonly<Record<string, unknown>>): boolean {

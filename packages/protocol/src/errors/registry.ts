@@ -224,18 +224,10 @@ export const errorRegistry = {
   restriction_unavailable: entry(
     501,
     false,
-    'Run the host where the restriction that the message names can be enforced, or attach with `allowDegraded`.',
+    'Use a host that can enforce it, or attach with `allowDegraded`.',
   ),
-  below_floor: entry(
-    403,
-    false,
-    'Leave out the option that the message names; the host does not run sandboxes with less isolation than its floor.',
-  ),
-  attach_incomplete: entry(
-    409,
-    false,
-    'Give what the message names again in the options of `attach`; a record cannot hold a function.',
-  ),
+  below_floor: entry(403, false, 'Leave out the option that the message names.'),
+  attach_incomplete: entry(409, false, 'Give what the message names again to `attach`.'),
   before_stop_failed: entry(
     409,
     false,
@@ -299,12 +291,8 @@ export const errorRegistry = {
   question_not_pending: entry(409, false, 'It was already answered or never requested: look at its events.'),
   option_unknown: entry(422, false, 'Choose one of the values that the message lists.'),
   sandbox_exists: entry(409, false, 'Choose another id, or attach to the existing sandbox.'),
-  sandbox_running: entry(409, false, 'Stop the sandbox first, then attach with the new options.'),
-  record_damaged: entry(
-    500,
-    false,
-    'Repair the file that the message names, or move it away; the journal and the workspace are unchanged.',
-  ),
+  sandbox_running: entry(409, false, 'Stop the sandbox, then attach again.'),
+  record_damaged: entry(500, false, 'Repair the file that the message names, or move it away.'),
   sandbox_replaced: entry(
     410,
     false,

@@ -34,7 +34,7 @@ describe('a sandbox after a restart of its daemon', () => {
     const first = await openDaemon({ data })
     const policy = { ask: ['mkdir *'], deny: ['touch *'], otherwise: 'allow' }
     await first.call('POST', '/v1/sandboxes', { id: 'one', local: none, policy })
-    await first.call('POST', '/v1/sandboxes/one/before-stop', { command: 'echo saved > saved.txt' })
+    await first.call('POST', '/v1/sandboxes/one/before-stop', { command: 'ln -s saved link' })
     await first.call('POST', '/v1/sandboxes/one/skip-on-persist', { path: 'cache' })
     await first.close()
 
@@ -44,7 +44,7 @@ describe('a sandbox after a restart of its daemon', () => {
     expect(await run('mkdir x')).toMatchObject({ status: 403, code: 'gate_refused' })
     await second.call('POST', '/v1/sandboxes/one/stop')
     await second.call('POST', '/v1/sandboxes/one/attach')
-    const { stdout } = await second.call('POST', '/v1/sandboxes/one/exec', { command: 'cat saved.txt' })
+    const { stdout } = await second.call('POST', '/v1/sandboxes/one/exec', { command: 'readlink link' })
     expect(stdout).toBe('saved\n')
     await second.fetch('/v1/sandboxes/one/workspace').then((response) => response.arrayBuffer())
     const { events } = await second.call('GET', '/v1/sandboxes/one/events?types=operation.started')
