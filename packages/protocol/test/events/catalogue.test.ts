@@ -20,6 +20,7 @@ const design = `
   network.{allowed,refused}
   agent.{installed,started,message,unparsed,exited}
   session.{created,updated,closed}
+  prompt.{queued,dropped}
   turn.{started,finished}
   permission.{requested,resolved}
   question.{requested,resolved}
