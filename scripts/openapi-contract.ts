@@ -40,6 +40,8 @@ const anyJsonFields = new Map([
   ['/_meta/anyOf/0/additionalProperties', 'a message to an agent'],
   ['ForeignEvent/properties/data/properties/data', 'a foreign event'],
   ['AgentMessageEvent/properties/data/properties/message', 'a message of an agent'],
+  ['PromptQueuedEvent/properties/data/properties/prompt', 'a message to an agent'],
+  ['PromptDroppedEvent/properties/data/properties/prompt', 'a message to an agent'],
   ['TurnStartedEvent/properties/data/properties/prompt', 'a message to an agent'],
   ['PermissionRequestedEvent/properties/data/properties/toolCall', 'the input of a tool'],
   ['QuestionRequestedEvent/properties/data/properties/schema', 'a message of an agent'],

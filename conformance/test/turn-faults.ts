@@ -7,7 +7,7 @@ import {
 } from '@vitrine/protocol'
 import { eventsOf } from '../src/events/coverage.ts'
 
-/** What one call of `prompt` came to. */
+/** The result or the error of one call of `prompt`. */
 export interface PromptedResult {
   readonly turn: string
   readonly result?: PromptResult
@@ -69,7 +69,7 @@ function resultFaults(events: readonly JournalEvent[], { turn, result, error }: 
   return [`${turn}: the caller got ${got}, the record has ${endings.join() || 'no end'}`]
 }
 
-/** What the caller of a turn gets that ends with this event. */
+/** The outcome or the error code that a caller gets from this end of a turn. */
 function endingOf({ type, data }: JournalEvent): string[] {
   if (type === 'turn.finished') return [String(data.outcome === 'failed' ? data.errorCode : data.outcome)]
   if (type !== 'prompt.dropped') return []

@@ -28,7 +28,7 @@ function newPrompt(): Prompt {
   return { turn, text: `/stream 20 16\n/wait 150\n/run echo ${turn} >> ran.txt\n/say done` }
 }
 
-/** What a prompt comes to, also when its daemon is killed. */
+/** Sends a prompt; resolves with its result or its error, also when its daemon is killed. */
 function send(session: Session, { turn, text }: Prompt): Promise<PromptedResult> {
   return background(
     session.prompt(text, { turn }).then(

@@ -19,10 +19,10 @@ it('drops the queued prompts of a killed host once, and runs them when they are 
   await once(doomed, 'exit')
 
   const second = await open(data)
-  await (await second.attach('doomed')).sessions.list()
+  await (await second.attach('waiting')).sessions.list()
   await second.close()
   const third = await open(data)
-  const sandbox = await third.attach('doomed')
+  const sandbox = await third.attach('waiting')
   expect(await eventsOf(sandbox, ['prompt.dropped'])).toMatchObject([
     {
       session: 'talk',

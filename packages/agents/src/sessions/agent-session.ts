@@ -41,7 +41,7 @@ import { completeRules } from './permissions.ts'
 import { promptBlocks } from './prompt-content.ts'
 import { hashPrompt, type JoinedTurn } from './prompted-turn.ts'
 import type { OpenRequest } from './requests.ts'
-import { nextSessionState, type SessionInput, type SessionState } from './session-state.ts'
+import { type AgentSessionState, nextSessionState, type SessionInput } from './session-state.ts'
 import type { TurnCaller } from './turn-context.ts'
 import { SessionTurns, type TurnHost } from './turns.ts'
 
@@ -106,7 +106,7 @@ export class AgentSession implements Session, TurnHost {
   readonly #interpreter: MessageInterpreter
   readonly #opener: TurnCaller
   readonly #closeSignal = new AbortController()
-  #state: SessionState<AttachedAgent, AgentInstance> = { phase: 'new' }
+  #state: AgentSessionState<AttachedAgent, AgentInstance> = { phase: 'new' }
 
   constructor(
     host: SessionHost,

@@ -88,7 +88,7 @@ export class PromptedTurn implements JoinedTurn {
     this.#accepted.resolve()
   }
 
-  settle(result: PromptResult | VitrineError): void {
+  end(result: PromptResult | VitrineError): void {
     this.blocks = []
     if (result instanceof Error) {
       this.#accepted.reject(result)

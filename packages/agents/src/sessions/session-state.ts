@@ -11,7 +11,7 @@ interface Exit {
 }
 
 /** A session and its agent. `Agent` is the agent that was attached last. */
-export type SessionState<Agent extends Attached, Restored> =
+export type AgentSessionState<Agent extends Attached, Restored> =
   /** No agent is attached yet. */
   | { readonly phase: 'new' }
   | { readonly phase: 'open'; readonly agent: Agent }
@@ -46,9 +46,9 @@ export type SessionInput<Agent extends Attached, Restored> =
 
 /** The only function that changes the state. An input that comes too late changes nothing. */
 export function nextSessionState<Agent extends Attached, Restored>(
-  state: SessionState<Agent, Restored>,
+  state: AgentSessionState<Agent, Restored>,
   input: SessionInput<Agent, Restored>,
-): SessionState<Agent, Restored> {
+): AgentSessionState<Agent, Restored> {
   switch (input.type) {
     case 'attached':
       return attach(state, input.agent)
@@ -72,9 +72,9 @@ export function nextSessionState<Agent extends Attached, Restored>(
 }
 
 function attach<Agent extends Attached, Restored>(
-  state: SessionState<Agent, Restored>,
+  state: AgentSessionState<Agent, Restored>,
   agent: Agent,
-): SessionState<Agent, Restored> {
+): AgentSessionState<Agent, Restored> {
   switch (state.phase) {
     case 'new':
     case 'open':
@@ -90,10 +90,10 @@ function attach<Agent extends Attached, Restored>(
 }
 
 function exit<Agent extends Attached, Restored>(
-  state: SessionState<Agent, Restored>,
+  state: AgentSessionState<Agent, Restored>,
   instance: Agent['instance'],
   observed: Exit,
-): SessionState<Agent, Restored> {
+): AgentSessionState<Agent, Restored> {
   if (state.phase === 'new' || state.agent?.instance !== instance) return state
   switch (state.phase) {
     case 'open':
@@ -108,16 +108,16 @@ function exit<Agent extends Attached, Restored>(
 }
 
 function setExitRecorded<Agent extends Attached, Restored>(
-  state: SessionState<Agent, Restored>,
+  state: AgentSessionState<Agent, Restored>,
   instance: Agent['instance'],
-): SessionState<Agent, Restored> {
+): AgentSessionState<Agent, Restored> {
   if (!('exit' in state) || state.exit === undefined || state.agent?.instance !== instance) return state
   return { ...state, exit: { ...state.exit, isRecorded: true } }
 }
 
 function endRestore<Agent extends Attached, Restored>(
-  state: SessionState<Agent, Restored>,
-): SessionState<Agent, Restored> {
+  state: AgentSessionState<Agent, Restored>,
+): AgentSessionState<Agent, Restored> {
   if (state.phase !== 'restoring') return state
   const { agent, exit: observed } = state
   return observed === undefined ? { phase: 'open', agent } : { phase: 'lost', agent, exit: observed }

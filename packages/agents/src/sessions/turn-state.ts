@@ -45,7 +45,7 @@ export type TurnInput<P extends Prompt, Active> =
   /** Ends the prompts that wait, with this reason, and stops the one at work. */
   | { readonly type: 'stopAll'; readonly reason: DropReason }
 
-/** What is to be done after a transition, in this order. */
+/** Work to do after a transition, in this order. */
 export type TurnEffect<P extends Prompt, Active> =
   | { readonly type: 'refuse'; readonly prompt: P; readonly code: 'session_busy' | 'session_queue_full' }
   | { readonly type: 'queue'; readonly prompt: P; readonly position: number }

@@ -51,7 +51,7 @@ export interface TurnHost {
   closedError(): VitrineError
 }
 
-/** What belongs to a turn from its start to its end. */
+/** The parts of a turn that exist from its start to its end. */
 interface RunningTurn {
   readonly turn: ActiveTurn
   readonly instance: AgentInstance
@@ -200,7 +200,7 @@ export class SessionTurns {
     if (isRecorded)
       await this.#record(prompt, state, [{ type: 'prompt.dropped', data }]).catch(() => undefined)
     else prompt.state = state
-    prompt.settle(error ?? (reason === 'closed' ? this.#session.closedError() : cancelledResult(prompt)))
+    prompt.end(error ?? (reason === 'closed' ? this.#session.closedError() : cancelledResult(prompt)))
   }
 
   /** Waits for the agent of a prompt. */
@@ -288,7 +288,7 @@ export class SessionTurns {
       endTurn()
     }
     this.#apply({ type: 'ended', turn: prompt.turn })
-    prompt.settle(result)
+    prompt.end(result)
   }
 
   /**

@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nextSessionState, type SessionInput, type SessionState } from '../../src/sessions/session-state.ts'
+import {
+  type AgentSessionState,
+  nextSessionState,
+  type SessionInput,
+} from '../../src/sessions/session-state.ts'
 
 interface Agent {
   readonly instance: number
 }
-type State = SessionState<Agent, Agent>
+type State = AgentSessionState<Agent, Agent>
 type Input = SessionInput<Agent, Agent>
 
 const done = Promise.resolve()

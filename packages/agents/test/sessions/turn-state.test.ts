@@ -128,7 +128,7 @@ it('gives every prompt one end, whether it is dropped, cancelled or run, in any 
         log.push(...step.effects.map(short))
         if (input.type === 'prompt' && step.effects[0]?.type !== 'refuse') accepted.push(input.prompt.turn)
       }
-      /** What the edge does next for the prompt at work. */
+      /** Applies the next input that the prompt at work leads to without trouble. */
       const goOn = () => {
         if (state.phase === 'idle') return
         const { turn } = state.prompt

@@ -50,7 +50,7 @@ it('records a queued prompt that is cancelled, by its signal or with all others'
   const stop = new AbortController()
   const running = session.prompt('/stall')
   const one = session.prompt('/say one', { turn: 'turn_one', actor: 'ada', signal: stop.signal })
-  const two = session.prompt('/say two', { turn: 'turn_two' })
+  const two = session.prompt('/say two', { turn: 'turn_other' })
   await until(sandbox, 'turn.started')
   stop.abort()
   expect(await one).toMatchObject({ outcome: 'cancelled' })
@@ -58,7 +58,7 @@ it('records a queued prompt that is cancelled, by its signal or with all others'
   await Promise.all([running, two])
   expect(await eventsOf(sandbox, 'prompt.dropped')).toMatchObject([
     { turn: 'turn_one', actor: 'ada', data: { reason: 'cancelled', prompt: text('/say one') } },
-    { turn: 'turn_two', data: { reason: 'cancelled' } },
+    { turn: 'turn_other', data: { reason: 'cancelled' } },
   ])
 })
 
@@ -84,7 +84,7 @@ it('records a prompt that waits for its agent, and drops it when the agent canno
     `import { existsSync, writeFileSync } from 'node:fs'
     if (existsSync('gone')) process.exit(3)
     on('session/prompt', ({ prompt }) => {
-      if (prompt[0].text === 'for good') writeFileSync('gone', '')
+      if (prompt.at(-1).text === 'for good') writeFileSync('gone', '')
       process.exit(1)
     })`,
   )

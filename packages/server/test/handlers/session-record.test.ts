@@ -72,22 +72,22 @@ describe('a session', () => {
       expect(await problemOf(await turn('turn_bad'))).toMatchObject({ status: 502, code: 'agent_failed' })
       const cut: ResponseJson = await (await turn('turn_cut')).json()
       expect(cut.outcome ?? cut.code).toMatch(/interrupted|cancelled|failed|session_closed/)
-      const again = (prompted: string, id: string) =>
+      const resend = (prompted: string, id: string) =>
         second.fetch('/v1/sessions/earlier/prompt?wait=true', {
           method: 'POST',
           ...jsonBody({ prompt: prompted, turn: id }),
         })
       // The session is closed, and the record answers.
-      expect(await (await again('/say before', 'turn_good')).json()).toMatchObject({ outcome: 'ok' })
-      expect(await problemOf(await again('/error -32603 out of order', 'turn_bad'))).toMatchObject({
+      expect(await (await resend('/say before', 'turn_good')).json()).toMatchObject({ outcome: 'ok' })
+      expect(await problemOf(await resend('/error -32603 out of order', 'turn_bad'))).toMatchObject({
         code: 'agent_failed',
       })
-      expect(await (await again('/stall', 'turn_cut')).json()).toMatchObject({ outcome: cut.outcome })
-      expect(await problemOf(await again('/say other', 'turn_good'))).toMatchObject({
+      expect(await (await resend('/stall', 'turn_cut')).json()).toMatchObject({ outcome: cut.outcome })
+      expect(await problemOf(await resend('/say other', 'turn_good'))).toMatchObject({
         status: 409,
         code: 'turn_exists',
       })
-      expect(await problemOf(await again('/say new', 'turn_new'))).toMatchObject({ code: 'session_closed' })
+      expect(await problemOf(await resend('/say new', 'turn_new'))).toMatchObject({ code: 'session_closed' })
       expect(await problemOf(await turn('turn_never'))).toMatchObject({ status: 404, code: 'not_found' })
       expect(await second.call('POST', '/v1/sessions/earlier/resume', { env })).toMatchObject({
         state: 'open',
