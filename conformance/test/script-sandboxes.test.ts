@@ -14,6 +14,7 @@ const maxAlive = 3
 
 it.each(['script', 'in-process', 'engine'])(
   'memory, descriptors and directories are back after many %s sandboxes were created and destroyed',
+  { timeout: 60_000 + scale.scriptSandboxes * 2_000 },
   async (kind) => {
     const prefix = `vitrine-rounds-${randomHex(6)}-`
     onTestFinished(() => {

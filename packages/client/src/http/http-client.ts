@@ -20,7 +20,7 @@ interface RequestScope {
   readonly handle?: ClosableHandle
 }
 
-/** What can be closed before the client. Closing the client closes it too. */
+/** A handle that can be closed before the client. Closing the client closes it too. */
 interface ClosableHandle {
   readonly closing: AbortSignal
   close(): void
