@@ -57,11 +57,19 @@ function add(turns: Map<string, TurnRecord>, event: JournalEvent): void {
 }
 
 /** The end of a prompt whose host ended while it waited. */
-export function interruptedPrompt({ data, actor, run, session, turn, trace }: JournalEvent): EventInput {
+export function interruptedPrompt({
+  data,
+  caller,
+  actor,
+  run,
+  session,
+  turn,
+  trace,
+}: JournalEvent): EventInput {
   const { prompt, promptHash } = data
   return {
     type: 'prompt.dropped',
-    ...withoutUndefined({ actor, run, session, turn, trace }),
+    ...withoutUndefined({ caller, actor, run, session, turn, trace }),
     derived: true,
     data: { ...withoutUndefined({ prompt, promptHash }), reason: 'interrupted' },
   }
