@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { root } from './tools.ts'
 
-/** Seconds of the longest test files, by path. `npm run test:durations` writes it from the last whole run. */
+/** Seconds of the longest test files, by path. `npm run test:durations` writes it from the last whole runs. */
 export const durationsFile = new URL('test-durations.json', import.meta.url)
 
 /** Starts the longest test files first: a long file that starts last would run alone at the end. */
