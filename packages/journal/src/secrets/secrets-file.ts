@@ -205,7 +205,9 @@ class SecretsFile implements SecretStorage {
       // A part of the line may be written: the next one must not continue it.
       try {
         truncateSync(this.#path, this.#size)
-      } catch {}
+      } catch {
+        // The next change is then refused, because the file has another size.
+      }
       throw notKept(this.#path, error)
     }
     this.#size += Buffer.byteLength(text)
