@@ -15,6 +15,7 @@ it.each(['none', 'bubblewrap'] as const)(
     const other = sandbox.as({ turn: 'turn_2' })
     expect(await other.ptyWriteStdin({ sessionId, chars: 'x\n\x04', yieldTimeMs: 30_000 })).toMatchObject({
       exitCode: 0,
+      signal: null,
       output: 'x\r\nx\r\n',
     })
   },
