@@ -10,7 +10,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   views: ['protocol'],
   journal: ['protocol'],
-  sandbox: ['protocol', 'journal'],
+  'command-policy': ['protocol'],
+  sandbox: ['protocol', 'journal', 'command-policy'],
   agents: ['protocol', 'views', 'journal', 'sandbox'],
   desktop: ['protocol', 'journal', 'sandbox'],
   snapshots: ['protocol', 'journal', 'sandbox'],
@@ -26,7 +27,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Packages that must run in a browser. */
-const browserSafe = new Set(['protocol', 'views', 'client', 'react'])
+const browserSafe = new Set(['protocol', 'views', 'command-policy', 'client', 'react'])
 
 export interface SourceFile {
   readonly package: string

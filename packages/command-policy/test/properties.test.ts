@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { commandPolicy } from '../../src/policy/command-policy.ts'
-import { judge } from '../../src/policy/judge.ts'
-import { parseShell } from '../../src/policy/shell/parse.ts'
-import { literalValue } from '../../src/policy/shell/word.ts'
+import { commandPolicy } from '../src/command-policy.ts'
+import { judge } from '../src/judge.ts'
+import { parseShell } from '../src/shell/parse.ts'
+import { literalValue } from '../src/shell/word.ts'
 import { quotedWord, repeatable, soup } from './scripts.ts'
 
 describe('reading a shell text', () => {

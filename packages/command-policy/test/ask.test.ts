@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { commandPolicy } from '../../src/policy/command-policy.ts'
-import { judge } from '../../src/policy/judge.ts'
+import { commandPolicy } from '../src/command-policy.ts'
+import { judge } from '../src/judge.ts'
 import { verdict } from './verdicts.ts'
 
 describe('a command that cannot be judged with certainty', () => {

@@ -6,14 +6,14 @@ const session = new Session()
 session.connect()
 await session.post('Profiler.enable')
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
-const { commandPolicy } = await import('../../src/policy/command-policy.ts')
-const { judge } = await import('../../src/policy/judge.ts')
+const { commandPolicy } = await import('../src/command-policy.ts')
+const { judge } = await import('../src/judge.ts')
 const policy = commandPolicy({ allow: ['*'], deny: ['rm -rf *'], otherwise: 'allow' })
 
 async function stepsSinceLast(): Promise<number> {
   const { result } = await session.post('Profiler.takePreciseCoverage')
   return result
-    .filter(({ url }) => url.includes('/src/policy/'))
+    .filter(({ url }) => url.includes('/command-policy/src/'))
     .flatMap(({ functions }) => functions)
     .flatMap(({ ranges }) => ranges)
     .reduce((sum, { count }) => sum + count, 0)

@@ -1,7 +1,7 @@
 import { isVitrineError } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { type CommandPolicy, commandPolicy } from '../../src/policy/command-policy.ts'
-import { judge } from '../../src/policy/judge.ts'
+import { type CommandPolicy, commandPolicy } from '../src/command-policy.ts'
+import { judge } from '../src/judge.ts'
 
 function errorOf(make: () => unknown): unknown {
   try {

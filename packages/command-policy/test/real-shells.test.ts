@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { commandPolicy } from '../../src/policy/command-policy.ts'
-import { judge } from '../../src/policy/judge.ts'
+import { commandPolicy } from '../src/command-policy.ts'
+import { judge } from '../src/judge.ts'
 import { script, soup } from './scripts.ts'
 import { StubPrograms } from './stub-programs.ts'
 
