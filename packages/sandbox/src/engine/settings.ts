@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { readAllowList } from '@vitrine/egress'
 import {
   type ArchiveLimits,
   type Bind,
@@ -13,7 +14,6 @@ import {
 import { checkSandboxId } from '@vitrine/protocol/primitives'
 import { defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
 import { createAndResolve, dataDirectory } from '../data-directory.ts'
-import { readAllowList } from '../egress/allow-list.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
 import { defaultProcessLimits } from '../processes/process-host.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { proxyEnvironment } from '../../src/egress/environment.ts'
+import { proxyEnvironment } from '../src/environment.ts'
 
 describe('the environment of a sandbox with a proxy', () => {
   it('sets the proxy variables in both cases and exempts the loopback', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { boundedHost } from '../../src/egress/event.ts'
+import { boundedHost } from '../src/event.ts'
 import { openTunnel, say, statusOf } from './fixtures/client.ts'
 import { endings, ofType, openProxy, openUpstream } from './fixtures/proxy.ts'
 import { until } from './fixtures/until.ts'

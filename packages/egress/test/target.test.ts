@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readAllowList } from '../../src/egress/allow-list.ts'
-import { readTarget, showTarget } from '../../src/egress/target.ts'
+import { readAllowList } from '../src/allow-list.ts'
+import { readTarget, showTarget } from '../src/target.ts'
 
 const shown = (text: string, defaultPort?: number) => {
   const read = readTarget(text, defaultPort)

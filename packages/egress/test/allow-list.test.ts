@@ -1,7 +1,7 @@
 import { isVitrineError } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { readAllowList } from '../../src/egress/allow-list.ts'
-import { createEgressProxy } from '../../src/egress/proxy.ts'
+import { readAllowList } from '../src/allow-list.ts'
+import { createEgressProxy } from '../src/proxy.ts'
 
 const thrownBy = (call: () => unknown) => {
   try {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { requestTargetIn } from '../../src/egress/exchange.ts'
-import type { HeaderValues } from '../../src/egress/headers.ts'
-import { readPlainRequest } from '../../src/egress/proxy-request.ts'
+import { requestTargetIn } from '../src/exchange.ts'
+import type { HeaderValues } from '../src/headers.ts'
+import { readPlainRequest } from '../src/proxy-request.ts'
 
 const read = (url: string, headers: HeaderValues = {}, httpVersion = '1.1') =>
   readPlainRequest({ url, httpVersion, headersDistinct: { host: ['a.example'], ...headers } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { addressKind, addressRefusal } from '../../src/egress/address.ts'
-import { readAllowList } from '../../src/egress/allow-list.ts'
+import { addressKind, addressRefusal } from '../src/address.ts'
+import { readAllowList } from '../src/allow-list.ts'
 
 describe('an address', () => {
   it.each([
