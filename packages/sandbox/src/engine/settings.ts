@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { defaultLimits as defaultArchiveLimits } from '@vitrine/archives'
 import { readAllowList } from '@vitrine/egress'
 import {
   type ArchiveLimits,
@@ -12,7 +13,6 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkSandboxId } from '@vitrine/protocol/primitives'
-import { defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
 import { createAndResolve, dataDirectory } from '../data-directory.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
