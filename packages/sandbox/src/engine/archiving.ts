@@ -247,6 +247,9 @@ function packing(
   }
 }
 
+/** Without these bits, no command could start in the workspace, so no command could give them back. */
+const ownerAccess = 0o700
+
 /** Replaces the contents of the workspace by those of the archive. Entries that `keep` accepts stay. */
 export async function hydrate(
   { context, limits, signal }: ArchiveContext,
@@ -270,7 +273,7 @@ export async function hydrate(
     })
     await replaceContents(staged.handle, root.directory, trash.handle, {
       keep: (name) => name === stagingInside || keep(name),
-      attributes,
+      attributes: attributes && { ...attributes, mode: attributes.mode | ownerAccess },
     })
     return unpacked
   } finally {
