@@ -1,5 +1,5 @@
 import { type Change, changeOf, deletionOf, sameImages } from './change.ts'
-import type { ContentReader, FileContent } from './file-content.ts'
+import type { ContentReader, DigestedContent } from './file-content.ts'
 import type { Ignored } from './ignore.ts'
 import { descendants, type KnownTree, pathIn } from './known-tree.ts'
 import { differs, type EntryStat, type TreeNode, untouched } from './node.ts'
@@ -61,7 +61,7 @@ export class EntryChanges {
     this.#known.indexInode(node)
   }
 
-  async #changed(node: TreeNode, now: EntryStat, content: FileContent | undefined): Promise<void> {
+  async #changed(node: TreeNode, now: EntryStat, content: DigestedContent | undefined): Promise<void> {
     const before = node.image
     // Only the permissions changed, so the stored image stays valid.
     const unchangedImage =

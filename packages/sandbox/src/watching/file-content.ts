@@ -3,7 +3,7 @@ import type { Change } from './change.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
 import type { EntryStat, TreeNode } from './node.ts'
 
-export interface FileContent {
+export interface DigestedContent {
   readonly bytes: Uint8Array
   readonly digest: string
   /** The attributes that belong to the bytes. They are newer than those of the check if the file was written to meanwhile. */
@@ -21,7 +21,7 @@ export class ContentReader {
   }
 
   /** Undefined if the entry is not a regular file, is too large or cannot be read. */
-  read(node: TreeNode, now: EntryStat): FileContent | undefined {
+  read(node: TreeNode, now: EntryStat): DigestedContent | undefined {
     if (now.kind !== 'file' || now.size > this.#maxBytes || node.parent === undefined) return undefined
     let open: OpenDirectory | undefined
     try {
@@ -40,13 +40,13 @@ export class ContentReader {
   }
 
   /** Gives a node a new image and returns the part of the change that stores it. */
-  setImage(node: TreeNode, now: EntryStat, content: FileContent | undefined): Partial<Change> {
+  setImage(node: TreeNode, now: EntryStat, content: DigestedContent | undefined): Partial<Change> {
     const omitted = this.#omissionReason(node, now, content)
     node.image = omitted === undefined ? {} : { omitted }
     return { after: node.image, ...(omitted === undefined && content && { content: content.bytes }) }
   }
 
-  #omissionReason(node: TreeNode, now: EntryStat, content: FileContent | undefined): string | undefined {
+  #omissionReason(node: TreeNode, now: EntryStat, content: DigestedContent | undefined): string | undefined {
     if (isPrivate(node.name)) return 'private'
     if (now.size > this.#maxBytes) return 'size'
     return content === undefined ? 'unreadable' : undefined
