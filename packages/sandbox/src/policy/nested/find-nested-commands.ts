@@ -2,10 +2,13 @@ import { baseName, isInstalled } from '../rules/pattern.ts'
 import type { SimpleCommand } from '../shell/script.ts'
 import { literalValue } from '../shell/word.ts'
 import { nestedInBuiltin } from './builtins.ts'
+import { nestedInCarrier } from './carriers.ts'
 import { nestedInEditingProgram } from './editing-programs.ts'
 import { nestedInFind } from './find.ts'
-import { isLauncher, nestedInInterpreter } from './interpreters.ts'
-import { guessesOf, type NestedCommands, noNestedCommands } from './nested-commands.ts'
+import { nestedInGit } from './git.ts'
+import { nestedInInterpreter } from './interpreters.ts'
+import { nestedInLauncher } from './launchers.ts'
+import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 import { isShell, nestedInShell } from './shells.ts'
 import { wrappers } from './wrapper-table.ts'
 import { nestedInWrapper } from './wrappers.ts'
@@ -20,26 +23,24 @@ export function findNestedCommands(command: SimpleCommand): NestedCommands {
     const nested = nestedInWrapper(wrapper, command)
     return { ...nested, onlyRunsNested: nested.onlyRunsNested && isInstalled(text) }
   }
+  return nestedIn(program, command) ?? nestedInVersioned(program, command) ?? noNestedCommands
+}
+
+function nestedIn(program: string, command: SimpleCommand): NestedCommands | undefined {
   if (isShell(program)) return nestedInShell(program, command)
   if (program === 'find') return nestedInFind(command)
-  if (isLauncher(program)) return nestedInLauncher(command)
+  if (program === 'git') return nestedInGit(command)
   return (
+    nestedInCarrier(program, command) ??
     nestedInBuiltin(program, command) ??
-    nestedInEditingProgram(program, command) ??
     nestedInInterpreter(program, command) ??
-    noNestedCommands
+    nestedInEditingProgram(program, command) ??
+    nestedInLauncher(program, command)
   )
 }
 
-function nestedInLauncher({ words }: SimpleCommand): NestedCommands {
-  const scripts = words.flatMap((word) => {
-    const text = literalValue(word)
-    return text?.includes(' ') ? [{ text, dialect: 'posix' as const }] : []
-  })
-  return {
-    ...noNestedCommands,
-    uncertainties: ['it runs another command in its own way'],
-    guesses: guessesOf(words),
-    scripts,
-  }
+/** `python3.12` is a python, `gcc-13` a gcc, `bash5.2` a bash. */
+function nestedInVersioned(program: string, command: SimpleCommand): NestedCommands | undefined {
+  const family = program.replace(/-?[0-9][0-9.]*$/, '')
+  return family === program || family === '' ? undefined : nestedIn(family, command)
 }
