@@ -10,6 +10,7 @@ import { nestedInInterpreter } from './interpreters.ts'
 import { nestedInLauncher } from './launchers.ts'
 import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 import { isShell, nestedInShell } from './shells.ts'
+import { startupFileWritten } from './startup-files.ts'
 import { wrappers } from './wrapper-table.ts'
 import { nestedInWrapper } from './wrappers.ts'
 
@@ -23,7 +24,9 @@ export function findNestedCommands(command: SimpleCommand): NestedCommands {
     const nested = nestedInWrapper(wrapper, command)
     return { ...nested, onlyRunsNested: nested.onlyRunsNested && isInstalled(text) }
   }
-  return nestedIn(program, command) ?? nestedInVersioned(program, command) ?? noNestedCommands
+  const nested = nestedIn(program, command) ?? nestedInVersioned(program, command) ?? noNestedCommands
+  const written = startupFileWritten(program, command.words)
+  return written === undefined ? nested : { ...nested, uncertainties: [...nested.uncertainties, written] }
 }
 
 function nestedIn(program: string, command: SimpleCommand): NestedCommands | undefined {
