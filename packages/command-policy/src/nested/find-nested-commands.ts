@@ -19,7 +19,7 @@ export function findNestedCommands(command: SimpleCommand): NestedCommands {
   const text = first && literalValue(first)
   if (text === undefined) return noNestedCommands
   const program = baseName(text).toLowerCase()
-  const wrapper = wrappers.get(program)
+  const wrapper = wrappers.get(program === 'time' && text !== 'time' ? 'gnu time' : program)
   if (wrapper) {
     const nested = nestedInWrapper(wrapper, command)
     return { ...nested, onlyRunsNested: nested.onlyRunsNested && isInstalled(text) }
