@@ -4,6 +4,7 @@ import { join } from 'node:path'
 
 /** Programs that the tests run, and the Debian packages that contain them and their dependencies. */
 const needed: Readonly<Record<string, string>> = {
+  busybox: 'busybox',
   bwrap: 'bubblewrap',
   chromium: 'chromium',
   curl: 'curl',
@@ -11,8 +12,11 @@ const needed: Readonly<Record<string, string>> = {
   getcap: 'libcap2-bin',
   git: 'git',
   ip: 'iproute2',
+  make: 'make',
+  mksh: 'mksh',
   ps: 'procps',
   python3: 'python3',
+  zsh: 'zsh',
 }
 
 /** Installs the missing programs as root; otherwise prints the command to run. Runs once before all tests. */

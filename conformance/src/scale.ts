@@ -36,6 +36,8 @@ export const scale = {
   raceTries: scaled(1_500, 5_000),
   /** Sandboxes of scripts that are created and destroyed one after the other. */
   scriptSandboxes: scaled(50, 1_000),
+  /** Of the ways around a deny rule, every how many is run. */
+  bypassStep: scaled(25, 1),
   /** Random operation histories of a store. */
   histories: scaled(25, 200),
 } as const

@@ -4,9 +4,10 @@ import { argvOf, escapeInvisible, formatCommand } from './format.ts'
 import type { NestedCommands } from './nested/nested-commands.ts'
 import { matchBroadly } from './rules/match-broadly.ts'
 import { isProgram, matchStrictly } from './rules/match-strictly.ts'
+import { isInstalled, isWildcard } from './rules/pattern.ts'
 import type { SimpleCommand } from './shell/script.ts'
 import { displayText, literalValue, mayBecomeFlag } from './shell/word.ts'
-import { isLoaderVariable } from './variables.ts'
+import { variableEffect } from './variables.ts'
 import { readsUnknownInput, writtenFiles } from './writes.ts'
 
 /** The judgement of one command of the text, or of one that such a command runs. */
@@ -61,6 +62,10 @@ export function judgeCommand(
     !nested.onlyRunsNested
   if (uncertainties.length > 0 && !deniedByDefault)
     return part('ask', `cannot be judged with certainty: ${uncertainties.join('; ')}`)
+  const unread = unreadCode(command, nested)
+  // A rule that names the program accepts what it runs; a rule for every program says nothing about it.
+  if (unread.length > 0 && (allowed ? isWildcard(allowed.program) : policy.otherwise === 'allow'))
+    return part('ask', `needs an allow rule that names it: ${unread.join('; ')}`)
   if (allowed) return part('allow', `matches the allow rule ${JSON.stringify(allowed.text)}`, allowed.text)
   if (nested.onlyRunsNested) return part('allow', 'only runs another command, which is judged separately')
   if (policy.otherwise === 'deny' && !certain)
@@ -83,13 +88,24 @@ function findUncertainties({ words, assignments, redirections }: SimpleCommand):
   for (const word of args.filter(mayBecomeFlag)) {
     uncertainties.push(`${escapeInvisible(displayText(word))} may become a flag or other arguments`)
   }
-  for (const { name } of assignments.filter((assignment) => isLoaderVariable(assignment.name))) {
-    uncertainties.push(`${escapeInvisible(name)} changes which program runs or what it loads`)
+  for (const { name, value } of assignments) {
+    const effect = variableEffect(name, literalValue(value))
+    if (effect) uncertainties.push(`${escapeInvisible(name)} ${effect.reason}`)
   }
   for (const { target } of redirections.filter(readsUnknownInput)) {
     uncertainties.push(`the content that it reads from ${escapeInvisible(displayText(target))} is not known`)
   }
   return uncertainties
+}
+
+/** Code that is neither in the command nor in a program of the system. */
+function unreadCode({ words }: SimpleCommand, nested: NestedCommands): readonly string[] {
+  const name = words[0] && literalValue(words[0])
+  if (name === undefined || isInstalled(name)) return nested.unread
+  return [
+    ...nested.unread,
+    `${escapeInvisible(name)} is in no system folder, so its name does not say what it does`,
+  ]
 }
 
 function writeUncertainties({ redirections }: SimpleCommand): string[] {

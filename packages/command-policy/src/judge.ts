@@ -1,6 +1,6 @@
 import type { Command, Verdict } from '@vitrine/protocol'
 import { assertCompiled, type CommandPolicy } from './command-policy.ts'
-import { argvOf, formatCommand, formatWords } from './format.ts'
+import { argvOf, escapeInvisible, formatCommand, formatWords } from './format.ts'
 import { type JudgedPart, judgeCommand } from './judge-command.ts'
 import { findNestedCommands } from './nested/find-nested-commands.ts'
 import { type NestedCommands, nestedCommand } from './nested/nested-commands.ts'
@@ -8,8 +8,9 @@ import { matchBroadly } from './rules/match-broadly.ts'
 import { isTooLong, maxCommandBytes, parseShell } from './shell/parse.ts'
 import { maxDepth } from './shell/parser-state.ts'
 import type { Script, SimpleCommand } from './shell/script.ts'
-import { literal } from './shell/word.ts'
+import { literal, literalValue } from './shell/word.ts'
 import { textReader } from './shell-prefix.ts'
+import { variableEffect } from './variables.ts'
 
 export interface Judgement {
   readonly verdict: Verdict
@@ -20,6 +21,16 @@ export interface Judgement {
 
 /** A nested script costs as much as this many levels, since its text is parsed again at each level. */
 const scriptDepth = 5
+
+/** What a command is called with besides its text. */
+export interface CallContext {
+  /** The shell that reads a command string: its name, or its argv before the string. */
+  readonly shell?: string | readonly string[] | undefined
+  /** Variables that the call sets. They are judged like assignments before the command. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /** Folders besides the system's that a PATH may name, since commands cannot write there. */
+  readonly programFolders?: readonly string[] | undefined
+}
 
 interface Findings {
   readonly parts: JudgedPart[]
@@ -35,13 +46,33 @@ interface Findings {
 export function judge(
   policy: CommandPolicy,
   command: Command,
-  shell?: string | readonly string[],
+  call: string | readonly string[] | CallContext = {},
 ): Judgement {
   assertCompiled(policy)
   const found: Findings = { parts: [], uncertainties: [] }
+  const { shell, env, programFolders } = isContext(call) ? call : { shell: call }
+  if (env !== undefined) judgeEnvironment(policy, env, programFolders, found)
   if (typeof command === 'string') judgeText(policy, command, found, shell)
   else judgeArgv(policy, command, found)
   return summary(found)
+}
+
+function isContext(call: string | readonly string[] | CallContext): call is CallContext {
+  return typeof call !== 'string' && !Array.isArray(call)
+}
+
+function judgeEnvironment(
+  policy: CommandPolicy,
+  env: Readonly<Record<string, string>>,
+  programFolders: readonly string[] | undefined,
+  found: Findings,
+): void {
+  for (const [name, value] of Object.entries(env)) {
+    const effect = variableEffect(name, value, programFolders)
+    if (!effect) continue
+    found.uncertainties.push(`${escapeInvisible(name)} ${effect.reason}`)
+    if (effect.script !== undefined) judgeScript(policy, parseShell(effect.script), found, scriptDepth)
+  }
 }
 
 function judgeText(
@@ -103,6 +134,10 @@ function judgeWithNested(
   const nested = findNestedCommands(command)
   const self = judgeCommand(policy, command, nested)
   if (self) found.parts.push(self)
+  for (const { name, value } of command.assignments) {
+    const script = variableEffect(name, literalValue(value))?.script
+    if (script !== undefined) judgeScript(policy, parseShell(script), found, depth + scriptDepth)
+  }
   for (const inner of nested.commands) judgeWithNested(policy, inner, found, depth + 1)
   for (const { text, dialect } of nested.scripts) {
     judgeScript(policy, parseShell(text, dialect), found, depth + scriptDepth)

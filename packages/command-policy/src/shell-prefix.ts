@@ -13,6 +13,8 @@ export function textReader(shell: string | readonly string[] = 'sh'): TextReader
   const prefix = typeof shell === 'string' ? [shell, '-c'] : shell
   const [program = '', ...flags] = prefix
   const name = baseName(program)
+  if (name === 'busybox' && isShell(flags[0] ?? ''))
+    return { kind: 'uncertain', dialect: 'posix', reason: 'the shell of busybox has its own syntax' }
   if (!isShell(name)) {
     return {
       kind: 'unreadable',

@@ -1,7 +1,7 @@
 import type { SimpleCommand } from '../shell/script.ts'
 import { displayText, literalValue, type Word } from '../shell/word.ts'
 import { isLoaderVariable } from '../variables.ts'
-import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
+import { guessesOf, type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
 const alwaysUncertain = new Map([
   ['.', 'it runs a script whose content is not known'],
@@ -19,6 +19,9 @@ const alwaysUncertain = new Map([
   ['complete', 'it sets a command to run later'],
   ['compgen', 'it may run a command'],
   ['fc', 'it runs earlier commands again'],
+  ['emulate', 'it changes how the shell reads what follows'],
+  ['zmodload', 'it changes what a name runs'],
+  ['sched', 'it sets a command to run later'],
 ])
 
 const setsVariables = new Set([
@@ -48,6 +51,8 @@ export function nestedInBuiltin(program: string, { words }: SimpleCommand): Nest
       'it may evaluate arithmetic, which may run commands',
     )
   }
+  if (program === 'jobs' && args.length > 1)
+    return { ...noNestedCommands, uncertainties: ['it runs a command'], guesses: guessesOf(words) }
   if (!setsVariables.has(program)) return undefined
   return uncertainIf(!args.every(isHarmlessName), 'it may set a variable that changes what runs')
 }

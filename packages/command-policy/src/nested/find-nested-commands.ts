@@ -2,11 +2,15 @@ import { baseName, isInstalled } from '../rules/pattern.ts'
 import type { SimpleCommand } from '../shell/script.ts'
 import { literalValue } from '../shell/word.ts'
 import { nestedInBuiltin } from './builtins.ts'
+import { nestedInCarrier } from './carriers.ts'
 import { nestedInEditingProgram } from './editing-programs.ts'
 import { nestedInFind } from './find.ts'
-import { isLauncher, nestedInInterpreter } from './interpreters.ts'
-import { guessesOf, type NestedCommands, noNestedCommands } from './nested-commands.ts'
+import { nestedInGit } from './git.ts'
+import { nestedInInterpreter } from './interpreters.ts'
+import { nestedInLauncher } from './launchers.ts'
+import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
 import { isShell, nestedInShell } from './shells.ts'
+import { startupFileWritten } from './startup-files.ts'
 import { wrappers } from './wrapper-table.ts'
 import { nestedInWrapper } from './wrappers.ts'
 
@@ -15,31 +19,31 @@ export function findNestedCommands(command: SimpleCommand): NestedCommands {
   const text = first && literalValue(first)
   if (text === undefined) return noNestedCommands
   const program = baseName(text).toLowerCase()
-  const wrapper = wrappers.get(program)
+  const wrapper = wrappers.get(program === 'time' && text !== 'time' ? 'gnu time' : program)
   if (wrapper) {
     const nested = nestedInWrapper(wrapper, command)
     return { ...nested, onlyRunsNested: nested.onlyRunsNested && isInstalled(text) }
   }
+  const nested = nestedIn(program, command) ?? nestedInVersioned(program, command) ?? noNestedCommands
+  const written = startupFileWritten(program, command.words)
+  return written === undefined ? nested : { ...nested, uncertainties: [...nested.uncertainties, written] }
+}
+
+function nestedIn(program: string, command: SimpleCommand): NestedCommands | undefined {
   if (isShell(program)) return nestedInShell(program, command)
   if (program === 'find') return nestedInFind(command)
-  if (isLauncher(program)) return nestedInLauncher(command)
+  if (program === 'git') return nestedInGit(command)
   return (
+    nestedInCarrier(program, command) ??
     nestedInBuiltin(program, command) ??
-    nestedInEditingProgram(program, command) ??
     nestedInInterpreter(program, command) ??
-    noNestedCommands
+    nestedInEditingProgram(program, command) ??
+    nestedInLauncher(program, command)
   )
 }
 
-function nestedInLauncher({ words }: SimpleCommand): NestedCommands {
-  const scripts = words.flatMap((word) => {
-    const text = literalValue(word)
-    return text?.includes(' ') ? [{ text, dialect: 'posix' as const }] : []
-  })
-  return {
-    ...noNestedCommands,
-    uncertainties: ['it runs another command in its own way'],
-    guesses: guessesOf(words),
-    scripts,
-  }
+/** `python3.12` is a python, `gcc-13` a gcc, `bash5.2` a bash. */
+function nestedInVersioned(program: string, command: SimpleCommand): NestedCommands | undefined {
+  const family = program.replace(/-?[0-9][0-9.]*$/, '')
+  return family === program || family === '' ? undefined : nestedIn(family, command)
 }

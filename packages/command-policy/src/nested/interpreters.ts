@@ -1,85 +1,97 @@
 import { isFlag, longName } from '../rules/flags.ts'
 import type { SimpleCommand } from '../shell/script.ts'
-import { literalValue, type Word } from '../shell/word.ts'
-import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
+import { literal, literalValue, type Word } from '../shell/word.ts'
+import { guessesOf, type NestedCommands, noNestedCommands } from './nested-commands.ts'
 
 interface Interpreter {
-  readonly name: RegExp
   /** Flags that are followed by code, or by the name of a command. */
   readonly letters: string
   readonly longs: readonly string[]
-  /** Words that are followed by code. */
-  readonly words: readonly string[]
+  /** Flags with which it runs a file or module that follows. */
+  readonly modules: string
   /** Without a script it runs its stdin. */
   readonly readsInput: boolean
 }
 
-function interpreter(name: RegExp, letters: string, settings: Partial<Interpreter> = {}): Interpreter {
-  return { name, letters, longs: [], words: [], readsInput: true, ...settings }
+function interpreter(
+  names: string,
+  letters: string,
+  settings: Partial<Interpreter> = {},
+): readonly (readonly [string, Interpreter])[] {
+  const known = { letters, longs: [], modules: '', readsInput: true, ...settings }
+  return names.split(' ').map((name) => [name, known] as const)
 }
 
-const interpreters: readonly Interpreter[] = [
-  interpreter(/^(python|pypy)[0-9.]*$/, 'c'),
-  interpreter(/^(node|nodejs)$/, 'epr', {
-    longs: ['--eval', '--print', '--require', '--import', '--loader'],
+/** By name without its version. */
+const interpreters: ReadonlyMap<string, Interpreter> = new Map([
+  ...interpreter('python pypy ipython bpython ptpython', 'c', { modules: 'm' }),
+  ...interpreter('node nodejs', 'epr', {
+    longs: ['--eval', '--print', '--require', '--import', '--loader', '--experimental-loader'],
   }),
-  interpreter(/^(bun|deno)$/, 'e', {
-    longs: ['--eval', '--print', '--preload'],
-    words: ['eval', 'repl'],
-    readsInput: false,
+  ...interpreter('perl', 'eEMmd'),
+  ...interpreter('ruby jruby irb pry', 'er'),
+  ...interpreter('php', 'rBRE', { longs: ['--run', '--process-begin', '--process-code'] }),
+  ...interpreter('lua luajit tclsh wish osascript rscript r julia groovy scala ghc ghci', 'eEls'),
+  ...interpreter(
+    'guile racket sbcl clisp ecl clojure clj bb elixir iex erl escript ocaml swift octave',
+    'ceErfslp',
+    {
+      longs: ['--eval', '--load', '--expr', '-eval', '-run', '--rpc-eval'],
+    },
+  ),
+  ...interpreter('gnuplot m4 dc maxima gp sage swipl gforth janet fennel hy crystal nim tcc', 'ecgstx', {
+    longs: ['--expression', '--eval', '--run', '-run'],
   }),
-  interpreter(/^perl[0-9.]*$/, 'eE'),
-  interpreter(/^ruby[0-9.]*$/, 'er'),
-  interpreter(/^php[0-9.]*$/, 'rBRE'),
-  interpreter(/^(lua|luajit|tclsh|osascript|Rscript|R|julia|groovy|scala|ghci?)[0-9.]*$/i, 'eEls'),
-  interpreter(/^(vi|vim|nvim|ex|ed|emacs)$/i, 'ceS', { longs: ['--cmd', '--eval', '--command'] }),
-  interpreter(/^git$/, 'c', { longs: ['--exec-path', '--config-env'], readsInput: false }),
-  interpreter(/^(tar|gtar|bsdtar)$/, 'IF', {
-    longs: [
-      '--checkpoint-action',
-      '--to-command',
-      '--use-compress-program',
-      '--info-script',
-      '--rsh-command',
-    ],
-    readsInput: false,
+  ...interpreter('pwsh powershell xonsh nu elvish cmd.exe', 'cCeE', {
+    longs: ['--command', '-command', '-encodedcommand', '--commands'],
   }),
-]
+])
 
-/** Programs that run other commands in program-specific ways. */
-const launchers =
-  /^(parallel|su|runuser|chroot|flock|watch|strace|ltrace|script|unshare|nsenter|pkexec|systemd-run|at|batch|setpriv|bwrap|firejail|taskset|chrt|start-stop-daemon)$/
-
-export function isLauncher(program: string): boolean {
-  return launchers.test(program)
-}
+/** Modules of python that run neither code of the project nor a command that they are given. */
+const harmlessModules =
+  /^(venv|http\.server|json\.tool|compileall|py_compile|black|isort|flake8|ruff|mypy|pylint|pytest|unittest|build|zipfile|tarfile|base64|calendar|this|ensurepip|site|sysconfig|tokenize|ast|dis|gzip)$/
 
 /** Checks for code in an interpreter's arguments or stdin; undefined if the program is not an interpreter. */
 export function nestedInInterpreter(program: string, { words }: SimpleCommand): NestedCommands | undefined {
-  const known = interpreters.find(({ name }) => name.test(program))
+  const known = interpreters.get(program)
   if (!known) return undefined
   let afterFlag = false
-  for (const word of words.slice(1)) {
+  for (const [index, word] of words.entries()) {
     const text = literalValue(word)
-    if (text === undefined) continue
+    if (index === 0 || text === undefined) continue
     if (isCode(known, text))
       return { ...noNestedCommands, uncertainties: [`it runs code or commands given by ${text}`] }
+    if (known.modules !== '' && /^-[A-Za-z]*m/.test(text)) return module(text, words.slice(index + 1))
     // A script or subcommand ends the search, but a word after a flag may be the flag's value.
-    if (!isFlag(text) && !afterFlag && text !== '-') return noNestedCommands
+    if (!isFlag(text) && !afterFlag && text !== '-') return runsFile
     afterFlag = isFlag(text)
   }
   if (words.length === 2 && words.every((word, index) => index === 0 || onlyPrintsInfo(program, word)))
     return noNestedCommands
-  if (!known.readsInput || words.slice(1).some((word) => !isFlag(literalValue(word) ?? '-?')))
-    return noNestedCommands
+  if (!known.readsInput || words.slice(1).some((word) => !isFlag(literalValue(word) ?? '-?'))) return runsFile
   return { ...noNestedCommands, uncertainties: ['it runs what it reads from its input'] }
 }
 
-function isCode({ letters, longs, words }: Interpreter, text: string): boolean {
-  if (text === '-' || words.includes(text)) return true
+const runsFile: NestedCommands = { ...noNestedCommands, unread: ['it runs a file whose content is not read'] }
+
+function module(flag: string, rest: readonly Word[]): NestedCommands {
+  const attached = flag.slice(flag.indexOf('m') + 1)
+  const words = attached === '' ? rest : [literal(attached), ...rest]
+  const name = words[0] ? literalValue(words[0]) : undefined
+  if (name !== undefined && harmlessModules.test(name)) return noNestedCommands
+  const unread = ['it runs a module whose content is not read']
+  if (name !== 'pip') return { ...noNestedCommands, unread, guesses: guessesOf([literal('-m'), ...words]) }
+  return {
+    ...noNestedCommands,
+    commands: [{ words, assignments: [], redirections: [], certain: true }],
+  }
+}
+
+function isCode({ letters, longs }: Interpreter, text: string): boolean {
+  if (text === '-' || /^\/dev\/(stdin|fd\/)/.test(text)) return true
   if (!isFlag(text)) return false
-  if (text.startsWith('--')) return longs.some((long) => long.startsWith(longName(text)) && text !== '--')
-  return [...text.slice(1)].some((letter) => letters.includes(letter))
+  if (longs.some((long) => long.startsWith(longName(text)) && longName(text).length > 3)) return true
+  return !text.startsWith('--') && [...text.slice(1)].some((letter) => letters.includes(letter))
 }
 
 function onlyPrintsInfo(program: string, word: Word): boolean {

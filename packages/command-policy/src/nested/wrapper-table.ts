@@ -75,7 +75,9 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map([
       effect: 'acts',
     }),
   ],
-  ['time', wrapper({ flags: 'pvaq', values: 'f', assigns: true })],
+  // In bash, `time` is a keyword whose only flag is -p: after `time -v`, the program is `-v`.
+  ['time', wrapper({ flags: 'p', assigns: true })],
+  ['gnu time', wrapper({ flags: 'pvaq', values: 'fo', longFlags: ['--verbose', '--portability'] })],
   [
     'timeout',
     wrapper({

@@ -1,6 +1,12 @@
 import type { Assignment, SimpleCommand } from '../shell/script.ts'
 import { type HolePiece, literalValue, mayBecomeFlag, type Word } from '../shell/word.ts'
-import { guessesOf, type NestedCommands, nestedCommand, noNestedCommands } from './nested-commands.ts'
+import {
+  guessesOf,
+  type NestedCommands,
+  nestedCommand,
+  noNestedCommands,
+  possibleScripts,
+} from './nested-commands.ts'
 import type { Wrapper } from './wrapper-table.ts'
 
 const addedArguments: HolePiece = { kind: 'hole', cause: 'substitution', written: '…', yields: 'fields' }
@@ -15,7 +21,7 @@ export function nestedInWrapper(wrapper: Wrapper, command: SimpleCommand): Neste
   const skipped = start === undefined ? [] : words.slice(start, at)
   if (start === undefined || skipped.some(mayBecomeFlag)) {
     const uncertainties = [...feeds, 'its flags do not show which command it runs']
-    return { ...noNestedCommands, uncertainties, guesses: guessesOf(words) }
+    return { ...noNestedCommands, uncertainties, guesses: guessesOf(words), scripts: possibleScripts(words) }
   }
   const assignments: Assignment[] = []
   for (let word = words[at]; wrapper.assigns && word; word = words[at]) {

@@ -62,7 +62,12 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-const systemFolders = new Set(['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/local/bin'])
+const systemFolders = new Set(['/bin', '/sbin', '/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin'])
+
+/** Whether a folder belongs to the system, so that its programs are what their names say. */
+export function isSystemFolder(folder: string): boolean {
+  return systemFolders.has(folder)
+}
 
 /** Whether a program is given by a bare name or in a system folder; `./env` and `/tmp/env` may be anything. */
 export function isInstalled(program: string): boolean {

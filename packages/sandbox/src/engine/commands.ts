@@ -16,6 +16,7 @@ import type { Launch } from '../machine/machine.ts'
 import { HeadAndTail } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
 import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
+import { policyCall } from './call-context.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
 
@@ -148,8 +149,9 @@ function operateOn<T>(
       finish,
       ...(signal && { signal }),
     })
-  core.ready()
-  return gate === undefined ? operation() : gate.withJudgement(command, options.shell, operation)
+  const { machine } = core.ready()
+  if (gate === undefined) return operation()
+  return gate.withJudgement(command, policyCall(machine, core.settings.env, options), operation)
 }
 
 type ProcessStartOptions = Pick<EntryOptions, 'remember' | 'onOutput' | 'rawStdout'> & Pick<Launch, 'input'>

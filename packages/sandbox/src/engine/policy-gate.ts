@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type CommandPolicy, type Judgement, judge } from '@vitrine/command-policy'
 import type { GateAnswer, Journal } from '@vitrine/journal'
 import type { Command } from '@vitrine/protocol'
+import { askAboutReplacedPrograms, type PolicyCall } from './call-context.ts'
 
 /** Called when a policy's verdict is `ask`. Without such a function, `ask` denies. */
 export type AskAboutCommand = (
@@ -55,9 +56,10 @@ export class PolicyGate {
   }
 
   /** Runs an operation whose gate decides by the judgement of this command. */
-  withJudgement<T>(command: Command, shell: string | readonly string[] | undefined, operation: () => T): T {
+  withJudgement<T>(command: Command, call: PolicyCall, operation: () => T): T {
     this.#register()
-    return this.#judged.run(judge(this.#policy, command, shell), operation)
+    const judgement = askAboutReplacedPrograms(judge(this.#policy, command, call), call)
+    return this.#judged.run(judgement, operation)
   }
 
   /** Runs an operation whose gate allows the command without judging it. */

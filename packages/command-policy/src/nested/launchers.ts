@@ -1,0 +1,35 @@
+import type { SimpleCommand } from '../shell/script.ts'
+import { guessesOf, type NestedCommands, noNestedCommands, possibleScripts } from './nested-commands.ts'
+
+/** Programs that run other commands, each with flags of its own. They are asked about; denied commands are found by guessing. */
+const launchers = new Set(
+  [
+    // As another user, with other rights, or elsewhere in the system.
+    'su runuser sg newgrp chroot fakechroot proot unshare nsenter pkexec gksu kdesu gosu su-exec setpriv capsh bwrap',
+    'firejail runcon aa-exec cgexec systemd-run systemd-inhibit systemd-cat systemd-nspawn machinectl dbus-run-session',
+    'lxc lxc-execute lxc-attach multipass adb wsl flatpak-spawn toolbox distrobox sshpass pdsh pssh clush salt',
+    // Later, again, or in the background.
+    'at batch watch flock setlock start-stop-daemon daemon daemonize run-one parallel entr screen tmux byobu dtach',
+    'abduco nodaemon supervisord monit tini dumb-init s6-setsid execlineb runsv chpst softlimit envdir',
+    // To watch or change how it runs.
+    'prlimit setarch linux32 linux64 i386 i486 i586 i686 x86_64 uname26 ppc32 ppc64 taskset chrt choom',
+    'strace ltrace gdb gdbserver lldb valgrind perf rr uftrace heaptrack hyperfine multitime script expect unbuffer',
+    'rlwrap ledit cpulimit faketime datefudge eatmydata fakeroot torsocks tsocks proxychains proxychains4 numactl',
+    'hwloc-bind catchsegv logsave chronic ifne pee mispipe xvfb-run ssh-agent gpg-agent dbus-launch socksify pipexec',
+    'nix-shell nix guix direnv asdf mise rbenv pyenv nvm volta fnm',
+  ].flatMap((names) => names.split(' ')),
+)
+
+/** The dynamic linker runs the program that it is given. */
+const linkers = /^(ld\.so|ld(-linux|-musl|64|32)?[\w.-]*\.so(\.\d+)*|ld-\d[\d.]*\.so)$/
+
+/** Finds the commands of a launcher; undefined if the program is none. */
+export function nestedInLauncher(program: string, { words }: SimpleCommand): NestedCommands | undefined {
+  if (!launchers.has(program) && !(program.startsWith('ld') && linkers.test(program))) return undefined
+  return {
+    ...noNestedCommands,
+    uncertainties: ['it runs another command in its own way'],
+    guesses: guessesOf(words),
+    scripts: possibleScripts(words),
+  }
+}

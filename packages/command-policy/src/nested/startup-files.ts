@@ -1,0 +1,24 @@
+import { displayText, type Word } from '../shell/word.ts'
+
+/** Programs that copy, move or write files, or change the folder for what follows. */
+const writers = new Set('cp mv ln install tee dd rsync patch truncate cd pushd sed gsed unzip'.split(' '))
+
+/** Files from which git, shells and package managers take commands. */
+const startupFiles =
+  /(^|[/=])(\.git\/(hooks|config|info\/attributes|modules)|\.(gitconfig|bashrc|bash_profile|bash_login|bash_aliases|profile|zshrc|zshenv|zprofile|zlogin|kshrc|mkshrc|npmrc|yarnrc(\.yml)?|vimrc|exrc)$|\.ssh\/(config|rc|environment)|\.config\/git(\/|$))/
+
+const repository = /(^|\/)\.git\/?$/
+
+/** Why a command may change what other commands run; undefined if it does not. */
+export function startupFileWritten(program: string, words: readonly Word[]): string | undefined {
+  if (!writers.has(program)) return undefined
+  const args = words.slice(1).map(displayText)
+  const file =
+    args.find((text) => startupFiles.test(text)) ?? args.slice(-1).find((text) => repository.test(text))
+  if (
+    file === undefined ||
+    (program.endsWith('sed') && !args.some((text) => /^-(i|-in-place|\w+i)/.test(text)))
+  )
+    return undefined
+  return 'it may change a file from which git or a shell takes commands'
+}

@@ -1,0 +1,72 @@
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { commandPolicy } from '@vitrine/command-policy'
+import { expect, it } from 'vitest'
+import { scale } from '../../../../conformance/src/scale.ts'
+import type { Bypass } from '../../../command-policy/test/fixtures/bypasses/bypass.ts'
+import { bypasses } from '../../../command-policy/test/fixtures/bypasses/index.ts'
+import type { LocalSandbox } from '../../src/index.ts'
+import { openSandbox } from '../fixtures/sandbox.ts'
+import { BypassWorkspaces } from './bypass-workspace.ts'
+
+const shells: readonly (readonly string[])[] = [
+  ['dash', '-c'],
+  ['bash', '-c'],
+  ['zsh', '-c'],
+  ['mksh', '-c'],
+  ['busybox', 'sh', '-c'],
+]
+
+const all = Object.values(bypasses).flat()
+const some = all.filter((_, index) => index % scale.bypassStep === 0)
+const isWhole = some.length === all.length
+const workspaces = new BypassWorkspaces()
+
+/** Of the whole table on a Debian with the system packages of these tests; the others need programs that it lacks. */
+const leastThatRun = 500
+
+/** Runs one spelling in the folder. */
+async function run(sandbox: LocalSandbox, root: string, bypass: Bypass, shell: readonly string[]) {
+  const [env, command] = typeof bypass === 'string' ? [{}, bypass] : bypass
+  const inRoot = (text: string) => text.replaceAll('{root}', root)
+  const given = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, inRoot(value)]))
+  const options = { shell, cwd: root, env: given, timeoutMs: 8_000 }
+  const refused = await sandbox.exec(inRoot(command), options).then(
+    () => false,
+    (error: { readonly code?: string }) => error.code === 'gate_refused',
+  )
+  return { refused, ran: existsSync(join(root, 'ran')) }
+}
+
+it.each(shells)('no way around a deny rule runs the denied program under %s %s', async (...shell) => {
+  const policy = commandPolicy({ deny: ['touch *'], otherwise: 'allow' })
+  const sandbox = await openSandbox({ isolation: 'bubblewrap' }, { policy })
+  const root = workspaces.create(sandbox.root, 'case')
+  const passed: Bypass[] = []
+  for (const bypass of some) {
+    const { ran, refused } = await run(sandbox, root, bypass, shell)
+    if (ran || !refused) passed.push(bypass)
+    rmSync(join(root, 'ran'), { force: true })
+  }
+  expect(passed).toEqual([])
+})
+
+it('without a policy they run it, so the table is about real ones', async () => {
+  const sandbox = await openSandbox({ isolation: 'bubblewrap' })
+  const unable: Bypass[] = []
+  for (const [index, bypass] of some.entries()) {
+    const [env, command] = typeof bypass === 'string' ? [{}, bypass] : bypass
+    const own: Bypass = [{ HOME: '{root}/fresh', ...env }, command]
+    let ran = false
+    for (const shell of ['bash', 'zsh', 'dash']) {
+      const root = workspaces.create(sandbox.root, `case-${index}-${shell}`)
+      ran = (await run(sandbox, root, own, [shell, '-c'])).ran
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+      if (ran) break
+    }
+    if (!ran) unable.push(bypass)
+  }
+  const list = unable.map((bypass) => `  ${JSON.stringify(bypass)}\n`).join('')
+  if (isWhole) process.stdout.write(`${unable.length} of ${all.length} cannot run here:\n${list}`)
+  expect(some.length - unable.length).toBeGreaterThanOrEqual(isWhole ? leastThatRun : some.length / 3)
+})
