@@ -1,14 +1,20 @@
 import { afterAll, describe, it } from 'vitest'
 import { archiveAttacks } from './archives.ts'
 import { fileAttacks } from './files.ts'
+import { isolationAttacks } from './isolation.ts'
 import type { Attack, AttackDriver } from './kit.ts'
 import { runAttack } from './kit.ts'
+import { networkAttacks } from './network.ts'
+import { outputAttacks } from './output.ts'
 import { type AttackRow, attackTable } from './table.ts'
 
 /** All attacks, by what the attacker aims at. */
 export const attacks = {
+  isolation: isolationAttacks,
   files: fileAttacks,
   archives: archiveAttacks,
+  output: outputAttacks,
+  network: networkAttacks,
 } satisfies Record<string, readonly Attack[]>
 
 export type AttackAim = keyof typeof attacks
