@@ -1,9 +1,12 @@
 import { afterAll, describe, it } from 'vitest'
 import { archiveAttacks } from './archives.ts'
+import { commandAttacks } from './commands.ts'
+import { daemonAttacks } from './daemon/attacks.ts'
 import { fileAttacks } from './files.ts'
 import { isolationAttacks } from './isolation.ts'
 import type { Attack, AttackDriver } from './kit.ts'
 import { runAttack } from './kit.ts'
+import { limitAttacks } from './limits.ts'
 import { networkAttacks } from './network.ts'
 import { outputAttacks } from './output.ts'
 import { type AttackRow, attackTable } from './table.ts'
@@ -13,8 +16,11 @@ export const attacks = {
   isolation: isolationAttacks,
   files: fileAttacks,
   archives: archiveAttacks,
+  commands: commandAttacks,
   output: outputAttacks,
+  limits: limitAttacks,
   network: networkAttacks,
+  daemon: daemonAttacks,
 } satisfies Record<string, readonly Attack[]>
 
 export type AttackAim = keyof typeof attacks

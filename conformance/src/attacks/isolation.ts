@@ -16,28 +16,29 @@ async function hostFile(target: AttackTarget): Promise<{ path: string; content: 
   return { path, content }
 }
 
-/** Ways out of a namespace that a shell can try; each prints the word `escaped` if it works. */
+/**
+ * Ways out of a namespace that a shell can try; each prints the word `escaped` if it works. They are harmless where they
+ * do, because a provider may claim an isolation that it does not have.
+ */
 const attempts: readonly string[] = [
-  'mount -t tmpfs none /mnt && echo escaped',
-  'mount -t proc none /proc && echo escaped',
-  'mount -o remount,rw /usr && echo escaped',
   'unshare -U true && echo escaped',
-  'unshare -Ur sh -c "mount -t tmpfs none /mnt" && echo escaped',
+  'unshare -Ur true && echo escaped',
   'unshare -m true && echo escaped',
   'unshare -n true && echo escaped',
+  'unshare -m mount -t tmpfs none /mnt && echo escaped',
   'nsenter -t 1 -m true && echo escaped',
-  'mknod disk b 8 0 && cat disk | head -c 1 && echo escaped',
-  'mknod mem c 1 1 && head -c 1 mem && echo escaped',
+  'mknod null-device c 1 3 && echo escaped',
   'chroot / true && echo escaped',
-  'hostname owned && echo escaped',
-  'touch /usr/owned && echo escaped',
-  'touch /etc/owned && echo escaped',
-  'cat /etc/shadow && echo escaped',
-  'echo 1 > /proc/sys/kernel/panic && echo escaped',
-  'echo b > /proc/sysrq-trigger && echo escaped',
-  'ls /sys/fs/cgroup/* && echo escaped',
-  'kill -9 1 && echo escaped',
-  'renice -n -5 $$ && echo escaped',
+  'hostname "$(hostname)" && echo escaped',
+  'test -w /usr && echo escaped',
+  'test -w /etc && echo escaped',
+  'test -r /etc/shadow && echo escaped',
+  'test -w /proc/sysrq-trigger && echo escaped',
+  'test -w /proc/sys/kernel/panic && echo escaped',
+  'test -r /dev/mem && echo escaped',
+  'test -e /dev/sda && echo escaped',
+  'test -e /sys/fs/cgroup && echo escaped',
+  'renice -n -1 $$ && echo escaped',
   'dmesg && echo escaped',
 ]
 
@@ -80,8 +81,9 @@ export const isolationAttacks: readonly Attack[] = [
         `tr '\\0' ' ' < /proc/${pid}/cmdline; tr '\\0' '\\n' < /proc/${pid}/environ; ps -eo args`,
       )
       expect(seen).not.toContain(own.trim())
-      // Process 1 is the sandbox's own first process; signals from inside must not end it.
-      await sandbox.exec(`kill -9 ${pid}; kill -9 1; kill -9 -1`)
+      // Where this is the pid of a process at all, it is another one than the host's.
+      expect(await outputOf(sandbox, `readlink /proc/${pid}/exe`)).not.toBe(process.execPath)
+      await sandbox.exec('echo before; kill -TERM 1')
       expect(await outputOf(sandbox, 'echo on')).toBe('on')
     },
   },

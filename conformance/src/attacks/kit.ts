@@ -16,8 +16,11 @@ export interface AttackedDaemon {
   readonly token: string
   /** A token that may only read. */
   readonly readToken: string
-  /** What a person at a terminal sees of a sandbox's journal; absent where nothing prints it. */
-  show?(sandbox: string): Promise<string>
+  /**
+   * What a person at a terminal sees of a sandbox's journal, up to the event with the text `until`; absent where nothing
+   * prints it.
+   */
+  show?(sandbox: string, until: string): Promise<string>
 }
 
 /** How the kit gets what it attacks. */

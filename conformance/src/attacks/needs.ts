@@ -37,7 +37,10 @@ export async function reasonWhyNot(
     case 'limit of processes':
       return unless((await limits()).includes('pids'), 'it claims no limit of processes')
     case 'limit of disk':
-      return unless((await limits()).includes('disk'), 'it claims no limit of disk')
+      return unless(
+        (await limits()).some((one) => one.startsWith('disk')),
+        'it claims no limit of disk',
+      )
     case 'terminals':
       return unless((await capabilities()).terminals, 'it claims no terminals')
     case 'watching':

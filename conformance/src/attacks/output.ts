@@ -121,7 +121,8 @@ export const outputAttacks: readonly Attack[] = [
       const { show } = await target.daemon()
       for (const [index, text] of hostileTexts.entries())
         await sandbox.exec(['sh', '-c', 'printf %s "$1"; printf x > "$2$1"', 'sh', text, `name-${index}`])
-      const shown = (await show?.(sandbox.id)) ?? ''
+      await sandbox.exec('echo the-last-of-them')
+      const shown = (await show?.(sandbox.id, 'the-last-of-them')) ?? ''
       expect(shown).toContain('name-')
       const bad = unsafeCharacters.exec(shown)
       expect(bad && JSON.stringify(shown.slice(Math.max(0, bad.index - 60), bad.index + 60))).toBeNull()

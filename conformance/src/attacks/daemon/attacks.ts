@@ -1,0 +1,6 @@
+import type { Attack } from '../kit.ts'
+import { accessAttacks } from './access.ts'
+import { previewAttacks } from './previews.ts'
+
+/** Attacks on the daemon that serves sandboxes over HTTP. */
+export const daemonAttacks: readonly Attack[] = [...accessAttacks, ...previewAttacks]
