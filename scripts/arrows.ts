@@ -10,7 +10,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   views: ['protocol'],
   journal: ['protocol'],
-  sandbox: ['protocol', 'journal'],
+  'command-policy': ['protocol'],
+  archives: ['protocol'],
+  egress: ['protocol'],
+  sandbox: ['protocol', 'journal', 'command-policy', 'archives', 'egress'],
   agents: ['protocol', 'views', 'journal', 'sandbox'],
   desktop: ['protocol', 'journal', 'sandbox'],
   snapshots: ['protocol', 'journal', 'sandbox'],
@@ -26,7 +29,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Packages that must run in a browser. */
-const browserSafe = new Set(['protocol', 'views', 'client', 'react'])
+const browserSafe = new Set(['protocol', 'views', 'command-policy', 'client', 'react'])
 
 export interface SourceFile {
   readonly package: string

@@ -8,7 +8,12 @@ import { describe, expect, it } from 'vitest'
 import { runnableBlocks } from './code-blocks.ts'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-const pages = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', ...globSync('docs/*.md', { cwd: root })]
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'ARCHITECTURE.md',
+  ...globSync(['docs/*.md', 'packages/*/README.md'], { cwd: root }),
+]
 
 interface Run {
   readonly status: number | null

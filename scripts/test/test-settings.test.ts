@@ -8,7 +8,7 @@ it('the soak runs the tests that take their size from the scale module, and no o
   const files = scaledTests()
   expect(files).toContain('packages/sandbox/test/files/race.test.ts')
   expect(files).not.toContain('scripts/test/test-settings.test.ts')
-  expect(files).not.toContain('packages/sandbox/test/files/access-roots.test.ts')
+  expect(files).not.toContain('packages/archives/test/directories/access-roots.test.ts')
 })
 
 it('finds no hook that a shared module registers: files share modules, so only the first file would get it', () => {

@@ -1,3 +1,4 @@
+import { assertCompiled, type CommandPolicy } from '@vitrine/command-policy'
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
 import {
   type HostCallContext,
@@ -14,7 +15,6 @@ import { LocalSandbox } from './engine/sandbox.ts'
 import { type SandboxEnd, SandboxRelease } from './engine/sandbox-release.ts'
 import { resolveSettings } from './engine/settings.ts'
 import { type LocalProvider, local } from './local.ts'
-import { assertCompiled, type CommandPolicy } from './policy/command-policy.ts'
 import { Preparation } from './workspace/preparation.ts'
 import { readManifest, type WorkspacePlan } from './workspace/read-manifest.ts'
 

@@ -1,4 +1,12 @@
 /** The engine on one operating system: processes, terminals, files, watching, ports, isolation and lifecycle. */
+export {
+  type CommandPolicy,
+  commandPolicy,
+  type JudgedPart,
+  type Judgement,
+  judge,
+  policySource,
+} from '@vitrine/command-policy'
 export type {
   ArchiveLimits,
   CommandPolicyOptions,
@@ -20,9 +28,6 @@ export type { SandboxEnd } from './engine/sandbox-release.ts'
 export { removeAllPlaced } from './home/remove-placed.ts'
 export { type LocalProvider, local } from './local.ts'
 export { killOrphans } from './machine/orphans.ts'
-export { type CommandPolicy, commandPolicy, policySource } from './policy/command-policy.ts'
-export { type Judgement, judge } from './policy/judge.ts'
-export type { JudgedPart } from './policy/judge-command.ts'
 export { drainOutput } from './processes/drain-output.ts'
 export { type PipedProcess, type ProcessMark, processMark } from './processes/piped-process.ts'
 export type { PtyStart, PtyWrite } from './terminals/pty-tool.ts'

@@ -1,25 +1,35 @@
 import { constants, openSync } from 'node:fs'
 import { posix } from 'node:path'
+import {
+  type ArchiveInput,
+  ArchiveTally,
+  byteSourceOf,
+  type ClosingOptions,
+  checkScheme,
+  closingStream,
+  type FileIdentity,
+  fileByteSource,
+  type Handle,
+  maxLeftOut,
+  merge,
+  must,
+  mustChange,
+  packSource,
+  refusal,
+  replaceContents,
+  schemeOfName,
+  type TarScheme,
+  type UnpackOptions,
+  unpack,
+  walk,
+} from '@vitrine/archives'
 import type { ArchiveLimits, ArchiveOptions, ArchiveScheme, LeftOut, Unpacked } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
-import { type ArchiveInput, byteSourceOf, fileByteSource } from '../archives/byte-source.ts'
-import { ArchiveTally } from '../archives/limits.ts'
-import { merge } from '../archives/merge.ts'
-import { packSource } from '../archives/pack-source.ts'
-import { refusal } from '../archives/refusal.ts'
-import { replaceContents } from '../archives/replace-contents.ts'
-import { checkScheme, schemeOfName, type TarScheme } from '../archives/scheme.ts'
-import { type UnpackOptions, unpack } from '../archives/unpack.ts'
-import { maxLeftOut } from '../archives/unpacking.ts'
 import { makeDirectories } from '../files/change.ts'
-import { type ClosingOptions, closingStream } from '../files/closing-stream.ts'
 import { type FileContext, mustBeWritable, ownerAt } from '../files/file-context.ts'
-import type { Handle } from '../files/handle.ts'
-import { type FileIdentity, must, mustChange } from '../files/identity.ts'
 import { directoryAt } from '../files/list.ts'
 import { openFile } from '../files/read.ts'
 import { stagingInside } from '../files/staging.ts'
-import { walk } from '../files/walk.ts'
 import { publish, writeAll } from '../files/write.ts'
 import { leftOutData, type OperationData } from './operation-data.ts'
 

@@ -1,13 +1,17 @@
 import { connect, type Server, type Socket } from 'node:net'
+import {
+  addressKind,
+  createEgressProxy,
+  type EgressEvent,
+  type EgressProxy,
+  proxyEnvironment,
+  readAllowList,
+  readTarget,
+  type Target,
+} from '@vitrine/egress'
 import type { Journal } from '@vitrine/journal'
 import { randomHex } from '@vitrine/protocol'
 import { Serial } from '@vitrine/protocol/primitives'
-import { addressKind } from '../egress/address.ts'
-import { readAllowList } from '../egress/allow-list.ts'
-import { proxyEnvironment } from '../egress/environment.ts'
-import type { EgressEvent } from '../egress/event.ts'
-import { createEgressProxy, type EgressProxy } from '../egress/proxy.ts'
-import { readTarget, type Target } from '../egress/target.ts'
 import type { Machine } from '../machine/machine.ts'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
 import { withoutOperation } from '../without-operation.ts'

@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { type CommandPolicy, type Judgement, judge } from '@vitrine/command-policy'
 import type { GateAnswer, Journal } from '@vitrine/journal'
 import type { Command } from '@vitrine/protocol'
-import type { CommandPolicy } from '../policy/command-policy.ts'
-import { type Judgement, judge } from '../policy/judge.ts'
 
 /** Called when a policy's verdict is `ask`. Without such a function, `ask` denies. */
 export type AskAboutCommand = (

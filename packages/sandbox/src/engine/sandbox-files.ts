@@ -1,3 +1,4 @@
+import { cancelled, checkPath, closingStream, type FileIdentity, fileError, walk } from '@vitrine/archives'
 import type { Journal } from '@vitrine/journal'
 import {
   type ArchiveOptions,
@@ -16,17 +17,11 @@ import {
   type WriteOptions,
 } from '@vitrine/protocol'
 import { checkOptions, fileOptions } from '@vitrine/protocol/options'
-import { checkPath } from '../files/access-roots.ts'
 import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
-import { closingStream } from '../files/closing-stream.ts'
-import { fileError } from '../files/errors.ts'
 import { statOf } from '../files/file-context.ts'
-import type { FileIdentity } from '../files/identity.ts'
 import { list } from '../files/list.ts'
 import { closeFile, fileSource, isSmall, type OpenFile, openFile, readSmall } from '../files/read.ts'
 import { search } from '../files/search.ts'
-import { cancelled } from '../files/time-slice.ts'
-import { walk } from '../files/walk.ts'
 import { type FileContent, writeFile } from '../files/write.ts'
 import { ignoreMatcher } from '../watching/ignore.ts'
 import { defaultIgnore } from '../watching/settings.ts'

@@ -1,4 +1,5 @@
 import type { Server } from 'node:net'
+import { cancelled } from '@vitrine/archives'
 import type { Journal } from '@vitrine/journal'
 import {
   type Capabilities,
@@ -17,7 +18,6 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions, processOptions, sessionOptions } from '@vitrine/protocol/options'
-import { cancelled } from '../files/time-slice.ts'
 import { ProcessHandle } from '../processes/handle.ts'
 import { type PipedProcess, pipedProcess } from '../processes/piped-process.ts'
 import type { OutputListener } from '../processes/running.ts'

@@ -1,5 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { defaultLimits as defaultArchiveLimits } from '@vitrine/archives'
+import { readAllowList } from '@vitrine/egress'
 import {
   type ArchiveLimits,
   type Bind,
@@ -11,9 +13,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkSandboxId } from '@vitrine/protocol/primitives'
-import { defaultLimits as defaultArchiveLimits } from '../archives/limits.ts'
 import { createAndResolve, dataDirectory } from '../data-directory.ts'
-import { readAllowList } from '../egress/allow-list.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
 import { defaultProcessLimits } from '../processes/process-host.ts'

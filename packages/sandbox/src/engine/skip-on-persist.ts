@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
+import { checkPath } from '@vitrine/archives'
 import { VitrineError } from '@vitrine/protocol'
-import { checkPath } from '../files/access-roots.ts'
 import type { SandboxSettings } from './settings.ts'
 
 /** The paths of the workspace that are not persisted; mounts never are. */

@@ -1,5 +1,5 @@
+import type { StreamEnd } from '@vitrine/archives'
 import type { Journal } from '@vitrine/journal'
-import type { StreamEnd } from '../files/closing-stream.ts'
 import type { OperationData } from './operation-data.ts'
 
 /** Operations whose streams are still open. A shutdown waits until their ends are written. */

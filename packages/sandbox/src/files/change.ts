@@ -1,12 +1,17 @@
 import { chmodSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import {
+  type FileIdentity,
+  type Handle,
+  may,
+  mustChange,
+  type ResolvedPath,
+  removeTree,
+  TimeSlice,
+  walk,
+} from '@vitrine/archives'
 import { VitrineError } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { checkMode, type FileContext, makeDirectory, mustBeWritable, withParents } from './file-context.ts'
-import type { Handle } from './handle.ts'
-import { type FileIdentity, may, mustChange } from './identity.ts'
-import { removeTree } from './remove-tree.ts'
-import { TimeSlice } from './time-slice.ts'
-import { type ResolvedPath, walk } from './walk.ts'
 
 export function makeDirectories(
   context: FileContext,

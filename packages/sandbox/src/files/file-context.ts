@@ -1,11 +1,15 @@
 import { chmodSync, chownSync, fchmodSync, fchownSync, mkdirSync, type Stats } from 'node:fs'
+import {
+  type AccessRoots,
+  type FileIdentity,
+  type Handle,
+  kindOf,
+  mustChange,
+  type ResolvedPath,
+} from '@vitrine/archives'
 import { type FileStat, VitrineError } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
-import type { AccessRoots } from './access-roots.ts'
-import { type Handle, kindOf } from './handle.ts'
-import { type FileIdentity, mustChange } from './identity.ts'
 import type { Staging } from './staging.ts'
-import type { ResolvedPath } from './walk.ts'
 
 /** The state that all file operations of one sandbox share. */
 export interface FileContext {

@@ -1,10 +1,7 @@
 import { opendirSync } from 'node:fs'
+import { type FileIdentity, type Handle, must, TimeSlice, walk } from '@vitrine/archives'
 import { type FileList, type FileStat, VitrineError } from '@vitrine/protocol'
 import { type FileContext, fileStat } from './file-context.ts'
-import type { Handle } from './handle.ts'
-import { type FileIdentity, must } from './identity.ts'
-import { TimeSlice } from './time-slice.ts'
-import { walk } from './walk.ts'
 
 export async function list(
   context: FileContext,

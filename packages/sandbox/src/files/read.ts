@@ -1,12 +1,9 @@
 import { close, closeSync, constants, read as readFd, readSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { type FileIdentity, fileError, must, type StreamSource, walk } from '@vitrine/archives'
 import { type ReadFileOptions, VitrineError } from '@vitrine/protocol'
 import { isWholeNumber } from '@vitrine/protocol/primitives'
-import type { StreamSource } from './closing-stream.ts'
-import { fileError } from './errors.ts'
 import type { FileContext } from './file-context.ts'
-import { type FileIdentity, must } from './identity.ts'
-import { walk } from './walk.ts'
 
 const { O_NONBLOCK, O_RDONLY } = constants
 const smallBytes = 64 * 1024

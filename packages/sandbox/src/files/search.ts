@@ -1,12 +1,10 @@
 import { closeSync, constants } from 'node:fs'
+import { type FileIdentity, type Handle, may, TimeSlice } from '@vitrine/archives'
 import { type SearchHit, type SearchOptions, type SearchResult, VitrineError } from '@vitrine/protocol'
 import type { FileContext } from './file-context.ts'
-import type { Handle } from './handle.ts'
-import { type FileIdentity, may } from './identity.ts'
 import { directoryAt } from './list.ts'
 import { blockBytes, matchingLines } from './matching-lines.ts'
 import { type NamePattern, namePattern } from './name-pattern.ts'
-import { TimeSlice } from './time-slice.ts'
 
 /** Directories nested deeper than this are not searched. */
 const maxDepth = 256

@@ -11,10 +11,9 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs'
+import { Handle, removeTree } from '@vitrine/archives'
 import { randomHex, VitrineError } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
-import { Handle } from './handle.ts'
-import { removeTree } from './remove-tree.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } = constants
 

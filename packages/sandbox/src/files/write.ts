@@ -13,10 +13,20 @@ import {
   writeSync,
 } from 'node:fs'
 import { promisify } from 'node:util'
+import {
+  bufferedReader,
+  cancelled,
+  type FileIdentity,
+  fileError,
+  type Handle,
+  must,
+  mustChange,
+  type ResolvedPath,
+  sourceFailed,
+  walk,
+} from '@vitrine/archives'
 import { type FileStat, randomHex, VitrineError, type WriteOptions } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
-import { bufferedReader } from './buffered-reader.ts'
-import { fileError, sourceFailed } from './errors.ts'
 import {
   checkMode,
   type FileContext,
@@ -28,11 +38,7 @@ import {
   plainMode,
   withParents,
 } from './file-context.ts'
-import type { Handle } from './handle.ts'
-import { type FileIdentity, must, mustChange } from './identity.ts'
 import type { StagedFile } from './staging.ts'
-import { cancelled } from './time-slice.ts'
-import { type ResolvedPath, walk } from './walk.ts'
 
 export type FileContent = string | Uint8Array | ReadableStream<Uint8Array>
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isMissing } from '@vitrine/archives'
 import { randomHex, VitrineError } from '@vitrine/protocol'
-import { isMissing } from '../files/handle.ts'
 
 /** The folders of a sandbox on the host: HOME, and the state that its programs do not see. */
 export interface HomeFolders {

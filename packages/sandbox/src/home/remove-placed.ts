@@ -1,7 +1,6 @@
 import { chownSync, mkdirSync, renameSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { Handle, isMissing } from '../files/handle.ts'
-import { removeTree } from '../files/remove-tree.ts'
+import { Handle, isMissing, removeTree } from '@vitrine/archives'
 import { type HomeFolders, type PlacedFile, readPlaced, writePlaced } from './placed-record.ts'
 
 /** Removes every file that is on record, and puts the user's own files back. Needs no running machine. */

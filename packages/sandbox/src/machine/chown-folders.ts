@@ -1,7 +1,7 @@
 import { chmodSync, lchownSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { may } from '@vitrine/archives'
 import { VitrineError } from '@vitrine/protocol'
-import { may } from '../files/identity.ts'
 import type { User } from './users.ts'
 
 /** The folders of a sandbox, and which of them Vitrine created. */

@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import type { FileIdentity } from '@vitrine/archives'
 import type { Capabilities } from '@vitrine/protocol'
-import type { FileIdentity } from '../files/identity.ts'
 
 /** One program to start, with all defaults applied. */
 export interface Launch {

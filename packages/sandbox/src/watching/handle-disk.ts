@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, readSync, type Stats, watch as watchPath } from 'node:fs'
+import { type Handle, kindOf } from '@vitrine/archives'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
-import { type Handle, kindOf } from '../files/handle.ts'
 import type { Disk, OpenDirectory, WatchedContent } from './disk.ts'
 import { differs, type EntryStat, type TreeNode } from './node.ts'
 

@@ -1,6 +1,6 @@
+import { toBytes } from '@vitrine/archives'
 import type { Journal, PreparedBlob, Store } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError } from '@vitrine/protocol'
-import { toBytes } from '../files/exact-text.ts'
 import { withoutOperation } from '../without-operation.ts'
 import type { Change } from './change.ts'
 

@@ -1,5 +1,5 @@
+import { TimeSlice } from '@vitrine/archives'
 import { Serial } from '@vitrine/protocol/primitives'
-import { TimeSlice } from '../files/time-slice.ts'
 import { withoutOperation } from '../without-operation.ts'
 import type { TreeNode } from './node.ts'
 import type { ChangeRecorder } from './recorder.ts'

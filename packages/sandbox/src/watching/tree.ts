@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
+import type { TimeSlice } from '@vitrine/archives'
 import { isVitrineError } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
-import type { TimeSlice } from '../files/time-slice.ts'
 import type { Change, Image } from './change.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
 import type { Ignored } from './ignore.ts'

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers'
+import type { Handle } from '@vitrine/archives'
 import type { Journal, Store } from '@vitrine/journal'
 import type { EventContext } from '@vitrine/protocol'
-import type { Handle } from '../files/handle.ts'
 import { FindDisk, type FindRun } from './find-disk.ts'
 import { entryStat, handleDisk } from './handle-disk.ts'
 import { ignoreMatcher } from './ignore.ts'

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { Handle, isMissing, removeTree } from '@vitrine/archives'
 import type { Folders } from '../engine/settings.ts'
-import { Handle, isMissing } from '../files/handle.ts'
-import { removeTree } from '../files/remove-tree.ts'
 import { stagingInside } from '../files/staging.ts'
 
 export function isEmpty({ root }: Folders): boolean {

@@ -1,5 +1,5 @@
+import { checkPath } from '@vitrine/archives'
 import { isVitrineError } from '@vitrine/protocol'
-import { checkPath } from '../files/access-roots.ts'
 import { type FieldPath, invalid } from './invalid.ts'
 
 /** Splits an entry's path into names; the workspace's root has none. */

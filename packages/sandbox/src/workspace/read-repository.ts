@@ -1,5 +1,5 @@
+import { addressKind } from '@vitrine/egress'
 import type { GitRepository } from '@vitrine/protocol'
-import { addressKind } from '../egress/address.ts'
 import { type FieldPath, invalid } from './invalid.ts'
 
 export interface PlannedRepository {

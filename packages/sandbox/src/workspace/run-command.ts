@@ -1,5 +1,5 @@
+import { cancelled } from '@vitrine/archives'
 import type { Command, ExecOptions, ExecResult } from '@vitrine/protocol'
-import { cancelled } from '../files/time-slice.ts'
 import { CommandFailure } from './command-failure.ts'
 
 export type Exec = (command: Command, options: ExecOptions) => Promise<ExecResult>

@@ -1,6 +1,6 @@
+import { cancelled } from '@vitrine/archives'
 import type { Operation } from '@vitrine/journal'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import { cancelled } from '../files/time-slice.ts'
 import { CommandFailure } from './command-failure.ts'
 import type { FieldPath } from './invalid.ts'
 

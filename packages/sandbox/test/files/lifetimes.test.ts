@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openBelow } from '../../../archives/test/fixtures/open-descriptors.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
-import { openBelow } from './fixtures/open-descriptors.ts'
 
 const flush = () => new Promise((resolve) => setTimeout(resolve, 20))
 

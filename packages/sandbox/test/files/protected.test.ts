@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { folder } from '../../../archives/test/fixtures/folder.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
-import { folder } from './fixtures/folder.ts'
 
 describe('a read-only part of the workspace', () => {
   it.each(['none', 'bubblewrap'] as const)(

@@ -9,8 +9,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { folder } from '../../../archives/test/fixtures/folder.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
-import { folder } from './fixtures/folder.ts'
 import { isRoot, mounted, remount } from './fixtures/mounted.ts'
 
 const name = '.vitrine-staging'

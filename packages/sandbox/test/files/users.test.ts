@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type FileIdentity, may } from '@vitrine/archives'
 import { describe, expect, it } from 'vitest'
-import { type FileIdentity, may } from '../../src/files/identity.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
 import { isRoot } from './fixtures/mounted.ts'
 

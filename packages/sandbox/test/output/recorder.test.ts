@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { failingDriver } from '../../../../conformance/src/drivers/failing-driver.ts'
 import { OutputRecorder, type OutputRecorderOptions, type OutputStream } from '../../src/output/recorder.ts'
-import { until } from '../egress/fixtures/until.ts'
+import { until } from '../fixtures/until.ts'
 import { chunks } from './chunks.ts'
 import { eventsOf, holding, openJournal, outputOf, together } from './journals.ts'
 

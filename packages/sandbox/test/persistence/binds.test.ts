@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buffer, text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
-import { tarOf } from '../archives/fixtures/tar-bytes.ts'
-import { folder } from '../files/fixtures/folder.ts'
+import { folder } from '../../../archives/test/fixtures/folder.ts'
+import { tarOf } from '../../../archives/test/fixtures/tar-bytes.ts'
 import { scene } from './fixtures/workspace.ts'
 
 function source(): string {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { tarOf } from '../archives/fixtures/tar-bytes.ts'
+import { tarOf } from '../../../archives/test/fixtures/tar-bytes.ts'
 import { scene } from './fixtures/workspace.ts'
 
 const many = 3_000

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { tarOf } from '../archives/fixtures/tar-bytes.ts'
+import { tarOf } from '../../../archives/test/fixtures/tar-bytes.ts'
 import { isRoot, mounted } from '../files/fixtures/mounted.ts'
 import { scene } from './fixtures/workspace.ts'
 

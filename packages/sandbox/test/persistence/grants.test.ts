@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { tarOf } from '../archives/fixtures/tar-bytes.ts'
-import { treeOf } from '../archives/fixtures/tree.ts'
-import { folder } from '../files/fixtures/folder.ts'
+import { folder } from '../../../archives/test/fixtures/folder.ts'
+import { tarOf } from '../../../archives/test/fixtures/tar-bytes.ts'
+import { treeOf } from '../../../archives/test/fixtures/tree.ts'
 import { scene } from './fixtures/workspace.ts'
 
 async function guarded(isolation: 'none' | 'bubblewrap') {

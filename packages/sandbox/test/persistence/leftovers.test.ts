@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { tarOf } from '../archives/fixtures/tar-bytes.ts'
-import { openBelow } from '../files/fixtures/open-descriptors.ts'
+import { openBelow } from '../../../archives/test/fixtures/open-descriptors.ts'
+import { tarOf } from '../../../archives/test/fixtures/tar-bytes.ts'
 import { scene } from './fixtures/workspace.ts'
 
 const good = tarOf({ name: 'd/f', content: 'x'.repeat(20_000) }, { name: 'd/l', type: '2', target: 'f' })

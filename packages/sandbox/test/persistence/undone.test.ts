@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { tarOf } from '../archives/fixtures/tar-bytes.ts'
-import { treeOf } from '../archives/fixtures/tree.ts'
-import { folder } from '../files/fixtures/folder.ts'
+import { folder } from '../../../archives/test/fixtures/folder.ts'
+import { tarOf } from '../../../archives/test/fixtures/tar-bytes.ts'
+import { treeOf } from '../../../archives/test/fixtures/tree.ts'
 import { scene } from './fixtures/workspace.ts'
 
 /** Makes a file immutable, so that not even root can move it, if the file system supports that. */

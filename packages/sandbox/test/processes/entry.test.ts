@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryStore } from '@vitrine/journal'
 import { describe, expect, it } from 'vitest'
-import { until } from '../egress/fixtures/until.ts'
+import { until } from '../fixtures/until.ts'
 import { eventsOf, holding, outputOf, together } from '../output/journals.ts'
 import { type EntryFixture, entryFixture } from './entry-fixture.ts'
 

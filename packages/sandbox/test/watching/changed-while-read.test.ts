@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { TimeSlice } from '@vitrine/archives'
 import { expect, it } from 'vitest'
-import { TimeSlice } from '../../src/files/time-slice.ts'
 import type { Change } from '../../src/watching/change.ts'
 import type { OpenDirectory } from '../../src/watching/disk.ts'
 import { openTreeScene, type TreeScene } from './tree-scene.ts'

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { toBytes } from '@vitrine/archives'
 import type { JournalEvent } from '@vitrine/protocol'
 import { decodePathText } from '@vitrine/protocol/primitives'
-import { toBytes } from '../../src/files/exact-text.ts'
 
 /** The state of one path, according to events or to the disk. */
 export interface Known {

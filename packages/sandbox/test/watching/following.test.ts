@@ -15,8 +15,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { toBytes } from '@vitrine/archives'
 import { describe, expect, it } from 'vitest'
-import { toBytes } from '../../src/files/exact-text.ts'
 import { openScene, type Scene, type SceneOptions, toldBy } from './fixture.ts'
 import { differences, Fold, rescan } from './fold.ts'
 

@@ -14,9 +14,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { toBytes } from '@vitrine/archives'
 import { decodePathText } from '@vitrine/protocol/primitives'
 import * as fc from 'fast-check'
-import { toBytes } from '../../src/files/exact-text.ts'
 
 /** Picks one of the existing entries by a number. */
 interface Pick {
