@@ -9,7 +9,7 @@ export {
   type AttackVerdict,
   runAttack,
 } from './attacks/kit.ts'
-export type { Need } from './attacks/needs.ts'
+export type { AttackNeed } from './attacks/needs.ts'
 export { type AttackRow, attackTable } from './attacks/table.ts'
 export { type CrashReport, type CrashRound, type CrashTestOptions, crashTest } from './crash/run.ts'
 export { readerConformance } from './reader/conformance.ts'

@@ -31,7 +31,7 @@ export class RemoteAttacks implements AttackDriver {
   }
 }
 
-/** What `vitrine events tail` prints of a sandbox. */
+/** Returns the output of `vitrine events tail` for a sandbox. */
 async function shown(url: string, token: string, sandbox: string, until: string): Promise<string> {
   const run = new VitrineProcess(['events', 'tail', '--sandbox', sandbox, '--url', url, '--token', token], {})
   try {

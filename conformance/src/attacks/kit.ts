@@ -1,6 +1,6 @@
 import type { Capabilities } from '@vitrine/protocol'
 import type { SandboxTestOptions, SandboxUnderTest } from '../sandbox/kit.ts'
-import { type Need, reasonWhyNot } from './needs.ts'
+import { type AttackNeed, reasonWhyNot } from './needs.ts'
 
 /** Options that an attack sets for its sandbox. Everything else has the implementation's default. */
 export interface AttackedOptions extends Omit<SandboxTestOptions, 'limits'> {
@@ -17,8 +17,8 @@ export interface AttackedDaemon {
   /** A token that may only read. */
   readonly readToken: string
   /**
-   * What a person at a terminal sees of a sandbox's journal, up to the event with the text `until`; absent where nothing
-   * prints it.
+   * The journal of a sandbox as a person at a terminal sees it, up to the event with the text `until`; absent where
+   * nothing prints it.
    */
   show?(sandbox: string, until: string): Promise<string>
 }
@@ -35,11 +35,11 @@ export interface AttackDriver {
 export interface Attack {
   /** The promise, as a sentence. */
   readonly promise: string
-  readonly needs?: readonly Need[]
+  readonly needs?: readonly AttackNeed[]
   run(target: AttackTarget): Promise<void>
 }
 
-/** What an attack works on. Everything it made is closed when it ends. */
+/** Gives an attack its sandboxes and its daemon. Everything that the attack made is closed when it ends. */
 export class AttackTarget implements AsyncDisposable {
   readonly #driver: AttackDriver
   readonly #made = new AsyncDisposableStack()

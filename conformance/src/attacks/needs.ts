@@ -3,8 +3,8 @@ import { hostname } from 'node:os'
 import type { Capabilities } from '@vitrine/protocol'
 import type { AttackDriver } from './kit.ts'
 
-/** What an attack needs of a sandbox, of its daemon, or of the machine that runs the kit. */
-export type Need =
+/** A capability of a sandbox, of its daemon, or of the machine that runs the kit. */
+export type AttackNeed =
   | 'isolation'
   | 'egress'
   | 'no network'
@@ -19,7 +19,7 @@ export type Need =
 
 /** Why the driver does not have what is needed, or undefined if it has it. */
 export async function reasonWhyNot(
-  need: Need,
+  need: AttackNeed,
   driver: AttackDriver,
   capabilities: () => Promise<Capabilities>,
 ): Promise<string | undefined> {

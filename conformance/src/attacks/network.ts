@@ -39,7 +39,7 @@ function toProxy(bytes: string): string {
 }
 
 /** Tries a destination as a tunnel, as a plain request and around the proxy. */
-async function reach(sandbox: TestedSandbox, authority: string): Promise<void> {
+async function tryToConnect(sandbox: TestedSandbox, authority: string): Promise<void> {
   const tunnel = `CONNECT ${authority} HTTP/1.1\\r\\nHost: ${authority}\\r\\n\\r\\nGET /tunnel HTTP/1.0\\r\\n\\r\\n`
   const plain = `GET http://${authority}/plain HTTP/1.1\\r\\nHost: ${authority}\\r\\nConnection: close\\r\\n\\r\\n`
   const direct = `curl -s -m 3 --noproxy '*' ${quoted(`http://${authority}/direct`)}`
@@ -86,8 +86,8 @@ export const networkAttacks: readonly Attack[] = [
       const service = await serve(target)
       const { sandbox } = await target.sandbox({ network: 'none' })
       for (const host of ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0'])
-        await reach(sandbox, `${host}:${service.port}`)
-      await reach(sandbox, '169.254.169.254:80')
+        await tryToConnect(sandbox, `${host}:${service.port}`)
+      await tryToConnect(sandbox, '169.254.169.254:80')
       expect(service.requests).toEqual([])
     },
   },
@@ -98,12 +98,13 @@ export const networkAttacks: readonly Attack[] = [
       const [listed, other, open] = [await serve(target), await serve(target), await serve(target)]
       const egress = [`${name}:${listed.port}`, `localhost:${open.port}`]
       const { sandbox, journal } = await target.sandbox({ egress })
-      for (const spelling of spellings) await reach(sandbox, spelling(listed.port))
-      for (const host of [name, 'localhost', '127.0.0.1']) await reach(sandbox, `${host}:${other.port}`)
+      for (const spelling of spellings) await tryToConnect(sandbox, spelling(listed.port))
+      for (const host of [name, 'localhost', '127.0.0.1'])
+        await tryToConnect(sandbox, `${host}:${other.port}`)
       expect([...listed.requests, ...other.requests]).toEqual([])
       const refused = await allEvents(journal, { types: ['network.refused'] })
       expect(refused.length, 'recorded refusals').toBeGreaterThan(spellings.length)
-      await reach(sandbox, `localhost:${open.port}`)
+      await tryToConnect(sandbox, `localhost:${open.port}`)
       expect(open.requests.length, 'requests to a listed destination').toBeGreaterThan(0)
     },
   },
@@ -134,7 +135,7 @@ export const networkAttacks: readonly Attack[] = [
       const ports = [four.port, ...(six ? [six.port] : [])]
       const loopback = (await loopbackName())!
       const { sandbox } = await target.sandbox({ egress: ports.map((port) => `${loopback}:${port}`) })
-      for (const port of ports) await reach(sandbox, `${loopback}:${port}`)
+      for (const port of ports) await tryToConnect(sandbox, `${loopback}:${port}`)
       expect([...four.requests, ...(six?.requests ?? [])]).toEqual([])
     },
   },
@@ -144,7 +145,7 @@ export const networkAttacks: readonly Attack[] = [
     async run(target) {
       const { sandbox, journal } = await target.sandbox({ egress: [`${name}:1`] })
       for (const host of ['169.254.169.254', '2852039166', '[::ffff:169.254.169.254]', '[fd00:ec2::254]'])
-        await reach(sandbox, `${host}:80`)
+        await tryToConnect(sandbox, `${host}:80`)
       expect(await allEvents(journal, { types: ['network.allowed'] })).toEqual([])
       expect((await allEvents(journal, { types: ['network.refused'] })).length).toBeGreaterThan(3)
     },

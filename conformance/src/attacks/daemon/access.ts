@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import type { Attack } from '../kit.ts'
-import { bearer, call, exchange, type RawRequest, send, statusOf } from './requests.ts'
+import { type AttackRequest, bearer, call, exchange, send, statusOf } from './requests.ts'
 
 /** Requests that read, run or change something. */
-function requestsOn(sandbox: string): readonly (readonly [path: string, request: RawRequest])[] {
-  const json = (method: string, body: unknown): RawRequest => ({
+function requestsOn(sandbox: string): readonly (readonly [path: string, request: AttackRequest])[] {
+  const json = (method: string, body: unknown): AttackRequest => ({
     method,
     body: JSON.stringify(body),
     headers: { 'content-type': 'application/json' },
@@ -30,7 +30,7 @@ function requestsOn(sandbox: string): readonly (readonly [path: string, request:
   ]
 }
 
-function withHeaders(request: RawRequest, headers: Record<string, string>): RawRequest {
+function withHeaders(request: AttackRequest, headers: Record<string, string>): AttackRequest {
   return { ...request, headers: { ...request.headers, ...headers } }
 }
 

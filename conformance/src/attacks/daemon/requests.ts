@@ -6,14 +6,14 @@ import type { AttackedDaemon } from '../kit.ts'
 // biome-ignore lint/suspicious/noExplicitAny: received JSON is compared, not used.
 export type ReceivedJson = any
 
-export interface RawResponse {
+export interface ReceivedResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: string
   readonly json: ReceivedJson
 }
 
-export interface RawRequest {
+export interface AttackRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
@@ -23,8 +23,8 @@ export interface RawRequest {
 export async function send(
   { url }: AttackedDaemon,
   path: string,
-  { method = 'GET', headers = {}, body }: RawRequest = {},
-): Promise<RawResponse> {
+  { method = 'GET', headers = {}, body }: AttackRequest = {},
+): Promise<ReceivedResponse> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const sent = request({
@@ -54,7 +54,7 @@ export async function send(
   })
 }
 
-function responseOf(status: number, headers: NodeJS.Dict<string | string[]>, body: string): RawResponse {
+function responseOf(status: number, headers: NodeJS.Dict<string | string[]>, body: string): ReceivedResponse {
   const entries = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
   return {
     status,
