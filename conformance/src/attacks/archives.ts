@@ -149,4 +149,40 @@ export const archiveAttacks: readonly Attack[] = [
       expect(await list(sandbox)).toBe(before)
     },
   },
+  {
+    promise: 'a sparse member counts with its apparent size',
+    async run(target) {
+      const { sandbox } = await target.sandbox({ limits: { archives: { expandedBytes: 100_000 } } })
+      const map = Buffer.alloc(512)
+      map.write('0\n')
+      const pax = {
+        'GNU.sparse.major': '1',
+        'GNU.sparse.minor': '0',
+        'GNU.sparse.name': 'hollow',
+        'GNU.sparse.realsize': '50000000',
+      }
+      for (const { name, send } of unpackCalls)
+        await expect(
+          attempt(() => send(sandbox, tarOf({ name: 'hollow', pax, content: map }))),
+          name,
+        ).rejects.toMatchObject(tooLarge)
+      expect(await outputOf(sandbox, 'find . -name hollow')).toBe('')
+    },
+  },
+  {
+    promise: 'a restored root without permissions does not make the sandbox unusable',
+    async run(target) {
+      const { sandbox } = await target.sandbox()
+      for (const mode of [0o000, 0o200, 0o400]) {
+        await sandbox.hydrate(tarOf({ name: './', type: '5', mode }, { name: 'f', content: 'restored' }))
+        expect(await outputOf(sandbox, 'cat f && echo new > g && cat g && ls'), `mode ${mode}`).toBe(
+          'restorednew\nf\ng',
+        )
+        await sandbox.files.write('h', 'written')
+        await sandbox.lifecycle.shutdown()
+        await sandbox.lifecycle.start()
+        expect(await outputOf(sandbox, 'cat h')).toBe('written')
+      }
+    },
+  },
 ]
