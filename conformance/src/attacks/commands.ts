@@ -47,6 +47,53 @@ const spellings: readonly string[] = [
   `touch ${mark} "`,
 ]
 
+/** Programs that run another program which their arguments name. */
+const carriers: readonly string[] = [
+  `prlimit --nproc=100 touch ${mark}`,
+  `prlimit --pid $$ --nofile=100 touch ${mark}`,
+  `setarch -R touch ${mark}`,
+  `linux64 touch ${mark}`,
+  `/lib64/ld-linux-x86-64.so.2 /usr/bin/touch ${mark}`,
+  `npx touch ${mark}`,
+  `npx -c 'touch ${mark}'`,
+  `npm exec -- touch ${mark}`,
+  `make -s --eval 'x:; touch ${mark}' x`,
+  `make -s --eval '$(shell touch ${mark})'`,
+  `tar -cf /dev/null --checkpoint=1 --checkpoint-action=exec='touch ${mark}' /etc/hostname`,
+  `tar -xf a.tar --to-command='touch ${mark}'`,
+  `tar -cf a.tar -I 'touch ${mark}' /etc/hostname`,
+  `ssh -oProxyCommand='touch ${mark}' nowhere`,
+  `ssh -o ProxyCommand='touch ${mark}' nowhere`,
+  `rsync -e 'touch ${mark}' nowhere:x .`,
+  `git config alias.x '!touch ${mark}'; git x`,
+  `git -c core.hooksPath=hooks commit -m x`,
+  `git -c core.fsmonitor='touch ${mark}' status`,
+  `git grep -O'touch ${mark}' x`,
+  `cp /usr/bin/touch t && ./t ${mark}`,
+]
+
+/** Variables that change what a command means. */
+const variables: readonly (readonly [name: string, value: string])[] = [
+  ['BASH_ENV', './evil'],
+  ['ENV', './evil'],
+  ['BASH_FUNC_echo%%', `() { touch ${mark}; }`],
+  ['LD_PRELOAD', './evil.so'],
+  ['LD_LIBRARY_PATH', '.'],
+  ['LD_AUDIT', './evil.so'],
+  ['GIT_EXTERNAL_DIFF', './evil'],
+  ['GIT_SSH_COMMAND', './evil'],
+  ['GIT_CONFIG_PARAMETERS', `'alias.status=!./evil'`],
+  ['GIT_PAGER', './evil'],
+  ['PAGER', './evil'],
+  ['EDITOR', './evil'],
+  ['NODE_OPTIONS', '--require ./evil.js'],
+  ['PYTHONSTARTUP', './evil.py'],
+  ['PERL5OPT', '-Mevil'],
+  ['RUBYOPT', '-r./evil'],
+  ['SHELLOPTS', 'xtrace'],
+  ['PS4', `$(touch ${mark})`],
+]
+
 async function expectRefused(start: () => Promise<unknown>, what: string): Promise<void> {
   await expect(attempt(start), what).rejects.toMatchObject({ code: 'gate_refused' })
 }
@@ -116,6 +163,49 @@ export const commandAttacks: readonly Attack[] = [
       await sandbox.lifecycle.start()
       await expectRefused(() => sandbox.exec(`touch ${mark}`), 'after a restart')
       await expectNotRun(sandbox)
+    },
+  },
+  {
+    promise: 'a denied command is not run by a program that runs others',
+    async run(target) {
+      const { sandbox } = await target.sandbox({ policy: denied })
+      for (const command of carriers) await expectRefused(() => sandbox.exec(command), command)
+      await expectNotRun(sandbox)
+    },
+  },
+  {
+    promise: 'a variable of a call is judged as if it were written in the command',
+    async run(target) {
+      const policy = { allow: ['echo *', 'git status', 'git diff'], otherwise: 'deny' } as const
+      const { sandbox } = await target.sandbox({ policy })
+      for (const [name, value] of variables) {
+        for (const shell of ['sh', 'bash'])
+          await expectRefused(() => sandbox.exec('echo fine', { shell, env: { [name]: value } }), name)
+        await expectRefused(() => sandbox.spawn('git status', { env: { [name]: value } }), `${name} in spawn`)
+      }
+      expect(await sandbox.exec('echo fine', { env: { HARMLESS: 'value' } })).toMatchObject({ exitCode: 0 })
+    },
+  },
+  {
+    promise:
+      'a program is found with the PATH of the call, so that a workspace cannot replace an allowed one',
+    async run(target) {
+      const { sandbox } = await target.sandbox({ policy: { allow: ['git status'], otherwise: 'deny' } })
+      const program = { mode: 0o755, parents: true }
+      await sandbox.files.write('bin/git', `#!/bin/sh\ntouch ${sandbox.root}/${mark}\n`, program)
+      const { root } = sandbox
+      const paths = [
+        `${root}/bin:/usr/bin:/bin`,
+        './bin:/usr/bin:/bin',
+        'bin',
+        `:${root}/bin`,
+        `/usr/../${root}/bin`,
+      ]
+      for (const PATH of paths) {
+        await expectRefused(() => sandbox.exec('git status', { env: { PATH } }), PATH)
+        await expectRefused(() => sandbox.exec(['git', 'status'], { env: { PATH } }), `${PATH}, an array`)
+      }
+      expect(await sandbox.files.exists(mark)).toBe(false)
     },
   },
 ]
