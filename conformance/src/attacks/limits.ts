@@ -1,8 +1,10 @@
+import type { JournalReader } from '@vitrine/protocol'
 import { expect } from 'vitest'
 import { allEvents } from '../sandbox/events.ts'
 import { outputOf } from '../sandbox/files/content.ts'
 import type { TestedSandbox } from '../sandbox/kit.ts'
 import { newMark, waitUntilGone } from '../sandbox/marks.ts'
+import { attempt } from '../waiting/attempt.ts'
 import { eventually } from '../waiting/within.ts'
 import type { Attack } from './kit.ts'
 
@@ -21,6 +23,20 @@ function bombOf(mark: string): readonly string[] {
   const bomb = `end=$((SECONDS + 3)); b() { ((SECONDS < end)) || exit; sleep 0.05; b | b & }; : ${mark}; b; sleep ${mark}`
   return ['bash', '-c', bomb]
 }
+
+/** Waits for the event that names the limit, with the maximum that was set. */
+function waitForLimit(journal: JournalReader, limit: string, max: number): Promise<void> {
+  return eventually(`limit.reached of ${limit} with ${max}`, async () => {
+    const reached = await allEvents(journal, { types: ['limit.reached'] })
+    return reached.some(({ data }) => data.limit === limit && data.max === max)
+  })
+}
+
+/** More processes than a sandbox needs, and fewer than would harm a host without a limit. */
+const manyProcesses = 6_000
+
+/** Forks processes that wait, and prints how many there are when it is refused one more. */
+const forking = `my $n = 0; while ($n < ${manyProcesses}) { my $p = fork; last unless defined $p; if (!$p) { sleep 60; exit } $n++ } print $n`
 
 /** The aim: to use up the host's processes, memory or disk. */
 export const limitAttacks: readonly Attack[] = [
@@ -85,6 +101,66 @@ export const limitAttacks: readonly Attack[] = [
         return stdout.includes('written')
       })
       await flooding.kill()
+    },
+  },
+  {
+    promise: 'a limit of processes that is reached is an event, and the sandbox is usable again',
+    needs: ['limit of processes'],
+    async run(target) {
+      const under = await target.sandbox({ limits: { pids: 64 } })
+      const { sandbox, journal } = under
+      const mark = newMark()
+      // The shell gives up at its limit and leaves its children behind.
+      await sandbox
+        .exec(`i=0; while [ $i -lt 200 ]; do sleep ${mark} > /dev/null 2>&1 & i=$((i+1)); done`, {
+          timeoutMs: 10_000,
+        })
+        .catch(() => undefined)
+      await waitForLimit(journal, 'pids', 64)
+      await waitUntilUsable(sandbox)
+    },
+  },
+  {
+    promise: 'a limit of memory that is reached is an event, and the sandbox is usable again',
+    needs: ['limit of memory'],
+    async run(target) {
+      const memoryBytes = 96 * mebibyte
+      const { sandbox, journal } = await target.sandbox({ limits: { memoryBytes } })
+      await sandbox.exec(`head -c ${400 * mebibyte} /dev/zero | tail -n 1 | wc -c`)
+      await waitForLimit(journal, 'memoryBytes', memoryBytes)
+      await waitUntilUsable(sandbox)
+    },
+  },
+  {
+    promise: 'a sandbox without given limits still has a limit of processes',
+    needs: ['limit of processes'],
+    async run(target) {
+      const { sandbox } = await target.sandbox()
+      const { stdout } = await sandbox.exec(['perl', '-e', forking])
+      expect(Number(stdout)).toBeLessThan(manyProcesses)
+      await sandbox.lifecycle.shutdown()
+      await sandbox.lifecycle.start()
+      await waitUntilUsable(sandbox)
+    },
+  },
+  {
+    promise: 'a sandbox that fills its disk is stopped by its limit, with an event, and is usable again',
+    needs: ['limit of disk'],
+    async run(target) {
+      const diskBytes = 32 * mebibyte
+      // Accounting may overshoot; a disk without any limit takes all of it.
+      const most = 512 * mebibyte
+      for (const folder of ['.', '~', '/tmp']) {
+        const { sandbox, journal } = await target.sandbox({ limits: { diskBytes } })
+        const fill = `cd ${folder} && i=0; while [ $i -lt 64 ]; do head -c ${most / 64} /dev/zero > fill.$i || exit 1; i=$((i+1)); sleep 0.05; done`
+        const filled = await sandbox.exec(fill).catch(() => undefined)
+        expect(filled?.exitCode, folder).not.toBe(0)
+        if (folder !== '/tmp') await waitForLimit(journal, 'diskBytes', diskBytes)
+        await attempt(() => sandbox.exec(`cd ${folder} && rm -f fill.*`)).catch(() => undefined)
+        for (const index of Array.from({ length: 64 }, (_, at) => at))
+          if (folder === '.') await sandbox.files.remove(`fill.${index}`, { force: true })
+        await waitUntilUsable(sandbox)
+      }
     },
   },
 ]
