@@ -9,6 +9,7 @@ import {
   unpacksAnything,
   withoutAllowList,
   withoutLimits,
+  withoutMasking,
   withoutPolicy,
 } from './weak-providers.ts'
 
@@ -80,6 +81,16 @@ const weak: readonly (readonly [
     'a screen that prints everything as it is',
     unguarded,
     ['what a program prints is shown to people as text only'],
+  ],
+  [
+    'secrets',
+    'a provider that gives secrets as ordinary variables',
+    withoutMasking,
+    [
+      'a secret of a call is given to the command, and is in no event in any encoding',
+      'a secret that is printed in pieces is in no event',
+      'a secret of a sandbox is given to every command, and is in no event, also after a restart',
+    ],
   ],
   [
     'limits',

@@ -1,6 +1,6 @@
 import { memoryStore } from '@vitrine/journal'
 import { afterAll } from 'vitest'
-import type { MakeSandbox, SandboxTestOptions, SandboxUnderTest } from '../src/index.ts'
+import type { AttackedOptions, MakeSandbox, SandboxTestOptions, SandboxUnderTest } from '../src/index.ts'
 import { InProcessDaemon } from './daemons.ts'
 import { countProcesses, slow } from './sandboxes.ts'
 
@@ -28,9 +28,9 @@ export function remoteSandboxes(isolation: 'none' | 'bubblewrap'): MakeSandbox {
 export async function daemonSandbox(
   daemon: InProcessDaemon,
   isolation: 'none' | 'bubblewrap',
-  options: SandboxTestOptions,
+  options: AttackedOptions,
 ): Promise<SandboxUnderTest> {
-  const { commitMs: _, policy, watch, ...local } = options
+  const { commitMs: _, policy, watch, secrets, ...local } = options
   const client = daemon.connect()
   try {
     const watching = watch === false ? false : { ...watch, intervalMs: 50 }
@@ -38,6 +38,7 @@ export async function daemonSandbox(
       // Root, like the kit itself: a root host would run commands without isolation as `nobody`.
       local: JSON.parse(JSON.stringify({ ...local, isolation, user: 'root', watch: watching })),
       ...(policy && { policy }),
+      ...(secrets && { secrets }),
     })
     return {
       sandbox,

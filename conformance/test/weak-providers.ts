@@ -83,6 +83,24 @@ export const believesOutput: AttackDriver = {
     })),
 }
 
+/** Gives a command its secrets as ordinary variables. */
+export const withoutMasking: AttackDriver = {
+  make: async ({ secrets = {}, ...options } = {}) =>
+    weakened(await isolated(options), (sandbox) => ({
+      exec: (command, execOptions = {}) => sandbox.exec(command, asVariables(execOptions, secrets)),
+      spawn: (command, spawnOptions = {}) => sandbox.spawn(command, asVariables(spawnOptions, secrets)),
+    })),
+}
+
+type Variables = Readonly<Record<string, string>>
+
+function asVariables<Options extends { readonly env?: Variables; readonly secrets?: Variables }>(
+  { secrets = {}, env = {}, ...rest }: Options,
+  given: Variables,
+): Omit<Options, 'env' | 'secrets'> & { env: Variables } {
+  return { ...rest, env: { ...given, ...env, ...secrets } }
+}
+
 /** Claims limits and sets none. */
 export const withoutLimits: AttackDriver = {
   make: async ({ limits: _, ...options } = {}) =>

@@ -9,6 +9,7 @@ import { runAttack } from './kit.ts'
 import { limitAttacks } from './limits.ts'
 import { networkAttacks } from './network.ts'
 import { outputAttacks } from './output.ts'
+import { secretAttacks } from './secrets.ts'
 import { type AttackRow, attackTable } from './table.ts'
 
 /** All attacks, by what the attacker aims at. */
@@ -18,6 +19,7 @@ export const attacks = {
   archives: archiveAttacks,
   commands: commandAttacks,
   output: outputAttacks,
+  secrets: secretAttacks,
   limits: limitAttacks,
   network: networkAttacks,
   daemon: daemonAttacks,
