@@ -7,8 +7,8 @@ import type { StoreDriver } from '@vitrine/journal'
 import { createServer, type Listening, listen } from '@vitrine/server'
 import { checkedFetch } from '../../packages/server/test/contract/checked-fetch.ts'
 
-const token = 'conformance-token'
-const readToken = 'conformance-read-token'
+const token = 'full-9d2f61c84b7ea035'
+const readToken = 'read-3e80b5a1f64c92d7'
 
 /** A daemon in this process on its own port, with a client that checks every response against the HTTP contract. */
 export class InProcessDaemon {
