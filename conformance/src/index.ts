@@ -1,4 +1,16 @@
-/** Test kits that any implementation can run: stores, readers, crashes, sandboxes. */
+/** Test kits that any implementation can run: stores, readers, crashes, sandboxes, attacks. */
+export { type AttackAim, attackAims, attackConformance, attacks } from './attacks/conformance.ts'
+export {
+  type Attack,
+  type AttackDriver,
+  type AttackedDaemon,
+  type AttackedOptions,
+  type AttackTarget,
+  type AttackVerdict,
+  runAttack,
+} from './attacks/kit.ts'
+export type { AttackNeed } from './attacks/needs.ts'
+export { type AttackRow, attackTable } from './attacks/table.ts'
 export { type CrashReport, type CrashRound, type CrashTestOptions, crashTest } from './crash/run.ts'
 export { readerConformance } from './reader/conformance.ts'
 export type { MakeWriterAndReader, WriterAndReader } from './reader/fixture.ts'

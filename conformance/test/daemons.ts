@@ -7,10 +7,13 @@ import type { StoreDriver } from '@vitrine/journal'
 import { createServer, type Listening, listen } from '@vitrine/server'
 import { checkedFetch } from '../../packages/server/test/contract/checked-fetch.ts'
 
-const token = 'conformance-token'
+const token = 'full-9d2f61c84b7ea035'
+const readToken = 'read-3e80b5a1f64c92d7'
 
 /** A daemon in this process on its own port, with a client that checks every response against the HTTP contract. */
 export class InProcessDaemon {
+  readonly token = token
+  readonly readToken = readToken
   readonly client: VitrineClient
   readonly #data: string
   readonly #store: StoreDriver | undefined
@@ -72,7 +75,13 @@ function open(data: string, store: StoreDriver | undefined): Promise<Host> {
 }
 
 function serve(host: Host, port: number): Promise<Listening> {
-  const server = createServer({ host, tokens: [{ name: 'daemon', token, access: 'full' }] })
+  const server = createServer({
+    host,
+    tokens: [
+      { name: 'daemon', token, access: 'full' },
+      { name: 'viewer', token: readToken, access: 'read' },
+    ],
+  })
   // Client and daemon share one event loop: a test that blocks it must not count as a slow client.
   return listen(server, { port, headersMs: 60_000 })
 }

@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url'
 import { memoryStore, openStore, type StoreDriver, sqliteStore } from '@vitrine/journal'
 import { commandPolicy, createLocalSandbox, type Isolation, local, type WatchOptions } from '@vitrine/sandbox'
 import { forwardingConnection } from '../src/drivers/forwarding-connection.ts'
-import type { AnotherHost, MakeSandbox, SandboxTestOptions, SandboxUnderTest } from '../src/index.ts'
+import type { AnotherHost, AttackedOptions, SandboxTestOptions, SandboxUnderTest } from '../src/index.ts'
 
 /** Local sandboxes, each with its own data folder and store. */
 export function localSandboxes(
   isolation: Isolation,
   kind: 'memory' | 'sqlite',
   mode: WatchOptions['mode'] = 'native',
-): MakeSandbox {
-  return async (options: SandboxTestOptions = {}): Promise<SandboxUnderTest> => {
-    const { limits, network, egress, policy, grants, watch, commitMs } = options
+): (options?: AttackedOptions) => Promise<SandboxUnderTest> {
+  return async (options: AttackedOptions = {}): Promise<SandboxUnderTest> => {
+    const { limits, network, egress, policy, grants, watch, commitMs, secrets } = options
     // Not below /tmp: a sandbox has a /tmp of its own.
     const data = await mkdtemp(join('/var/tmp', 'vitrine-conformance-'))
     const driver = kind === 'memory' ? memoryStore() : sqliteStore({ path: join(data, 'journal.db') })
@@ -36,6 +36,7 @@ export function localSandboxes(
         provider,
         store,
         ...(policy && { policy: commandPolicy(policy) }),
+        ...(secrets && { secrets }),
       })
       return {
         sandbox,

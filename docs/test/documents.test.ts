@@ -59,9 +59,18 @@ describe('ARCHITECTURE.md', () => {
   })
 })
 
-it('docs/guarantees.md names only files and folders that exist', () => {
-  const paths = [...read('docs/guarantees.md').matchAll(/`((?:packages|conformance)\/[^`]+)`/g)]
+it.each(['docs/guarantees.md', 'docs/threats.md'])('%s names only files and folders that exist', (page) => {
+  const paths = [...read(page).matchAll(/`((?:packages|conformance)\/[^`]+)`/g)]
+  expect(paths.length).toBeGreaterThan(0)
   for (const [, path] of paths) expect(existsSync(join(root, path!)), path).toBe(true)
+})
+
+it('docs/threats.md names for each claim a test that exists', () => {
+  const text = read('docs/threats.md')
+  const claims = text.split('\n').filter((line) => /^\| .*\| `(?:packages|conformance)\//.test(line))
+  const tests = [...text.matchAll(/`((?:packages|conformance)\/[^`]+)`: “([^”]+)”/g)]
+  expect(tests).toHaveLength(claims.length)
+  for (const [, path, name] of tests) expect(read(path!).includes(name!), `${path}: ${name}`).toBe(true)
 })
 
 it('the index of decisions names every decision with its title', () => {

@@ -6,7 +6,7 @@ import { records, type TarMember, tarOf } from './tar-bytes.ts'
 import { unpackCalls } from './unpack-calls.ts'
 import { changesNothing } from './workspace.ts'
 
-interface BadTar {
+export interface BadTar {
   readonly rule: string
   readonly members: readonly TarMember[]
   /** The name of the bad member as the error message shows it. */
@@ -20,7 +20,7 @@ const file = (name: string): TarMember => ({ name, content: 'x' })
 const link = (name: string, target: string): TarMember => ({ name, type: '2', target })
 const hard = (name: string, target: string): TarMember => ({ name, type: '1', target })
 
-const badTars: readonly BadTar[] = [
+export const badTars: readonly BadTar[] = [
   { rule: 'an absolute path', members: [file('/evil')], member: '/evil' },
   {
     rule: 'an absolute path by PAX',

@@ -7,7 +7,7 @@ import { type ZipMember, zipOf } from './zip-bytes.ts'
 const file = (name: string): ZipMember => ({ name, content: 'x' })
 const link = (name: string, target: string): ZipMember => ({ name, content: target, mode: 0o120777 })
 
-const refused: readonly (readonly [rule: string, entries: readonly ZipMember[], member: string])[] = [
+export const badZips: readonly (readonly [rule: string, entries: readonly ZipMember[], member: string])[] = [
   ['an absolute path', [file('/evil')], '/evil'],
   ['a path upwards', [file('../evil')], '../evil'],
   ['a backslash', [file('..\\evil')], '..\\\\evil'],
@@ -44,7 +44,7 @@ export function badZipCases(make: MakeSandbox): void {
       const { sandbox } = under
       await sandbox.exec('mkdir -p here/dir && echo kept > here/kept')
       await changesNothing(under, 'all of them', async () => {
-        for (const [rule, entries, member] of refused)
+        for (const [rule, entries, member] of badZips)
           await expect(
             extractZip.send(sandbox, zipOf(file('first'), ...entries, file('last'))),
             rule,
@@ -68,10 +68,10 @@ export function badZipCases(make: MakeSandbox): void {
     it('extract refuses a zip with a bad member that is in the workspace', async () => {
       const under = await shared()
       const { files } = under.sandbox
-      for (const [index, [, entries]] of refused.entries())
+      for (const [index, [, entries]] of badZips.entries())
         await files.write(`here/${index}.zip`, zipOf(file('first'), ...entries), { parents: true })
       await changesNothing(under, 'all of them', async () => {
-        for (const [index, [rule]] of refused.entries())
+        for (const [index, [rule]] of badZips.entries())
           await expect(files.extract(`here/${index}.zip`), rule).rejects.toMatchObject({
             code: 'archive_refused',
           })

@@ -1,0 +1,43 @@
+import { VitrineProcess } from '../../packages/cli/test/vitrine-process.ts'
+import type { AttackDriver, AttackedDaemon, AttackedOptions, SandboxUnderTest } from '../src/index.ts'
+import { InProcessDaemon } from './daemons.ts'
+import { daemonSandbox } from './remote-sandboxes.ts'
+
+/** Sandboxes of one daemon, over HTTP. */
+export class RemoteAttacks implements AttackDriver {
+  readonly #isolation: 'none' | 'bubblewrap'
+  #opening: Promise<InProcessDaemon> | undefined
+
+  constructor(isolation: 'none' | 'bubblewrap') {
+    this.#isolation = isolation
+  }
+
+  #open(): Promise<InProcessDaemon> {
+    this.#opening ??= InProcessDaemon.open()
+    return this.#opening
+  }
+
+  async make(options: AttackedOptions = {}): Promise<SandboxUnderTest> {
+    return daemonSandbox(await this.#open(), this.#isolation, options)
+  }
+
+  async daemon(): Promise<AttackedDaemon> {
+    const { url, token, readToken } = await this.#open()
+    return { url, token, readToken, show: (sandbox, until) => shown(url, token, sandbox, until) }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opening)?.close()
+  }
+}
+
+/** Returns the output of `vitrine events tail` for a sandbox. */
+async function shown(url: string, token: string, sandbox: string, until: string): Promise<string> {
+  const run = new VitrineProcess(['events', 'tail', '--sandbox', sandbox, '--url', url, '--token', token], {})
+  try {
+    await run.says(new RegExp(`${until}.*\\n`))
+    return run.stdout
+  } finally {
+    await run.end()
+  }
+}
