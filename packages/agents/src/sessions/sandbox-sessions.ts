@@ -19,7 +19,7 @@ import type { AgentInstance } from './agent-instance.ts'
 import { AgentSession, type BeginPromptOptions, type Restored, type SessionHost } from './agent-session.ts'
 import { assertOptionsExist, readOptions, shownOptions } from './config-options.ts'
 import { KnownTurns } from './known-turns.ts'
-import { cancelled, endMs, withTimeLimit } from './limits.ts'
+import { cancelledError, endMs, withTimeLimit } from './limits.ts'
 import {
   forkedConversation,
   newConversation,
@@ -246,7 +246,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     record?: Pick<SessionRecord, 'cwd' | 'turns' | 'title' | 'chosen'> & { readonly createdAt?: string },
   ): Promise<AgentSession> {
     const what = `Opening a session with ${options.agent}`
-    if (options.signal?.aborted) throw cancelled(what)
+    if (options.signal?.aborted) throw cancelledError(what)
     const cwd = this.#cwd(options.cwd ?? record?.cwd)
     const request = { ...options, id, cwd }
     const session = new AgentSession(this, request, {
@@ -264,7 +264,7 @@ export class SandboxSessions implements Sessions, SessionHost {
       // A restored session gets its last options; a new one gets the mode that its agent needs in this sandbox.
       if (record !== undefined) await session.reapplyOptions(record.chosen, signal)
       await session.applyInitialOptions(record === undefined ? found.mode : undefined, signal)
-      if (signal.aborted) throw cancelled(what)
+      if (signal.aborted) throw cancelledError(what)
       this.#open.set(id, session)
       return session
     } catch (error) {

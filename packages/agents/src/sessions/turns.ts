@@ -15,7 +15,7 @@ import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import type { ClientTerminals } from './client-terminals.ts'
 import { objectIn, textIn } from './fields.ts'
-import { cancelled, closeMs, defaultCancelMs } from './limits.ts'
+import { cancelledError, closeMs, defaultCancelMs } from './limits.ts'
 import { modelErrorSign } from './model-error.ts'
 import type { PendingRequests } from './pending-requests.ts'
 import { fitBlocks } from './prompt-content.ts'
@@ -142,7 +142,7 @@ export class SessionTurns {
 
   /** Ends the running turn without waiting for the agent, which keeps running for other sessions. */
   abandon(): void {
-    this.#running?.active.abandoned.reject(cancelled('The turn'))
+    this.#running?.active.abandoned.reject(cancelledError('The turn'))
   }
 
   #apply(input: TurnInput<PromptedTurn, RunningTurn>): void {
