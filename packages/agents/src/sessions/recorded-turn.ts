@@ -16,7 +16,7 @@ export interface TurnRecord {
   readonly session: string
   /** Absent in records of earlier versions. */
   readonly promptHash: string | undefined
-  /** `dropped`: ended before the turn started. `cancelled`: the same, because it was asked for. */
+  /** `dropped`: ended before the turn started. `cancelled`: the same, because its caller cancelled it. */
   readonly state: 'queued' | 'started' | 'finished' | 'dropped' | 'cancelled'
   readonly seq: number
 }
@@ -121,10 +121,11 @@ function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult 
 }
 
 function droppedResult(
-  { reason, errorCode, errorMessage }: EventData<'prompt.dropped'>,
+  { reason, outcome, errorCode, errorMessage }: EventData<'prompt.dropped'>,
   session: string,
   turn: string,
 ): PromptResult {
+  if (outcome !== undefined) return { turn, outcome }
   switch (reason) {
     case 'cancelled':
       return { turn, outcome: 'cancelled' }

@@ -142,3 +142,40 @@ it('runs a prompt again that the close of its session dropped, but not one that 
     expect(await starts(sandbox, 'turn_stopped')).toBe(0)
   }
 })
+
+it.each([
+  ['its session', 'running'],
+  ['its host', 'restarted'],
+] as const)('runs a prompt again that waited for its agent when %s closed', async (what, agent) => {
+  const { create, restart } = await restartable()
+  const before = await create()
+  const session = await open(before, { id: 'talk' })
+  if (agent === 'restarted') await failure(session.prompt('/crash'))
+  const waiting = session.prompt('/say late', { turn: 'turn_late' })
+  if (agent === 'restarted') await until(before, 'prompt.queued', ({ turn }) => turn === 'turn_late')
+  if (what === 'its session') await session.close()
+  const sandbox = await restart()
+  expect(await waiting).toEqual({ turn: 'turn_late', outcome: 'cancelled' })
+  expect(await eventsOf(sandbox, 'prompt.dropped')).toMatchObject([
+    { turn: 'turn_late', data: { reason: 'closed', outcome: 'cancelled' } },
+  ])
+  expect(await (await sandbox.sessions.turn('talk', 'turn_late')).result).toEqual(await waiting)
+  const again = await sandbox.sessions.resume('talk', { env: quick })
+  for (const _time of [1, 2])
+    expect(await again.prompt('/say late', { turn: 'turn_late' })).toMatchObject({ outcome: 'ok' })
+  expect(await starts(sandbox, 'turn_late')).toBe(1)
+})
+
+it('does not run a prompt again that its caller cancelled while it waited for its agent', async () => {
+  const { create, restart } = await restartable()
+  const session = await open(await create(), { id: 'talk' })
+  const stop = new AbortController()
+  const waiting = session.prompt('/say never', { turn: 'turn_stopped', signal: stop.signal })
+  stop.abort()
+  await session.close()
+  expect(await waiting).toEqual({ turn: 'turn_stopped', outcome: 'cancelled' })
+  const sandbox = await restart()
+  const again = await sandbox.sessions.resume('talk', { env: quick })
+  expect(await again.prompt('/say never', { turn: 'turn_stopped' })).toEqual(await waiting)
+  expect(await starts(sandbox, 'turn_stopped')).toBe(0)
+})
