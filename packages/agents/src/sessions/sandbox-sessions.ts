@@ -251,7 +251,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     await this.closeInterrupted()
     const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])])
     try {
-      const finding = findAgentFor(this.#environment, request)
+      const finding = findAgentFor(this.#environmentFor(session), request)
       const found = await withTimeLimit(finding, Number.POSITIVE_INFINITY, what, signal)
       session.attach(await create(session, found, signal))
       // A restored session gets its last options; a new one gets the mode that its agent needs in this sandbox.
@@ -267,8 +267,9 @@ export class SandboxSessions implements Sessions, SessionHost {
     }
   }
 
-  get #environment() {
-    return { sandbox: this.sandbox, journal: this.journal, store: this.#store, agents: this.#agents }
+  /** An installation that the session needs is recorded with the context of whoever opened it. */
+  #environmentFor({ journal }: AgentSession) {
+    return { sandbox: this.sandbox, journal, store: this.#store, agents: this.#agents }
   }
 
   #cwd(cwd: string | undefined): string {
@@ -337,7 +338,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     const record = await this.#record(session.id)
     if (record === undefined) throw notFound(session.id)
     const request: SessionRequest = { ...session.options, id: session.id, cwd: session.cwd }
-    const found = await findAgentFor(this.#environment, request)
+    const found = await findAgentFor(this.#environmentFor(session), request)
     return this.#restoreWith(session, found, record, session.options, signal)
   }
 
