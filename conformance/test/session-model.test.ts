@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HostSandbox, local, openHost } from '@vitrine/host'
-import { isEvent, type Session } from '@vitrine/protocol'
+import { isEvent, type JournalItem, type Session } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { allItems } from '../src/events/all-items.ts'
@@ -51,6 +51,8 @@ interface SentPrompt {
 class SessionModel {
   readonly sent: SentPrompt[] = []
   readonly results: Promise<PromptedResult>[] = []
+  /** The turns that a caller may have cancelled. */
+  readonly cancelled = new Set<string>()
   readonly #data = mkdtempSync('/var/tmp/vitrine-model-')
   #host: Awaited<ReturnType<typeof openHost>> | undefined
 
@@ -83,9 +85,13 @@ class SessionModel {
         const prompt = this.sent.at(-1 - step.which)
         return prompt && this.send(prompt)
       }
-      case 'cancelOne':
-        return this.sent.at(-1 - step.which)?.stop.abort()
+      case 'cancelOne': {
+        const prompt = this.sent.at(-1 - step.which)
+        if (prompt !== undefined) this.cancelled.add(prompt.turn)
+        return prompt?.stop.abort()
+      }
       case 'cancel':
+        for (const { turn } of this.sent) this.cancelled.add(turn)
         return void background((await this.session()).cancel())
       case 'close':
         return void background((await this.session()).close())
@@ -133,6 +139,40 @@ class SessionModel {
   }
 }
 
+/** Prompts that are on record as cancelled, which is final, although no caller cancelled them. */
+function wronglyCancelled(items: readonly JournalItem[], cancelled: ReadonlySet<string>): string[] {
+  return items.flatMap((item) =>
+    isEvent(item, 'prompt.dropped') && item.data.reason === 'cancelled' && !cancelled.has(item.turn ?? '')
+      ? [`${item.seq} ${item.turn}`]
+      : [],
+  )
+}
+
+function isEnd({ type, ...event }: JournalItem, turn: string): boolean {
+  return (type === 'turn.finished' || type === 'prompt.dropped') && 'turn' in event && event.turn === turn
+}
+
+/** Sends a prompt again, and tells whether its turn started. A turn that stalls is cancelled. */
+async function runsAgain(
+  model: SessionModel,
+  session: Session,
+  { turn, text }: Pick<SentPrompt, 'turn' | 'text'>,
+): Promise<boolean> {
+  const started = Promise.withResolvers<void>()
+  const unlisten = session.onEvent((event) => {
+    if (isEvent(event, 'turn.started') && event.turn === turn) started.resolve()
+  })
+  const settled = session.prompt(text, { turn }).then(
+    () => undefined,
+    () => undefined,
+  )
+  await Promise.race([started.promise, settled])
+  if (text.startsWith('stall')) await session.cancel()
+  await settled
+  unlisten()
+  return (await model.items()).some((item) => isEvent(item, 'turn.started') && item.turn === turn)
+}
+
 it(
   'a session keeps the laws of turns in any history of prompts, cancels, crashes, closes and restarts',
   async () => {
@@ -141,18 +181,25 @@ it(
         const model = new SessionModel()
         try {
           for (const one of steps) await model.run(one)
-          await (await model.session()).cancel()
+          const last = await model.session()
+          expect(wronglyCancelled(await model.items(), model.cancelled)).toEqual([])
+          await last.cancel()
           const results = await Promise.all(model.results)
           await (await model.session()).close()
           expect(turnRecordFaults(await model.items(), results)).toEqual([])
 
-          // The record answers for every turn that has run, whoever sends it again and when.
+          // The record answers for every turn that has run or was cancelled, whoever sends it again and when. Any other
+          // prompt runs, once.
           await model.restart()
           const before = await model.items()
           for (const { turn, text } of model.sent) {
-            const hasRun = before.some((item) => isEvent(item, 'turn.finished') && item.turn === turn)
-            if (!hasRun) continue
             const session = await model.session()
+            const end = before.findLast((item) => isEnd(item, turn))
+            if (end === undefined || isEvent(end, 'prompt.dropped')) {
+              const isFinal = end?.data.reason === 'cancelled'
+              expect([turn, await runsAgain(model, session, { turn, text })]).toEqual([turn, !isFinal])
+              continue
+            }
             await expect(session.prompt(`${text}!`, { turn })).rejects.toMatchObject({ code: 'turn_exists' })
             const again = await session.prompt(text, { turn }).then(
               (result): PromptedResult => ({ turn, result }),

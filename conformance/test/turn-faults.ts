@@ -73,7 +73,8 @@ function resultFaults(events: readonly JournalEvent[], { turn, result, error }: 
 function endingOf({ type, data }: JournalEvent): string[] {
   if (type === 'turn.finished') return [String(data.outcome === 'failed' ? data.errorCode : data.outcome)]
   if (type !== 'prompt.dropped') return []
-  return [data.reason === 'closed' ? 'session_closed' : String(data.errorCode ?? data.reason)]
+  const code = data.reason === 'closed' ? 'session_closed' : (data.errorCode ?? data.reason)
+  return [String(data.outcome ?? code)]
 }
 
 function codeOf(error: unknown): string {

@@ -2,13 +2,14 @@ import { newId, VitrineError } from '@vitrine/protocol'
 import { checkSandboxId } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import { type LocalOptions, policySource } from '@vitrine/sandbox'
+import { assertBindsAllowed } from './data-binds.ts'
 import { applyFloor } from './floor.ts'
 import type { HostCreateOptions, HostParts } from './host-parts.ts'
 import { storedManifest } from './stored-manifest.ts'
 
 /** The record of a new sandbox. `labels` are those that only Vitrine may set. */
 export function newRecord(
-  { defaults, floor }: Pick<HostParts, 'defaults' | 'floor'>,
+  { data, defaults, floor }: Pick<HostParts, 'data' | 'defaults' | 'floor'>,
   options: HostCreateOptions,
   labels: Readonly<Record<string, string>>,
 ): SandboxRecord {
@@ -17,6 +18,8 @@ export function newRecord(
     throw new VitrineError('argument_invalid', `provider: expected local, got ${JSON.stringify(provider)}.`)
   // The id becomes a file name before any other code validates it.
   checkSandboxId(id)
+  const local = applyFloor(floor, { ...lastingDefaults(defaults), ...options.local })
+  assertBindsAllowed(data, local)
   return {
     version: 1,
     id,
@@ -24,7 +27,7 @@ export function newRecord(
     state: 'stopped',
     createdAt: new Date().toISOString(),
     labels: { ...options.labels, ...labels },
-    local: applyFloor(floor, { ...lastingDefaults(defaults), ...options.local }),
+    local,
     ...(policy && { policy: policySource(policy) }),
     ...(policy && onAsk && { onAsk: 'function' }),
     beforeStop: [],

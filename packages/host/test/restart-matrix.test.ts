@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Host, local, type OpenHostOptions, openHost } from '../src/index.ts'
-import { restartRows, sandboxOf } from './fixtures/restart-rows.ts'
+import { loginPath, loginValue, restartRows, sandboxOf } from './fixtures/restart-rows.ts'
 
 const script = fileURLToPath(new URL('./fixtures/restart-host.ts', import.meta.url))
 const flags = ['--conditions=source', '--disable-warning=ExperimentalWarning']
@@ -33,16 +33,27 @@ const restarts: readonly Restart[] = [
   { name: 'bubblewrap missing', end: 'kill', withoutBubblewrap: true },
 ]
 
+/** Writes the login of an agent into the HOME of the host. */
+function writeLogin(home: string): void {
+  mkdirSync(join(home, dirname(loginPath)), { recursive: true, mode: 0o700 })
+  writeFileSync(join(home, loginPath), JSON.stringify({ accessToken: loginValue }), { mode: 0o600 })
+}
+
 describe.each(restarts)('after $name', ({ end, options, withoutBubblewrap }) => {
   const path = process.env.PATH ?? ''
   const data = mkdtempSync('/var/tmp/vitrine-matrix-')
   const programs = mkdtempSync('/var/tmp/vitrine-programs-')
+  const home = mkdtempSync('/var/tmp/vitrine-login-')
   let host: Host
 
   beforeAll(async () => {
     chmodSync(data, 0o711)
     chmodSync(programs, 0o755)
-    const child = spawn(process.execPath, [...flags, script, data], { stdio: ['pipe', 'pipe', 'inherit'] })
+    writeLogin(home)
+    const child = spawn(process.execPath, [...flags, script, data], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, HOME: home },
+    })
     const exited = once(child, 'exit')
     await Promise.race([once(child.stdout, 'data'), exited])
     if (end === 'kill') child.kill('SIGKILL')
@@ -57,7 +68,7 @@ describe.each(restarts)('after $name', ({ end, options, withoutBubblewrap }) => 
   afterAll(async () => {
     await host.close()
     process.env.PATH = path
-    for (const folder of [data, programs]) rmSync(folder, { recursive: true, force: true })
+    for (const folder of [data, programs, home]) rmSync(folder, { recursive: true, force: true })
   })
 
   it.each(restartRows)('$name is restored or refused, and not weakened', async (row) => {
@@ -67,7 +78,9 @@ describe.each(restarts)('after $name', ({ end, options, withoutBubblewrap }) => 
     expect(info).toMatchObject({ state: 'stopped', labels: row.create.labels ?? {} })
     const refused = row.refused ?? (withoutBubblewrap ? row.refusedWithoutBubblewrap : undefined)
     if (refused === undefined) {
-      expect(await row.measure(await host.attach(id, row.attach))).toEqual(row.expected)
+      const { expected, expectedAfterClose = expected } = row
+      const measured = await row.measure(await host.attach(id, row.attach))
+      expect(measured).toEqual(end === 'close' ? expectedAfterClose : expected)
       return
     }
     await expect(host.attach(id, row.attach)).rejects.toMatchObject({ code: refused })

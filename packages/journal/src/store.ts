@@ -208,6 +208,14 @@ export class Store {
     return this.#secrets.kept
   }
 
+  /**
+   * A hash that only the owner of the store can compute: readers of an event that contains it cannot check a guess. Hashes
+   * begin with the id of their key and a colon. With `secrets` the key is the same after a restart.
+   */
+  keyedHash(text: string): string {
+    return this.#secrets.hash(text)
+  }
+
   /** Unregisters the secrets of a destroyed sandbox that nothing else registered. */
   forgetSecretsOf(sandbox: string): void {
     this.#secrets.forgetSandbox(sandbox)

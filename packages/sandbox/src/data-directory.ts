@@ -1,6 +1,6 @@
-import { mkdirSync, realpathSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 /** The data directory of the sandboxes as a real path without symbolic links; created if it is missing. */
 export function dataDirectory(data?: string): string {
@@ -13,4 +13,10 @@ export function dataDirectory(data?: string): string {
 export function createAndResolve(path: string): string {
   mkdirSync(path, { recursive: true })
   return realpathSync(path)
+}
+
+/** An absolute path whose existing part is without symbolic links; creates nothing. */
+export function resolveExisting(path: string): string {
+  if (existsSync(path)) return realpathSync(path)
+  return join(resolveExisting(dirname(path)), basename(path))
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { toVitrineError, VitrineError } from '@vitrine/protocol'
 import { download } from './download.ts'
 import { lastLines } from './explain-npm.ts'
-import { cancelled, failed, type InstallRequest, packagesOf } from './install-request.ts'
+import { cancelledError, failed, type InstallRequest, packagesOf } from './install-request.ts'
 import { openInstallSandbox, programs } from './install-sandbox.ts'
 import { type Installation, markerName, readInstallation } from './installation.ts'
 import { launchOf } from './launch.ts'
@@ -30,7 +30,7 @@ export async function build(request: InstallRequest): Promise<Installation> {
     request.onProgress({ agent: request.entry.name, step: 'done', message: `installed in ${target}`, bytes })
     return installation
   } catch (error) {
-    throw signal.aborted ? cancelled(request) : toInstallError(request, error)
+    throw signal.aborted ? cancelledError(request) : toInstallError(request, error)
   }
 }
 

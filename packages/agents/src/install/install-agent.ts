@@ -6,7 +6,7 @@ import type { Isolation } from '@vitrine/sandbox'
 import type { AgentEntry, NpmSource } from '../registry/entry.ts'
 import { findAgent } from '../registry/known-agents.ts'
 import { build } from './build.ts'
-import { cancelled, type InstallRequest } from './install-request.ts'
+import { cancelledError, type InstallRequest } from './install-request.ts'
 import { type Installation, installationFolder, markRequested, readInstallation } from './installation.ts'
 import type { OnProgress } from './progress.ts'
 import { SharedWork } from './shared-work.ts'
@@ -55,7 +55,7 @@ export async function installAgent(
     'onProgress',
     options.onProgress ?? (() => undefined),
   )
-  if (signal?.aborted) throw cancelled({ entry, version })
+  if (signal?.aborted) throw cancelledError({ entry, version })
   await mkdir(options.cache, { recursive: true, mode: 0o755 })
   const cache = await realpath(options.cache)
   const target = installationFolder(cache, entry.name, version)
@@ -75,7 +75,7 @@ export async function installAgent(
   }
   // Concurrent installs are shared only when they use the same isolation and the same egress.
   const key = JSON.stringify([target, isolation, egress])
-  return shared.join(key, start, { onProgress, signal, cancelled: () => cancelled({ entry, version }) })
+  return shared.join(key, start, { onProgress, signal, cancelled: () => cancelledError({ entry, version }) })
 }
 
 function npmSource({ name, source }: AgentEntry): NpmSource {

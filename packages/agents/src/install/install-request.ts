@@ -37,7 +37,7 @@ export function failed({ entry, version }: InstallRequest, why: string, output: 
   })
 }
 
-export function cancelled({ entry, version }: Pick<InstallRequest, 'entry' | 'version'>): VitrineError {
+export function cancelledError({ entry, version }: Pick<InstallRequest, 'entry' | 'version'>): VitrineError {
   return new VitrineError(
     'cancelled',
     `Installing ${entry.name} ${version} was cancelled; nothing was left behind.`,

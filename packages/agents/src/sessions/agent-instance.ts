@@ -16,7 +16,7 @@ import type { AgentSession } from './agent-session.ts'
 import { readTextFile, withProtocolErrors, writeTextFile } from './client-files.ts'
 import { objectIn, textIn } from './fields.ts'
 import { LargeResponseLimit } from './large-response-limit.ts'
-import { cancelled, endGraceMs, responseMs, startMs, withTimeLimit } from './limits.ts'
+import { cancelledError, endGraceMs, responseMs, startMs, withTimeLimit } from './limits.ts'
 import { OpenRequests } from './requests.ts'
 import { SessionOwners } from './session-owners.ts'
 
@@ -246,7 +246,7 @@ export class AgentInstance {
     try {
       return await this.#openings.run(open, signal)
     } catch (error) {
-      throw isOpening ? error : cancelled(`Opening a session with ${this.agent}`)
+      throw isOpening ? error : cancelledError(`Opening a session with ${this.agent}`)
     }
   }
 

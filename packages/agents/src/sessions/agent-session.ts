@@ -39,7 +39,7 @@ import { closeMs, defaultQueue } from './limits.ts'
 import { PendingRequests } from './pending-requests.ts'
 import { completeRules } from './permissions.ts'
 import { promptBlocks } from './prompt-content.ts'
-import { hashPrompt, type JoinedTurn } from './prompted-turn.ts'
+import type { JoinedTurn } from './prompted-turn.ts'
 import type { OpenRequest } from './requests.ts'
 import { type AgentSessionState, nextSessionState, type SessionInput } from './session-state.ts'
 import type { TurnCaller } from './turn-context.ts'
@@ -84,7 +84,7 @@ interface AttachedAgent {
 }
 
 export interface BeginPromptOptions {
-  readonly turn?: string | undefined
+  readonly turn: string
   readonly caller: TurnCaller
   readonly signal?: AbortSignal | undefined
 }
@@ -207,23 +207,22 @@ export class AgentSession implements Session, TurnHost {
     options: PromptOptions = {},
   ): Promise<PromptResult> {
     checkOptions('prompt', sessionOptions.prompt, options)
-    const { turn, signal, ...given } = options
+    const { turn = newId('turn'), signal, ...given } = options
     const caller = { ...this.#opener, ...withoutUndefined(given) }
+    const loading = this.#host.turns.load(turn)
+    if (loading !== undefined) await loading
     return this.begin(content, { turn, signal, caller }).result
   }
 
-  /** Runs or queues a prompt, or joins the turn that its id already is. */
-  begin(
-    content: string | readonly ContentBlock[],
-    { turn = newId('turn'), caller, signal }: BeginPromptOptions,
-  ): JoinedTurn {
+  /** Runs or queues a prompt, or joins the turn that its id already is. The turn must be loaded. */
+  begin(content: string | readonly ContentBlock[], { turn, caller, signal }: BeginPromptOptions): JoinedTurn {
     const blocks = promptBlocks(content)
-    const promptHash = hashPrompt(turn, blocks)
     const { turns: known, journal } = this.#host
+    const promptHash = known.hash(turn, blocks)
     const joined = known.join(this.id, turn, promptHash)
     if (joined === undefined) this.assertOpen()
     if (joined === undefined && signal?.aborted) return cancelledTurn(turn)
-    const given = { session: this.id, turn, blocks, promptHash, caller, journal }
+    const given = { session: this.id, turn, blocks, promptHash: promptHash.recorded, caller, journal }
     const prompted = joined ?? known.add(this.#turns.add(given))
     if (signal !== undefined) this.#cancelOnAbort(prompted, signal)
     return prompted

@@ -1,6 +1,6 @@
 import { settledWithin } from '@vitrine/protocol/primitives'
 import type { AgentInstance } from './agent-instance.ts'
-import { cancelled, cancelStartMs, withTimeLimit } from './limits.ts'
+import { cancelledError, cancelStartMs, withTimeLimit } from './limits.ts'
 
 /** An agent that is being started for one or more waiting sessions. The start is cancelled when the last of them aborts. */
 export class AgentStart {
@@ -24,7 +24,7 @@ export class AgentStart {
   }
 
   async #cancel(description: string): Promise<void> {
-    this.#cancellation.abort(cancelled(description))
+    this.#cancellation.abort(cancelledError(description))
     const stopped = this.#instance.then(
       (instance) => (instance.idle ? instance.end(0) : undefined),
       () => undefined,

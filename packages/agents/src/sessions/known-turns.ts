@@ -1,7 +1,9 @@
 import type { Journal } from '@vitrine/journal'
-import { VitrineError } from '@vitrine/protocol'
+import { type ContentBlock, VitrineError } from '@vitrine/protocol'
+import { PromptHash } from './prompt-hash.ts'
 import type { JoinedTurn, PromptedTurn } from './prompted-turn.ts'
-import { recordedResult, type TurnRecord } from './recorded-turn.ts'
+import { interruptedPrompt, recordedResult, type TurnRecord } from './recorded-turn.ts'
+import { RecordedTurns } from './recorded-turns.ts'
 
 /** Ended turns whose results stay in memory, with the details of their errors. */
 const maxEnded = 1_000
@@ -9,17 +11,32 @@ const maxEnded = 1_000
 /** The turns of a sandbox by id, so that an id is one turn: those of this process, and earlier ones from the record. */
 export class KnownTurns {
   readonly #journal: Journal
+  readonly #keyedHash: (text: string) => string
   readonly #live = new Map<string, PromptedTurn>()
-  readonly #recorded = new Map<string, TurnRecord>()
+  readonly #recorded: RecordedTurns
   readonly #ended: PromptedTurn[] = []
 
-  constructor(journal: Journal) {
+  constructor(journal: Journal, keyedHash: (text: string) => string) {
     this.#journal = journal
+    this.#keyedHash = keyedHash
+    this.#recorded = new RecordedTurns(journal)
   }
 
-  /** Adds the turns that the journal has. Those of this process are newer. */
-  addRecorded(turns: ReadonlyMap<string, TurnRecord>): void {
-    for (const [turn, record] of turns) this.#recorded.set(turn, record)
+  /** Reads the turns of earlier hosts, and appends `prompt.dropped` for the prompts that waited when the last one ended. */
+  async recover(): Promise<void> {
+    const queued = await this.#recorded.readAll()
+    if (queued.length === 0) return
+    const dropped = await this.#journal.append(queued.map(interruptedPrompt))
+    for (const event of dropped) this.#recorded.add(event)
+  }
+
+  /** Must have settled before `find` and `join`; undefined if there is nothing to wait for. */
+  load(turn: string): Promise<void> | undefined {
+    return this.#live.has(turn) ? undefined : this.#recorded.load(turn)
+  }
+
+  hash(turn: string, blocks: readonly ContentBlock[]): PromptHash {
+    return new PromptHash(turn, blocks, this.#keyedHash)
   }
 
   add(prompted: PromptedTurn): PromptedTurn {
@@ -35,12 +52,12 @@ export class KnownTurns {
   }
 
   /** The turn that a prompt with this id already is; undefined when the prompt is to run. */
-  join(session: string, turn: string, promptHash: string): JoinedTurn | undefined {
+  join(session: string, turn: string, promptHash: PromptHash): JoinedTurn | undefined {
     const known = this.#live.get(turn) ?? this.#recorded.get(turn)
     if (known === undefined) return undefined
     if (known.session !== session)
       throw new VitrineError('turn_exists', `The turn ${turn} belongs to the session ${known.session}.`)
-    if (known.promptHash !== undefined && known.promptHash !== promptHash)
+    if (!promptHash.matches(known.promptHash))
       throw new VitrineError('turn_exists', `The turn ${turn} exists with another prompt.`)
     return mayRun(known) ? undefined : this.#joined(turn, known)
   }

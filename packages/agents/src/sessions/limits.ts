@@ -23,10 +23,10 @@ export async function withTimeLimit<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   if (await settledWithin(work, ms, { signal, ref: true })) return work
-  if (signal?.aborted) throw cancelled(what)
+  if (signal?.aborted) throw cancelledError(what)
   throw new VitrineError('agent_silent', `${what} took longer than ${ms} ms.`)
 }
 
-export function cancelled(what: string): VitrineError {
+export function cancelledError(what: string): VitrineError {
   return new VitrineError('cancelled', `${what} was cancelled.`)
 }

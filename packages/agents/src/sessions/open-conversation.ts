@@ -4,7 +4,7 @@ import { turnsKey } from '../bridge/function-transport.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import type { AgentSession, Restored } from './agent-session.ts'
 import { textIn } from './fields.ts'
-import { cancelled, closeMs, defaultRestoreChars } from './limits.ts'
+import { cancelledError, closeMs, defaultRestoreChars } from './limits.ts'
 import type { SessionRecord } from './session-records.ts'
 
 /** The inputs of every way to open a conversation. */
@@ -42,7 +42,7 @@ async function open(
   return instance.opening(session, history, signal, async () => {
     const request = { ...params, cwd: session.cwd, mcpServers: await servers() }
     const onLate = (answer: JsonObject) => discard(instance, textIn(answer, 'sessionId'))
-    if (signal.aborted) throw cancelled(method)
+    if (signal.aborted) throw cancelledError(method)
     const answer = await instance.request(method, request, { signal, onLate })
     const agentSession = textIn(answer, 'sessionId')
     if (agentSession === undefined)

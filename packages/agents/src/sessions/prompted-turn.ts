@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Journal } from '@vitrine/journal'
 import type {
   ContentBlock,
@@ -98,15 +97,4 @@ export class PromptedTurn implements JoinedTurn {
       this.#result.resolve(result)
     }
   }
-}
-
-/**
- * Tells whether two prompts with one turn id are the same. The recorded prompt cannot: it may be masked or cut. Salted
- * with the id, so that equal prompts of different turns do not show.
- */
-export function hashPrompt(turn: string, blocks: readonly ContentBlock[]): string {
-  return createHash('sha256')
-    .update(JSON.stringify([turn, blocks]))
-    .digest('hex')
-    .slice(0, 32)
 }

@@ -4,9 +4,7 @@ import {
   type EventInput,
   isEvent,
   type JournalEvent,
-  type JournalReader,
   type PromptResult,
-  readPages,
   VitrineError,
 } from '@vitrine/protocol'
 import { withoutUndefined } from './fields.ts'
@@ -16,44 +14,18 @@ export interface TurnRecord {
   readonly session: string
   /** Absent in records of earlier versions. */
   readonly promptHash: string | undefined
-  /** `dropped`: ended before the turn started. `cancelled`: the same, because it was asked for. */
+  /** `dropped`: ended before the turn started. `cancelled`: the same, because its caller cancelled it. */
   readonly state: 'queued' | 'started' | 'finished' | 'dropped' | 'cancelled'
   readonly seq: number
 }
 
-export interface TurnRecords {
-  readonly turns: ReadonlyMap<string, TurnRecord>
-  /** The `prompt.queued` events of prompts that neither started nor were dropped. */
-  readonly queued: readonly JournalEvent[]
-}
-
-/** Reads the turns of all sessions of a journal. */
-export async function readTurns(journal: JournalReader): Promise<TurnRecords> {
-  const turns = new Map<string, TurnRecord>()
-  const queued = new Map<string, JournalEvent>()
-  for await (const { events } of readPages(journal, { types: ['turn.*', 'prompt.*'], limit: 1_000 }))
-    for (const item of events) {
-      if (!('seq' in item) || item.turn === undefined) continue
-      add(turns, item)
-      if (item.type === 'prompt.queued') queued.set(item.turn, item)
-      else queued.delete(item.turn)
-    }
-  return { turns, queued: [...queued.values()] }
-}
-
-/** The turns that these events tell of. */
-export function recordsOf(events: readonly JournalEvent[]): ReadonlyMap<string, TurnRecord> {
-  const turns = new Map<string, TurnRecord>()
-  for (const event of events) add(turns, event)
-  return turns
-}
-
-function add(turns: Map<string, TurnRecord>, event: JournalEvent): void {
-  const { turn, session, seq, data } = event
+/** The record of a turn after an event of it; undefined for an event that changes nothing. */
+export function recordAfter(event: JournalEvent, known: TurnRecord | undefined): TurnRecord | undefined {
+  const { session, seq, data } = event
   const state = stateAfter(event)
-  if (turn === undefined || session === undefined || state === undefined) return
-  const promptHash = typeof data.promptHash === 'string' ? data.promptHash : turns.get(turn)?.promptHash
-  turns.set(turn, { session, promptHash, state, seq })
+  if (session === undefined || state === undefined) return undefined
+  const promptHash = typeof data.promptHash === 'string' ? data.promptHash : known?.promptHash
+  return { session, promptHash, state, seq }
 }
 
 /** The end of a prompt whose host ended while it waited. */
@@ -121,10 +93,11 @@ function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult 
 }
 
 function droppedResult(
-  { reason, errorCode, errorMessage }: EventData<'prompt.dropped'>,
+  { reason, outcome, errorCode, errorMessage }: EventData<'prompt.dropped'>,
   session: string,
   turn: string,
 ): PromptResult {
+  if (outcome !== undefined) return { turn, outcome }
   switch (reason) {
     case 'cancelled':
       return { turn, outcome: 'cancelled' }

@@ -19,7 +19,7 @@ import type { AgentInstance } from './agent-instance.ts'
 import { AgentSession, type BeginPromptOptions, type Restored, type SessionHost } from './agent-session.ts'
 import { assertOptionsExist, readOptions, shownOptions } from './config-options.ts'
 import { KnownTurns } from './known-turns.ts'
-import { cancelled, endMs, withTimeLimit } from './limits.ts'
+import { cancelledError, endMs, withTimeLimit } from './limits.ts'
 import {
   forkedConversation,
   newConversation,
@@ -27,8 +27,7 @@ import {
   restoredConversation,
 } from './open-conversation.ts'
 import { promptBlocks } from './prompt-content.ts'
-import { hashPrompt, type JoinedTurn, PromptedTurn } from './prompted-turn.ts'
-import { interruptedPrompt, readTurns, recordsOf } from './recorded-turn.ts'
+import { type JoinedTurn, PromptedTurn } from './prompted-turn.ts'
 import { RunningAgents } from './running-agents.ts'
 import { closedInfo, readRecords, recordedOptions, type SessionRecord } from './session-records.ts'
 import { SessionTools } from './session-tools.ts'
@@ -69,7 +68,7 @@ export class SandboxSessions implements Sessions, SessionHost {
   constructor({ sandbox, journal, store, agents }: SandboxSessionsOptions) {
     this.sandbox = sandbox
     this.journal = journal.as({ source: 'host' })
-    this.turns = new KnownTurns(this.journal)
+    this.turns = new KnownTurns(this.journal, (text) => store.keyedHash(text))
     this.#store = store
     this.#agents = agents
     this.#tools = new SessionTools({ sandbox, journal: this.journal, store, node: agents.node })
@@ -138,18 +137,21 @@ export class SandboxSessions implements Sessions, SessionHost {
   async prompt(
     id: string,
     content: string | readonly ContentBlock[],
-    options: BeginPromptOptions & { readonly turn: string },
+    options: BeginPromptOptions,
   ): Promise<JoinedTurn> {
+    const { turn } = options
     await this.closeInterrupted()
+    await this.turns.load(turn)
     const open = await this.#openNow(id)
     if (open !== undefined) return open.begin(content, options)
-    const joined = this.turns.join(id, options.turn, hashPrompt(options.turn, promptBlocks(content)))
+    const joined = this.turns.join(id, turn, this.turns.hash(turn, promptBlocks(content)))
     return joined ?? (await this.get(id)).begin(content, options)
   }
 
   /** The turn with this id in this session, running or ended. */
   async turn(session: string, turn: string): Promise<JoinedTurn> {
     await this.closeInterrupted()
+    await this.turns.load(turn)
     const known = this.turns.find(session, turn)
     // The end of a recorded turn is read first, so that the result has settled.
     if (known !== undefined && !(known instanceof PromptedTurn)) await known.result.catch(() => undefined)
@@ -167,7 +169,7 @@ export class SandboxSessions implements Sessions, SessionHost {
   }
 
   async #recover(): Promise<void> {
-    await this.#dropInterrupted()
+    await this.turns.recover()
     await this.#closeInterrupted()
   }
 
@@ -177,15 +179,6 @@ export class SandboxSessions implements Sessions, SessionHost {
     if (interrupted.length === 0) return
     const data = { reason: 'interrupted', endedBy: 'host' }
     await this.journal.append(interrupted.map(({ id }) => ({ type: 'session.closed', session: id, data })))
-  }
-
-  /** Appends `prompt.dropped`, once, for the prompts that waited when an earlier host ended. */
-  async #dropInterrupted(): Promise<void> {
-    const { turns, queued } = await readTurns(this.journal)
-    this.turns.addRecorded(turns)
-    if (queued.length === 0) return
-    const dropped = await this.journal.append(queued.map(interruptedPrompt))
-    this.turns.addRecorded(recordsOf(dropped))
   }
 
   /** Ends every session and every agent, within a bounded time. */
@@ -246,7 +239,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     record?: Pick<SessionRecord, 'cwd' | 'turns' | 'title' | 'chosen'> & { readonly createdAt?: string },
   ): Promise<AgentSession> {
     const what = `Opening a session with ${options.agent}`
-    if (options.signal?.aborted) throw cancelled(what)
+    if (options.signal?.aborted) throw cancelledError(what)
     const cwd = this.#cwd(options.cwd ?? record?.cwd)
     const request = { ...options, id, cwd }
     const session = new AgentSession(this, request, {
@@ -258,13 +251,13 @@ export class SandboxSessions implements Sessions, SessionHost {
     await this.closeInterrupted()
     const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])])
     try {
-      const finding = findAgentFor(this.#environment, request)
+      const finding = findAgentFor(this.#environmentFor(session), request)
       const found = await withTimeLimit(finding, Number.POSITIVE_INFINITY, what, signal)
       session.attach(await create(session, found, signal))
       // A restored session gets its last options; a new one gets the mode that its agent needs in this sandbox.
       if (record !== undefined) await session.reapplyOptions(record.chosen, signal)
       await session.applyInitialOptions(record === undefined ? found.mode : undefined, signal)
-      if (signal.aborted) throw cancelled(what)
+      if (signal.aborted) throw cancelledError(what)
       this.#open.set(id, session)
       return session
     } catch (error) {
@@ -274,8 +267,9 @@ export class SandboxSessions implements Sessions, SessionHost {
     }
   }
 
-  get #environment() {
-    return { sandbox: this.sandbox, journal: this.journal, store: this.#store, agents: this.#agents }
+  /** An installation that the session needs is recorded with the context of whoever opened it. */
+  #environmentFor({ journal }: AgentSession) {
+    return { sandbox: this.sandbox, journal, store: this.#store, agents: this.#agents }
   }
 
   #cwd(cwd: string | undefined): string {
@@ -344,7 +338,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     const record = await this.#record(session.id)
     if (record === undefined) throw notFound(session.id)
     const request: SessionRequest = { ...session.options, id: session.id, cwd: session.cwd }
-    const found = await findAgentFor(this.#environment, request)
+    const found = await findAgentFor(this.#environmentFor(session), request)
     return this.#restoreWith(session, found, record, session.options, signal)
   }
 

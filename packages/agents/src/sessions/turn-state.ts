@@ -4,6 +4,8 @@ export type StopCause = 'cancelled' | 'timeout'
 /** Why a prompt ended before its turn started. */
 export type DropReason = 'cancelled' | 'closed' | 'failed' | 'interrupted'
 
+export type StopAllReason = Extract<DropReason, 'cancelled' | 'closed'>
+
 interface Prompt {
   readonly turn: string
 }
@@ -42,14 +44,20 @@ export type TurnInput<P extends Prompt, Active> =
   /** The turn is over: its end is recorded, or it never started. */
   | { readonly type: 'ended'; readonly turn: string }
   | { readonly type: 'stop'; readonly turn: string; readonly reason: StopCause }
-  /** Ends the prompts that wait, with this reason, and stops the one at work. */
-  | { readonly type: 'stopAll'; readonly reason: DropReason }
+  /** Ends the prompts that have not started, with this reason, and stops the turn that has. */
+  | { readonly type: 'stopAll'; readonly reason: StopAllReason }
 
 /** Work to do after a transition, in this order. */
 export type TurnEffect<P extends Prompt, Active> =
   | { readonly type: 'refuse'; readonly prompt: P; readonly code: 'session_busy' | 'session_queue_full' }
   | { readonly type: 'queue'; readonly prompt: P; readonly position: number }
-  | { readonly type: 'drop'; readonly prompt: P; readonly reason: DropReason }
+  /** `reason` is for the record, and decides whether the prompt may be sent again; `result` is for the caller. */
+  | {
+      readonly type: 'drop'
+      readonly prompt: P
+      readonly reason: StopAllReason
+      readonly result: 'cancelled' | 'session_closed'
+    }
   | { readonly type: 'prepare'; readonly prompt: P }
   | { readonly type: 'start'; readonly prompt: P }
   | { readonly type: 'send'; readonly prompt: P; readonly active: Active }
@@ -147,24 +155,30 @@ function stop<P extends Prompt, Active>(
   if (dropped === undefined) return unchanged(state)
   return {
     state: { ...state, waiting: state.waiting.filter((one) => one !== dropped) },
-    effects: [{ type: 'drop', prompt: dropped, reason: 'cancelled' }],
+    effects: [{ type: 'drop', prompt: dropped, reason: 'cancelled', result: 'cancelled' }],
   }
 }
 
-function stopAll<P extends Prompt, Active>(state: Busy<P, Active>, reason: DropReason): TurnStep<P, Active> {
-  const dropped = state.waiting.map((prompt) => ({ type: 'drop', prompt, reason }) as const)
-  const stopped = stopCurrent({ ...state, waiting: [] }, 'cancelled')
+function stopAll<P extends Prompt, Active>(
+  state: Busy<P, Active>,
+  reason: StopAllReason,
+): TurnStep<P, Active> {
+  const result = reason === 'closed' ? 'session_closed' : 'cancelled'
+  const dropped = state.waiting.map((prompt) => ({ type: 'drop', prompt, reason, result }) as const)
+  const stopped = stopCurrent({ ...state, waiting: [] }, 'cancelled', reason)
   return { state: stopped.state, effects: [...dropped, ...stopped.effects] }
 }
 
 function stopCurrent<P extends Prompt, Active>(
   state: Busy<P, Active>,
   reason: StopCause,
+  dropReason: StopAllReason = 'cancelled',
 ): TurnStep<P, Active> {
   switch (state.phase) {
     case 'preparing': {
       const next = prepareNext<P, Active>(state.waiting)
-      const drop = { type: 'drop', prompt: state.prompt, reason: 'cancelled' } as const
+      // To its caller the prompt was at work, so it is cancelled like a turn that has started.
+      const drop = { type: 'drop', prompt: state.prompt, reason: dropReason, result: 'cancelled' } as const
       return { state: next.state, effects: [drop, ...next.effects] }
     }
     case 'starting':

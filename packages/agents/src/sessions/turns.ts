@@ -15,7 +15,7 @@ import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import type { ClientTerminals } from './client-terminals.ts'
 import { objectIn, textIn } from './fields.ts'
-import { cancelled, closeMs, defaultCancelMs } from './limits.ts'
+import { cancelledError, closeMs, defaultCancelMs } from './limits.ts'
 import { modelErrorSign } from './model-error.ts'
 import type { PendingRequests } from './pending-requests.ts'
 import { fitBlocks } from './prompt-content.ts'
@@ -25,6 +25,7 @@ import { watchLimits } from './turn-limits.ts'
 import {
   type DropReason,
   nextTurnState,
+  type StopAllReason,
   type StopCause,
   type TurnEffect,
   type TurnInput,
@@ -134,7 +135,7 @@ export class SessionTurns {
   }
 
   /** Cancels the prompt at work, and ends those that wait, for this reason. */
-  async cancel(reason: DropReason): Promise<void> {
+  async cancel(reason: StopAllReason): Promise<void> {
     const { ended } = this
     this.#apply({ type: 'stopAll', reason })
     await ended
@@ -142,7 +143,7 @@ export class SessionTurns {
 
   /** Ends the running turn without waiting for the agent, which keeps running for other sessions. */
   abandon(): void {
-    this.#running?.active.abandoned.reject(cancelled('The turn'))
+    this.#running?.active.abandoned.reject(cancelledError('The turn'))
   }
 
   #apply(input: TurnInput<PromptedTurn, RunningTurn>): void {
@@ -158,7 +159,7 @@ export class SessionTurns {
       case 'queue':
         return void this.#queue(effect.prompt, effect.position)
       case 'drop':
-        return void this.#drop(effect.prompt, effect.reason)
+        return void this.#drop(effect.prompt, effect.reason, this.#droppedResult(effect))
       case 'prepare':
         return void this.#prepare(effect.prompt)
       case 'start':
@@ -190,17 +191,21 @@ export class SessionTurns {
     }
   }
 
+  #droppedResult({ prompt, result }: Extract<TurnEffect<PromptedTurn, RunningTurn>, { type: 'drop' }>) {
+    return result === 'session_closed' ? this.#session.closedError() : cancelledResult(prompt)
+  }
+
   /** Ends a prompt whose turn has not started. */
-  async #drop(prompt: PromptedTurn, reason: DropReason, error?: VitrineError): Promise<void> {
+  async #drop(prompt: PromptedTurn, reason: DropReason, result: PromptResult | VitrineError): Promise<void> {
     if (prompt.state === 'dropped' || prompt.state === 'cancelled') return
-    // A prompt that is refused before it was queued or cancelled leaves no record.
-    const isRecorded = prompt.state === 'queued' || reason === 'cancelled'
+    // A prompt that is refused before it was queued leaves no record.
+    const isRecorded = prompt.state === 'queued' || !(result instanceof VitrineError)
     const state = reason === 'cancelled' ? 'cancelled' : 'dropped'
-    const data = { ...prompt.shown, reason, ...(error && errorFacts(error)) }
+    const data = { ...prompt.shown, reason, ...droppedFacts(reason, result) }
     if (isRecorded)
       await this.#record(prompt, state, [{ type: 'prompt.dropped', data }]).catch(() => undefined)
     else prompt.state = state
-    prompt.end(error ?? (reason === 'closed' ? this.#session.closedError() : cancelledResult(prompt)))
+    prompt.end(result)
   }
 
   /** Waits for the agent of a prompt. */
@@ -382,6 +387,12 @@ function refusal(code: 'session_busy' | 'session_queue_full', max: number): Vitr
 
 function cancelledResult({ turn }: PromptedTurn): PromptResult {
   return { turn, outcome: 'cancelled' }
+}
+
+/** The end of a dropped prompt as its caller got it; `session_closed` follows from the reason. */
+function droppedFacts(reason: DropReason, result: PromptResult | VitrineError): JsonObject {
+  if (!(result instanceof VitrineError)) return { outcome: result.outcome }
+  return reason === 'failed' ? errorFacts(result) : {}
 }
 
 function errorFacts({ code, message, retryable }: VitrineError): JsonObject {

@@ -1,14 +1,16 @@
 import { memoryStore, openStore } from '@vitrine/journal'
 import { VitrineError } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
-import { interruptedPrompt, readTurns, recordedResult } from '../../src/sessions/recorded-turn.ts'
+import { interruptedPrompt, recordedResult } from '../../src/sessions/recorded-turn.ts'
+import { RecordedTurns } from '../../src/sessions/recorded-turns.ts'
 
 async function recorded(...events: readonly { type: string; data: object }[]) {
   const store = await openStore(memoryStore())
   const base = await store.journal('sbx_a')
   const journal = base.as({ source: 'agent', session: 'ses_1', turn: 'turn_1', actor: 'ada' })
   await journal.append(events.map(({ type, data }) => ({ type, data: { ...data } })))
-  const { turns, queued } = await readTurns(journal)
+  const turns = new RecordedTurns(journal)
+  const queued = await turns.readAll()
   const record = turns.get('turn_1')
   const result = async () => recordedResult(journal, 'turn_1', record ?? { session: '', seq: 0 })
   return { store, base, record, queued, result }
@@ -66,5 +68,5 @@ it('ends a prompt that was queued once, for who asked, however often the record 
       data: { reason: 'interrupted', promptHash: 'h', prompt: [{ text: 'hi' }] },
     },
   ])
-  expect((await readTurns(base)).queued).toEqual([])
+  expect(await new RecordedTurns(base).readAll()).toEqual([])
 })

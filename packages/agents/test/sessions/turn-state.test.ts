@@ -98,6 +98,24 @@ describe('the turns of a session', () => {
     expect(effects.slice(-3)).toEqual(['drop b', 'drop c', 'cancel a'])
     expect(state).toMatchObject({ phase: 'cancelling', waiting: [] })
   })
+
+  it('record a prompt that waits for its agent as closed, although its caller gets a cancel', () => {
+    const { state } = run(prompt('a'), prompt('b'))
+    const dropped = (input: Input) => nextTurnState(state, input).effects.map(({ type, ...rest }) => rest)
+    expect(dropped({ type: 'stopAll', reason: 'closed' })).toEqual([
+      { prompt: { turn: 'b' }, reason: 'closed', result: 'session_closed' },
+      { prompt: { turn: 'a' }, reason: 'closed', result: 'cancelled' },
+    ])
+    expect(dropped({ type: 'stopAll', reason: 'cancelled' })).toEqual([
+      { prompt: { turn: 'b' }, reason: 'cancelled', result: 'cancelled' },
+      { prompt: { turn: 'a' }, reason: 'cancelled', result: 'cancelled' },
+    ])
+    expect(dropped({ type: 'stop', turn: 'a', reason: 'cancelled' })[0]).toEqual({
+      prompt: { turn: 'a' },
+      reason: 'cancelled',
+      result: 'cancelled',
+    })
+  })
 })
 
 const turn = fc.constantFrom('0', '1', '2', '3', '4', '5', '6', '7')

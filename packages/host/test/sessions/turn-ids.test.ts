@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { local } from '@vitrine/sandbox'
 import { expect, it, onTestFinished } from 'vitest'
 import { type HostSandbox, openHost } from '../../src/index.ts'
@@ -29,6 +30,7 @@ async function restartable() {
   })
   return {
     create: () => host.create({ id: 'kept' }),
+    journal: () => host.store.journal('kept', { source: 'host', sandbox: 'kept' }),
     async restart(): Promise<HostSandbox> {
       await host.close()
       host = await openHost(options)
@@ -116,6 +118,36 @@ it('knows the turns of an earlier host: their results, errors and prompts', asyn
   expect(await starts(sandbox, 'turn_bad')).toBe(1)
 })
 
+it('knows the turns of an earlier version, whose hashes of prompts had no key', async () => {
+  const { create, journal, restart } = await restartable()
+  await open(await create(), { id: 'talk' })
+  const text = [{ type: 'text', text: '/say yes' }]
+  const promptHash = createHash('sha256')
+    .update(JSON.stringify(['turn_old', text]))
+    .digest('hex')
+    .slice(0, 32)
+  const turn = { session: 'talk', turn: 'turn_old' }
+  await (await journal()).append([
+    { ...turn, type: 'turn.started', data: { index: 0, prompt: text, promptHash } },
+    { ...turn, type: 'turn.finished', data: { outcome: 'ok', stopReason: 'end_turn' } },
+  ])
+  const sandbox = await restart()
+  const session = await sandbox.sessions.resume('talk', { env: quick })
+  expect(await session.prompt('/say yes', { turn: 'turn_old' })).toMatchObject({ outcome: 'ok' })
+  expect(await failure(session.prompt('/say no', { turn: 'turn_old' }))).toMatchObject({
+    code: 'turn_exists',
+  })
+  expect(await starts(sandbox, 'turn_old')).toBe(1)
+})
+
+it('records a hash of a prompt that a reader cannot compute', async () => {
+  const sandbox = await sharedScene()
+  const session = await open(sandbox)
+  await session.prompt('/say yes', { turn: 'turn_hash' })
+  const [event] = await eventsOf(sandbox, 'turn.started', { turn: 'turn_hash' })
+  expect(event?.data.promptHash).toMatch(/^[0-9a-f]{8}:[0-9a-f]{32}$/)
+})
+
 it('runs a prompt again that the close of its session dropped, but not one that was cancelled', async () => {
   const { create, restart } = await restartable()
   const session = await open(await create(), { id: 'talk' })
@@ -141,4 +173,41 @@ it('runs a prompt again that the close of its session dropped, but not one that 
     expect(await starts(sandbox, 'turn_closed')).toBe(1)
     expect(await starts(sandbox, 'turn_stopped')).toBe(0)
   }
+})
+
+it.each([
+  ['its session', 'running'],
+  ['its host', 'restarted'],
+] as const)('runs a prompt again that waited for its agent when %s closed', async (what, agent) => {
+  const { create, restart } = await restartable()
+  const before = await create()
+  const session = await open(before, { id: 'talk' })
+  if (agent === 'restarted') await failure(session.prompt('/crash'))
+  const waiting = session.prompt('/say late', { turn: 'turn_late' })
+  if (agent === 'restarted') await until(before, 'prompt.queued', ({ turn }) => turn === 'turn_late')
+  if (what === 'its session') await session.close()
+  const sandbox = await restart()
+  expect(await waiting).toEqual({ turn: 'turn_late', outcome: 'cancelled' })
+  expect(await eventsOf(sandbox, 'prompt.dropped')).toMatchObject([
+    { turn: 'turn_late', data: { reason: 'closed', outcome: 'cancelled' } },
+  ])
+  expect(await (await sandbox.sessions.turn('talk', 'turn_late')).result).toEqual(await waiting)
+  const again = await sandbox.sessions.resume('talk', { env: quick })
+  for (const _time of [1, 2])
+    expect(await again.prompt('/say late', { turn: 'turn_late' })).toMatchObject({ outcome: 'ok' })
+  expect(await starts(sandbox, 'turn_late')).toBe(1)
+})
+
+it('does not run a prompt again that its caller cancelled while it waited for its agent', async () => {
+  const { create, restart } = await restartable()
+  const session = await open(await create(), { id: 'talk' })
+  const stop = new AbortController()
+  const waiting = session.prompt('/say never', { turn: 'turn_stopped', signal: stop.signal })
+  stop.abort()
+  await session.close()
+  expect(await waiting).toEqual({ turn: 'turn_stopped', outcome: 'cancelled' })
+  const sandbox = await restart()
+  const again = await sandbox.sessions.resume('talk', { env: quick })
+  expect(await again.prompt('/say never', { turn: 'turn_stopped' })).toEqual(await waiting)
+  expect(await starts(sandbox, 'turn_stopped')).toBe(0)
 })

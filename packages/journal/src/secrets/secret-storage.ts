@@ -30,4 +30,6 @@ export interface SecretStorage {
   addOwner(id: string, owner: string): void
   /** Removes an owner; a value without owners is forgotten. */
   removeOwner(id: string, owner: string): void
+  /** A key of 32 bytes for this purpose, the same after every restart and for no other purpose. */
+  deriveKey(purpose: string): Uint8Array
 }

@@ -1,3 +1,4 @@
+import { hkdfSync } from 'node:crypto'
 import {
   appendFileSync,
   closeSync,
@@ -16,7 +17,7 @@ import { isVitrineError, randomHex, VitrineError } from '@vitrine/protocol'
 import { checkOptions, storeOptions } from '@vitrine/protocol/options'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { createKey, readKey } from './key-file.ts'
-import { seal, unseal } from './seal.ts'
+import { keyBytes, seal, unseal } from './seal.ts'
 import { readLines, type SecretLine, writeLine } from './secret-lines.ts'
 import type { KeptSecret, LoadedSecrets, SecretNotice, SecretStorage } from './secret-storage.ts'
 import { secretsUnreadable } from './unreadable.ts'
@@ -166,20 +167,30 @@ class SecretsFile implements SecretStorage {
     }
   }
 
+  deriveKey(purpose: string): Uint8Array {
+    return new Uint8Array(hkdfSync('sha256', this.#ownKey(), '', purpose, keyBytes))
+  }
+
   #sealed({ id, name, value }: KeptSecret): string {
+    return seal(this.#ownKey(), id, JSON.stringify({ name, value }))
+  }
+
+  /** The key, which is created on first use. */
+  #ownKey(): Uint8Array {
     this.#key ??= this.#create()
-    return seal(this.#key, id, JSON.stringify({ name, value }))
+    return this.#key
   }
 
   /** The file is created before the key: a key without a file means that the file was lost. */
   #create(): Uint8Array {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
-      writeFileSync(this.#path, '', { mode: 0o600 })
+      // Not truncated: a host that took over may have created it meanwhile. Then the key exists too, and is not replaced.
+      writeFileSync(this.#path, '', { mode: 0o600, flag: 'a' })
       this.#remember(0)
       return createKey(this.#keyPath)
     } catch (error) {
-      throw notKept(this.#path, error)
+      throw systemErrorCode(error) === 'EEXIST' ? replaced(this.#path) : notKept(this.#path, error)
     }
   }
 
@@ -219,10 +230,7 @@ class SecretsFile implements SecretStorage {
   #assertOwn(): void {
     const stats = statSync(this.#path, { throwIfNoEntry: false })
     if (stats !== undefined && stats.ino === this.#inode && stats.size === this.#size) return
-    throw new VitrineError(
-      'store_fenced',
-      `${this.#path} was replaced: another host opened its data directory, or the file was moved.`,
-    )
+    throw replaced(this.#path)
   }
 
   #compact(): void {
@@ -308,6 +316,13 @@ function syncDirectory(path: string): void {
   } finally {
     closeSync(fd)
   }
+}
+
+function replaced(path: string): VitrineError {
+  return new VitrineError(
+    'store_fenced',
+    `${path} was replaced: another host opened its data directory, or the file was moved.`,
+  )
 }
 
 function notKept(path: string, cause: unknown): VitrineError {

@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { randomHex } from '@vitrine/protocol'
 import type { Redactor } from '../redact/redactor.ts'
+import { KeyedHash } from './keyed-hash.ts'
+import { keyBytes } from './seal.ts'
 import type { KeptSecret, SecretStorage } from './secret-storage.ts'
 
 /** The owner of a value that belongs to no sandbox. */
@@ -17,6 +20,7 @@ export class Secrets {
   readonly #redactor: Redactor
   readonly #storage: SecretStorage | undefined
   readonly #registered = new Map<string, Registered>()
+  #keyedHash: KeyedHash | undefined
 
   constructor(redactor: Redactor, storage?: SecretStorage, kept: readonly KeptSecret[] = []) {
     this.#redactor = redactor
@@ -30,6 +34,12 @@ export class Secrets {
   /** Whether the values outlive this process. */
   get kept(): boolean {
     return this.#storage !== undefined
+  }
+
+  /** A hash that cannot be computed without the key. If nothing is kept, the key lasts as long as this process. */
+  hash(text: string): string {
+    this.#keyedHash ??= new KeyedHash(this.#storage?.deriveKey('vitrine hashes') ?? randomBytes(keyBytes))
+    return this.#keyedHash.of(text)
   }
 
   /** Masks a value from now on. Returns a function that unregisters it. */

@@ -13,7 +13,14 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openStore, type SecretsFileOptions, type Store, secretsFile, sqliteStore } from '../../src/index.ts'
+import {
+  memoryStore,
+  openStore,
+  type SecretsFileOptions,
+  type Store,
+  secretsFile,
+  sqliteStore,
+} from '../../src/index.ts'
 
 const secret = 'hunter2-planted-8c1d'
 
@@ -230,4 +237,39 @@ describe('a store whose secrets cannot be read', () => {
     )
     expect(await logged(store, `${secret}-late`)).not.toContain('LATE')
   })
+})
+
+describe('a keyed hash', () => {
+  it('is the same after a restart, and another with another key', async () => {
+    const { open, key, path } = scene()
+    const hash = (await open()).keyedHash('yes')
+    expect(hash).toMatch(/^[0-9a-f]{8}:[0-9a-f]{32}$/)
+    expect((await open()).keyedHash('yes')).toBe(hash)
+    expect((await open()).keyedHash('no')).not.toBe(hash)
+    const other = (await scene().open()).keyedHash('yes')
+    expect([other === hash, other.slice(0, 8) === hash.slice(0, 8)]).toEqual([false, false])
+    expect(statSync(key).mode & 0o777).toBe(0o600)
+    expect(readFileSync(path, 'utf8')).toBe('')
+  })
+
+  it('has a key that lasts as long as its process if no secrets are kept', async () => {
+    const [one, two] = await Promise.all([openStore(memoryStore()), openStore(memoryStore())])
+    expect(one.keyedHash('yes')).toBe(one.keyedHash('yes'))
+    expect(one.keyedHash('yes')).not.toBe(two.keyedHash('yes'))
+  })
+})
+
+it('does not empty the file of a host that took the store over before the first secret', async () => {
+  const { data, path, key, open } = scene()
+  const first = await open()
+  const files = secretsFile({ path, key })
+  const driver = sqliteStore({ path: join(data, 'store', 'journal.db') })
+  const second = await openStore(driver, { secrets: files, takeover: true })
+  onTestFinished(() => second.close())
+  second.addSecret('TOKEN', secret)
+  const stored = readFileSync(path, 'utf8')
+  expect(() => first.addSecret('LATE', `${secret}-late`)).toThrow(
+    expect.objectContaining({ code: 'store_fenced' }),
+  )
+  expect(readFileSync(path, 'utf8')).toBe(stored)
 })

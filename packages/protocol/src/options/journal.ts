@@ -77,6 +77,7 @@ interface SecretStorageMethods {
   keep(...given: never): unknown
   addOwner(...given: never): unknown
   removeOwner(...given: never): unknown
+  deriveKey(...given: never): unknown
 }
 
 const target = () => ({
@@ -173,6 +174,7 @@ export const storeOptions = lazily({
           'keep',
           'addOwner',
           'removeOwner',
+          'deriveKey',
         ),
       ),
       maxPendingBytes: z.optional(whole()),

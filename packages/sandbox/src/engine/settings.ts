@@ -13,7 +13,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkSandboxId } from '@vitrine/protocol/primitives'
-import { createAndResolve, dataDirectory } from '../data-directory.ts'
+import { createAndResolve, dataDirectory, resolveExisting } from '../data-directory.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
 import { defaultProcessLimits } from '../processes/process-host.ts'
@@ -146,6 +146,7 @@ function resolveFolders(id: string, options: LocalOptions): Folders {
   const { root } = options
   const home = options.home === undefined ? undefined : resolve(options.home)
   const data = dataDirectory(options.data)
+  if (home !== undefined) assertOutsideData('home', resolveExisting(home), data)
   const own = join(data, 'sandboxes', id)
   if (root === undefined)
     return {
@@ -164,16 +165,7 @@ function resolveFolders(id: string, options: LocalOptions): Folders {
       'argument_invalid',
       `root: ${workspace} is a system directory; choose another directory.`,
     )
-  if (`${own}/`.startsWith(`${workspace}/`))
-    throw new VitrineError(
-      'argument_invalid',
-      `root: ${workspace} contains the data directory ${data}, which a sandbox must not see; choose another directory.`,
-    )
-  if (`${workspace}/`.startsWith(`${data}/`))
-    throw new VitrineError(
-      'argument_invalid',
-      `root: ${workspace} is inside the data directory ${data}, which is reserved for Vitrine; choose another directory.`,
-    )
+  assertOutsideData('root', workspace, data)
   // On the workspace's file system, and named by the id, since several sandboxes may have the same workspace.
   const beside = join(dirname(workspace), '.vitrine', id)
   return {
@@ -186,4 +178,22 @@ function resolveFolders(id: string, options: LocalOptions): Folders {
     homeGiven: home !== undefined,
     own: [own, beside],
   }
+}
+
+/** Both paths are without symbolic links. */
+function assertOutsideData(option: 'root' | 'home', path: string, data: string): void {
+  if (isInside(data, path))
+    throw new VitrineError(
+      'argument_invalid',
+      `${option}: ${path} contains the data directory ${data}, which a sandbox must not see; choose another directory.`,
+    )
+  if (isInside(path, data))
+    throw new VitrineError(
+      'argument_invalid',
+      `${option}: ${path} is inside the data directory ${data}, which is reserved for Vitrine; choose another directory.`,
+    )
+}
+
+function isInside(path: string, directory: string): boolean {
+  return `${path}/`.startsWith(directory === '/' ? '/' : `${directory}/`)
 }

@@ -191,6 +191,23 @@ describe('an id', () => {
 })
 
 describe('a HOME', () => {
+  it('is rejected if it contains the data directory or is inside it', () => {
+    const base = folder()
+    const data = join(base, 'data')
+    for (const home of [base, data, join(data, 'keys'), join(data, 'sandboxes/sbx_2/home/new')])
+      refusing({ home, data }, 'home:')
+    refusing({ home: data, root: join(base, 'work'), data }, 'data directory')
+  })
+
+  it('is rejected if a symbolic link leads it to the data directory', () => {
+    const base = folder()
+    const data = join(base, 'data')
+    mkdirSync(data)
+    symlinkSync(data, join(base, 'link'))
+    refusing({ home: join(base, 'link'), data }, 'home:')
+    refusing({ home: join(base, 'link', 'not yet'), data }, 'home:')
+  })
+
   it('resolves a relative HOME as it resolves the workspace', () => {
     const { folders } = resolveSettings('sbx_1', { data: folder(), home: 'relative/home' })
     expect(folders.home).toBe(resolve('relative/home'))

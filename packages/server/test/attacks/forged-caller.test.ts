@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allEvents, jsonBody, openDaemon, problemOf, type ResponseJson, type TestDaemon } from '../daemon.ts'
 import { dialSocket, terminalPath } from '../sockets/dialling.ts'
@@ -107,6 +109,18 @@ describe('the caller of an event is the name of the token', () => {
       expect(destroyed.length, id).toBe(2)
       for (const event of destroyed) expect(event, id).toMatchObject({ caller: 'carol', actor: 'carol' })
     }
+  })
+
+  it('on an installation of an agent', async () => {
+    // It is installed already, so nothing is downloaded; the call is recorded all the same.
+    const version = '3.0.65'
+    const folder = join(daemon.data, 'agents', 'cline', version)
+    mkdirSync(folder, { recursive: true })
+    const marker = { name: 'cline', version, packages: [], installedAt: new Date().toISOString() }
+    writeFileSync(join(folder, 'vitrine-agent.json'), JSON.stringify(marker))
+    await bob.call('POST', '/v1/agents/cline/install', {})
+    const { events } = await (await daemon.host.store.journal('host')).read({ types: ['agent.installed'] })
+    expect(events).toMatchObject([{ caller: 'bob', actor: 'alice', data: { agent: 'cline', version } }])
   })
 
   it('on a session, its turns, and the answers to its permissions and questions', async () => {

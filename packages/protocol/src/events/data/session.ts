@@ -55,7 +55,10 @@ export const sessionData = lazily({
   'prompt.dropped': () =>
     z.looseObject({
       ...promptFields,
+      /** A prompt that was not `cancelled` runs when it is sent again with its turn id. */
       reason: z.enum(['cancelled', 'closed', 'failed', 'interrupted']),
+      /** The outcome that its caller got; absent if it got an error. */
+      outcome: z.optional(outcome),
       ...errorFields,
     }),
   'turn.started': () => z.looseObject({ index: z.optional(count), ...promptFields }),
