@@ -36,6 +36,10 @@ export const scale = {
   raceTries: scaled(1_500, 5_000),
   /** Sandboxes of scripts that are created and destroyed one after the other. */
   scriptSandboxes: scaled(50, 1_000),
+  /** Secrets in random encodings, cut anywhere: at the redactor, at an agent's bridge, in the output of a process. */
+  maskedTexts: scaled(1_000, 20_000),
+  maskedMessages: scaled(60, 2_000),
+  maskedOutputs: scaled(12, 200),
   /** Random operation histories of a store. */
   histories: scaled(25, 200),
 } as const

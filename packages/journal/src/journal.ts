@@ -128,6 +128,7 @@ export class Journal implements JournalReader {
     checkOptions('stream', journalOptions.stream, options)
     return new RedactingStream({
       retryWhileFailing: options?.retryWhileFailing ?? false,
+      channelOf: (event) => options?.channelOf?.(event) ?? '',
       redactor: this.#core.stages.redactor,
       check: (events) => events.forEach(checkEventInput),
       context: () => this.#currentWriter().context,

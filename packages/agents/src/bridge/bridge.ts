@@ -5,6 +5,7 @@ import { type EventContext, type EventInput, isVitrineError, newId, VitrineError
 import { ObserverErrors, Serial, settledWithin } from '@vitrine/protocol/primitives'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
+import { messageChannel } from './message-channel.ts'
 import { readPieces } from './pieces.ts'
 import {
   errorResponse,
@@ -105,7 +106,9 @@ export class Bridge {
     this.#options = options
     this.#transport = transport
     this.#journal = journal
-    this.#fromAgent = journal.as({ source: 'agent' }).stream({ retryWhileFailing: true })
+    this.#fromAgent = journal
+      .as({ source: 'agent' })
+      .stream({ retryWhileFailing: true, channelOf: messageChannel })
     this.#maxMessageBytes = maxMessageBytes
     this.#cutter = new LineCutter(maxMessageBytes)
     this.closed = transport.closed.then((exit) => this.#end(exit))
