@@ -18,15 +18,17 @@ import { argvOf, workingDirectory } from '../processes/command.ts'
 import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
+import { registerSecrets } from './secrets.ts'
 
 /** The data of a command's `operation.started` event. */
 function startDataOf(command: Command, argv: readonly string[], options: SpawnOptions | ExecOptions) {
-  const { cwd, env, user, timeoutMs } = options
+  const { cwd, env, secrets, user, timeoutMs } = options
   return {
     ...(typeof command === 'string' ? { command } : {}),
     argv,
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
+    ...(secrets !== undefined && { secrets: Object.keys(secrets) }),
     ...(user !== undefined && { user }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   }
@@ -149,6 +151,8 @@ function operateOn<T>(
       ...(signal && { signal }),
     })
   core.ready()
+  // Before the first event: the command itself may contain a value.
+  if (options.secrets !== undefined) registerSecrets(core, options.secrets, options.env)
   return gate === undefined ? operation() : gate.withJudgement(command, options.shell, operation)
 }
 
@@ -161,7 +165,7 @@ function startProcess(
   { input, ...how }: ProcessStartOptions,
 ): Promise<ProcessEntry> {
   const { machine, gateway } = core.ready()
-  const { env, user, tty } = options
+  const { env, secrets, user, tty } = options
   if (env !== undefined) checkEnvironment(env)
   const launch: Launch = {
     argv,
@@ -171,6 +175,7 @@ function startProcess(
       ...gateway?.environment,
       ...(tty !== undefined && { TERM: 'xterm-256color' }),
       ...env,
+      ...secrets,
     },
     user,
     tty,
