@@ -7,7 +7,7 @@ import { createGramFilter } from './grams.ts'
 import { findPatterns, patternGrams } from './patterns.ts'
 import { createScanner } from './scanner.ts'
 import { searchUnescaped } from './search-unescaped.ts'
-import { maskSpans, mergeSpans, noSpans } from './span.ts'
+import { maskSpans, mergeSpans, noSpans, type Span } from './span.ts'
 import { createStreamRedactor, type StreamRedactor } from './stream.ts'
 
 export interface RedactorOptions {
@@ -26,6 +26,8 @@ export interface Redactor {
   redactValue(value: unknown): JsonValue
   /** Returns the same bytes if nothing is masked. */
   redactBytes(bytes: Uint8Array): RedactedBytes
+  /** A range of bytes. A secret that begins before it or ends after it is masked as far as it is inside. */
+  redactExcerpt(bytes: Uint8Array, start: number, end: number): Uint8Array
   /** For values that continue one another, such as the chunks of one process's output. */
   stream(): StreamRedactor
 }
@@ -63,10 +65,14 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
     return inText.mayFindEscaped(text) ? maskSpans(text, inText.find(text, text.length)) : text
   }
 
+  function spansIn(bytes: Uint8Array, text: string): readonly Span[] {
+    const guessed = guess(text)
+    return mergeSpans(inBytes.find(text), guessed.length > 0 && isUtf8(bytes) ? guessed : noSpans)
+  }
+
   function redactBytes(bytes: Uint8Array): RedactedBytes {
     const text = view(bytes).toString('latin1')
-    const guessed = guess(text)
-    const spans = mergeSpans(inBytes.find(text), guessed.length > 0 && isUtf8(bytes) ? guessed : noSpans)
+    const spans = spansIn(bytes, text)
     if (spans.length === 0) return { bytes, redacted: false }
     return { bytes: new Uint8Array(Buffer.from(maskSpans(text, spans), 'latin1')), redacted: true }
   }
@@ -114,6 +120,14 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
     redactText,
     redactValue: (value) => copyJson(value, rules),
     redactBytes,
+    redactExcerpt(bytes, start, end) {
+      const text = view(bytes).toString('latin1')
+      const inside = spansIn(bytes, text)
+        .map((span) => ({ ...span, start: Math.max(span.start, start), end: Math.min(span.end, end) }))
+        .filter((span) => span.start < span.end)
+        .map((span) => ({ ...span, start: span.start - start, end: span.end - start }))
+      return Buffer.from(maskSpans(text.slice(start, end), inside), 'latin1')
+    },
     stream: () => createStreamRedactor({ filter, inText, inBytes, guess, rules }),
   }
 }

@@ -25,7 +25,7 @@ export interface OpenScan {
 
 /** Finds secrets in texts. */
 export interface SecretSearch {
-  /** The forms in a complete text, from index `from` on. */
+  /** The forms in a text, from index `from` on. At its end, twelve characters of a form count: it may be an excerpt. */
   find(text: string, from?: number): readonly Span[]
   /** The forms in a text that may continue, from index `from` on. */
   scan(text: string, from?: number): OpenScan
@@ -45,8 +45,9 @@ export interface Scanner extends SecretSearch {
   remove(secret: NamedForms): void
 }
 
-/** At the end of a truncated text, so much of a form is masked. It bounds how much of a long secret can become visible. */
+/** At the end of a text, so much of a form is masked. It bounds how much of a long secret can become visible. */
 const cutLength = 8
+const excerptLength = 12
 
 /** What starts at a candidate index. */
 interface Candidate {
@@ -108,9 +109,10 @@ export function createScanner(filter: GramFilter): Scanner {
       const { match, open } = candidateAt(text, at, from)
       if (open !== undefined && ending === 'open')
         return { spans: spans ?? noSpans, pending: open.start, hold: true }
-      const cut = open !== undefined && ending === 'cut' ? open.completion() : undefined
-      if (open !== undefined && cut !== undefined && isEnough(open.length, cut))
-        return { spans: [...(spans ?? noSpans), span(open.start, length, cut)], pending: length, hold: false }
+      if (open !== undefined && isEnough(open, ending)) {
+        const last = span(open.start, length, open.completion())
+        return { spans: [...(spans ?? noSpans), last], pending: length, hold: false }
+      }
       if (match === undefined) continue
       from = match.end
       spans ??= []
@@ -160,8 +162,9 @@ export function createScanner(filter: GramFilter): Scanner {
 
 type Ending = 'complete' | 'open' | 'cut'
 
-function isEnough(length: number, form: string): boolean {
-  return length >= cutLength || length * 2 >= form.length
+function isEnough({ length, completion }: OpenMatch, ending: Ending): boolean {
+  if (ending === 'complete') return length >= excerptLength
+  return length >= cutLength || length * 2 >= completion().length
 }
 
 /** Adds a name to each form. Returns the forms that had none. */

@@ -13,7 +13,7 @@ import {
 } from '@vitrine/protocol'
 import { checkEnvironment } from '../machine/environment.ts'
 import type { Launch } from '../machine/machine.ts'
-import { HeadAndTail } from '../output/head-and-tail.ts'
+import { cutMargin, HeadAndTail, type MaskExcerpt } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
 import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
 import type { EngineCore } from './core.ts'
@@ -49,7 +49,12 @@ export async function execute(
   const argv = argvOf(command, options.shell)
   const { signal } = options
   try {
-    return await operateOn(caller, 'exec', command, argv, options, () => run(caller, argv, options), finishOf)
+    const { result } = await operateOn(
+      ...([caller, 'exec', command, argv, options] as const),
+      () => run(caller, argv, options),
+      ({ result, recorded }) => finishOf({ ...result, ...recorded }),
+    )
+    return result
   } catch (error) {
     // Cancelled before it started: no process ran, and the journal has the cancelled operation.
     if (signal?.aborted && isRefusal(error, signal)) return cancelledBeforeStart
@@ -75,15 +80,21 @@ function finishOf({ outcome, exitCode, signal, stdout, stderr, truncated }: Exec
   return { outcome, exitCode, signal, stdout, stderr, ...(truncated && { truncated }) }
 }
 
+/** A result, and its output as it is recorded: a secret that was cut with the output is masked. */
+interface RecordedResult {
+  readonly result: ExecResult
+  readonly recorded: Pick<ExecResult, 'stdout' | 'stderr'>
+}
+
 async function run(
   caller: CommandCaller,
   argv: readonly string[],
   options: ExecOptions,
-): Promise<ExecResult> {
+): Promise<RecordedResult> {
   const began = performance.now()
   const max = options.maxOutputBytes ?? caller.core.settings.processLimits.outputBytes
-  const stdout = new HeadAndTail(max)
-  const stderr = new HeadAndTail(max)
+  const stdout = new HeadAndTail(max, 0.5, cutMargin)
+  const stderr = new HeadAndTail(max, 0.5, cutMargin)
   const entry = await startProcess(caller, argv, options, {
     remember: false,
     input: options.stdin !== undefined,
@@ -105,13 +116,16 @@ async function run(
     throw new VitrineError('input_closed', 'The input stream of the command failed.', {
       cause: inputFailure.error,
     })
-  return {
+  const result: ExecResult = {
     ...exit,
     stdout: stdout.text(),
     stderr: stderr.text(),
     truncated: stdout.skipped + stderr.skipped > 0,
     durationMs: performance.now() - began,
   }
+  if (!result.truncated) return { result, recorded: result }
+  const mask: MaskExcerpt = (bytes, start, end) => caller.journal.redactExcerpt(bytes, start, end)
+  return { result, recorded: { stdout: stdout.maskedText(mask), stderr: stderr.maskedText(mask) } }
 }
 
 /** Starts a command and resolves while it runs. */
