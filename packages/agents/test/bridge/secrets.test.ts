@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cutInto, encoded, leaked, longSecret } from '../../../../conformance/src/masking/encodings.ts'
 import { scale } from '../../../../conformance/src/scale.ts'
-import { openBridge } from './fixture.ts'
+import { cleanExit, openBridge } from './fixture.ts'
 
 const chunk = (sessionId: string, text: string, fields: object = {}) => ({
   method: 'session/update',
@@ -56,6 +56,24 @@ describe('a secret that is split over messages', () => {
     agent.exit()
     await bridge.closed
     expect(textOf(await events('agent.message'), { messageId: 'm1' })).toBe('a [redacted:KEY] b')
+  })
+
+  it('is masked in the last lines of stderr that an error repeats', async () => {
+    const { store, agent, bridge, events } = await openBridge()
+    store.addSecret('KEY', secret)
+    const lines =
+      Buffer.from(secret.repeat(2))
+        .toString('base64')
+        .match(/.{1,8}/g) ?? []
+    const stderr = { head: `bad key\n${lines.join('\n')}`, lines: lines.length + 1 }
+    agent.exit({ ...cleanExit, outcome: 'failed', exitCode: 4, stderr })
+    await bridge.closed
+    const error = bridge.exitError()
+    const shown = [error.message, JSON.stringify(error.details), JSON.stringify(await events())]
+    for (const text of shown) {
+      expect(leaked(secret, text)).toBeUndefined()
+      expect(text).toContain('[redacted:KEY]')
+    }
   })
 
   it('shows no 12 characters in any encoding, cut anywhere, while two sessions write at once', async () => {
