@@ -38,6 +38,10 @@ export const scale = {
   scriptSandboxes: scaled(50, 1_000),
   /** Of the ways around a deny rule, every how many is run. */
   bypassStep: scaled(25, 1),
+  /** Secrets in random encodings, cut anywhere: at the redactor, at an agent's bridge, in the output of a process. */
+  maskedTexts: scaled(1_000, 20_000),
+  maskedMessages: scaled(60, 2_000),
+  maskedOutputs: scaled(12, 200),
   /** Random operation histories of a store. */
   histories: scaled(25, 200),
 } as const

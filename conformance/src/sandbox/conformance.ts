@@ -17,6 +17,7 @@ import { processCases } from './processes.ts'
 import { recordCases } from './record.ts'
 import { regressionCases } from './regressions.ts'
 import { restartCases } from './restarts.ts'
+import { secretCases } from './secrets.ts'
 import { terminalCases } from './terminals.ts'
 
 /** The groups of this test suite (the kit), in the order in which they run. */
@@ -26,6 +27,7 @@ const groups = {
   output: outputCases,
   limits: limitCases,
   record: recordCases, // what the journal has of an exec
+  secrets: secretCases,
   processes: processCases,
   logs: logCases,
   restarts: restartCases,

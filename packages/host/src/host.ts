@@ -15,6 +15,7 @@ import { listConfigured } from './list-agents.ts'
 import { LiveSandboxes } from './live-sandboxes.ts'
 import { newRecord } from './new-record.ts'
 import { type RestoredRecord, restoreRecord } from './restore-record.ts'
+import { assertSecretsGiven, maskGiven, namedSecrets } from './sandbox-secrets.ts'
 import {
   assertSameWorkspace,
   assertWorkspaceExists,
@@ -77,7 +78,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   async attach(id: string, given: HostAttachOptions = {}, context?: HostCallContext): Promise<HostSandbox> {
     checkOptions('attach', hostOptions.attach, given)
     this.#assertOpen()
-    for (const [name, value] of Object.entries(given.secrets ?? {})) this.store.addSecret(name, value)
+    maskGiven(this.store, this.#parts.records.get(id), given)
     const sandbox = this.#live.has(id) ? await this.#live.open(id) : undefined
     if (sandbox?.isUp) {
       this.#assertUnchanged(id, given)
@@ -94,6 +95,7 @@ export class Host implements SandboxClient, AsyncDisposable {
       }
       await sandbox.close()
     }
+    assertSecretsGiven(stored, given)
     const { record, changes } = restoreRecord(stored, given)
     const started = await this.#start(record, given, context, changes)
     // A start that another caller began has the options of that caller.
@@ -240,10 +242,12 @@ export class Host implements SandboxClient, AsyncDisposable {
       // Imported on first use: the engine and the agents are most of the code, and a host that only reads needs neither.
       const { startSandbox } = await import('./start-sandbox.ts')
       const { workspace, onAsk, hooks, allowDegraded } = options
+      const secrets = namedSecrets(record, options)
       const start = async () =>
         startSandbox(this.#parts, await completedFromJournal(this.store, record, changes), {
           ...(workspace && { workspace }),
           ...(onAsk && { onAsk }),
+          ...(secrets && { secrets }),
           ...(hooks && { hooks }),
           ...(allowDegraded && { allowDegraded }),
           ...(context && { context }),

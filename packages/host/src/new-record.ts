@@ -13,7 +13,7 @@ export function newRecord(
   options: HostCreateOptions,
   labels: Readonly<Record<string, string>>,
 ): SandboxRecord {
-  const { id = newId('sandbox'), provider = 'local', workspace, policy, onAsk } = options
+  const { id = newId('sandbox'), provider = 'local', workspace, policy, onAsk, secrets } = options
   if (provider !== 'local')
     throw new VitrineError('argument_invalid', `provider: expected local, got ${JSON.stringify(provider)}.`)
   // The id becomes a file name before any other code validates it.
@@ -30,6 +30,7 @@ export function newRecord(
     local,
     ...(policy && { policy: policySource(policy) }),
     ...(policy && onAsk && { onAsk: 'function' }),
+    ...(secrets && Object.keys(secrets).length > 0 && { secrets: Object.keys(secrets) }),
     beforeStop: [],
     skipOnPersist: [],
     ...(workspace && { workspace: storedManifest(workspace) }),

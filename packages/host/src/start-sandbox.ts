@@ -25,6 +25,8 @@ export interface StartSandboxOptions extends Pick<HostAttachOptions, 'hooks' | '
   /** The manifest as the caller gave it; by default that of the record. */
   readonly workspace?: WorkspaceManifest
   readonly onAsk?: AskAboutCommand
+  /** The values of the secrets that the record names. */
+  readonly secrets?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   /** The context of the call that starts it. */
   readonly context?: HostCallContext
@@ -68,7 +70,7 @@ export async function startSandbox(
 async function startEngine(
   parts: HostParts,
   record: SandboxRecord,
-  { workspace, onAsk, allowDegraded, context, signal }: StartSandboxOptions,
+  { workspace, onAsk, secrets, allowDegraded, context, signal }: StartSandboxOptions,
 ): Promise<LocalSandbox> {
   const { records, store } = parts
   const { id, policy } = record
@@ -82,6 +84,7 @@ async function startEngine(
       ...(manifest !== undefined && { workspace: manifest }),
       ...(policy && { policy: commandPolicy(policy) }),
       ...(onAsk && { onAsk }),
+      ...(secrets && { secrets }),
       ...(context && { context }),
       ...(record.persistenceBlocked && { persistenceBlocked: true }),
       // Stored before a command runs, so that whatever ends this host, the sandbox does not come back with less.

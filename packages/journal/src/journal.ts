@@ -123,11 +123,20 @@ export class Journal implements JournalReader {
     return this.#commit(prepare, events, this.#currentWriter(), options?.blobs ?? [])
   }
 
+  /**
+   * A range of bytes to append, with the secrets masked that are partly inside. A secret that is cut off would not be
+   * recognised afterwards: give the bytes around the range too.
+   */
+  redactExcerpt(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    return this.#core.stages.redactor.redactExcerpt(bytes, start, end)
+  }
+
   /** For events that continue each other: also masks secrets that are split over several events. */
   stream(options?: StreamOptions): JournalStream {
     checkOptions('stream', journalOptions.stream, options)
     return new RedactingStream({
       retryWhileFailing: options?.retryWhileFailing ?? false,
+      channelOf: (event) => options?.channelOf?.(event) ?? '',
       redactor: this.#core.stages.redactor,
       check: (events) => events.forEach(checkEventInput),
       context: () => this.#currentWriter().context,

@@ -2,7 +2,6 @@ import { assertCompiled, type CommandPolicy } from '@vitrine/command-policy'
 import { memoryStore, openStore, type Store } from '@vitrine/journal'
 import {
   type HostCallContext,
-  type LocalOptions,
   newId,
   type OnObserverError,
   VitrineError,
@@ -13,10 +12,11 @@ import { type BuiltMachine, EngineCore, sandboxDestroyed } from './engine/core.t
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
 import { type SandboxEnd, SandboxRelease } from './engine/sandbox-release.ts'
+import { registerSecrets } from './engine/secrets.ts'
 import { resolveSettings } from './engine/settings.ts'
 import { type LocalProvider, local } from './local.ts'
 import { Preparation } from './workspace/preparation.ts'
-import { readManifest, type WorkspacePlan } from './workspace/read-manifest.ts'
+import { readManifest } from './workspace/read-manifest.ts'
 
 export interface LocalSandboxOptions {
   readonly provider?: LocalProvider
@@ -30,6 +30,8 @@ export interface LocalSandboxOptions {
   readonly onAsk?: AskAboutCommand
   /** Prepares a new sandbox. A sandbox that continues gets only its variables and accounts again. */
   readonly workspace?: WorkspaceManifest
+  /** Variables of every command whose values are masked in every event. */
+  readonly secrets?: Readonly<Record<string, string>>
   /** The context of the call that creates or starts it. */
   readonly context?: HostCallContext
   /** Set if a hook before the stop failed in an earlier process: the workspace is not persisted. */
@@ -62,7 +64,9 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   checkOptions('local', localOptions.local, provider.options)
   if (options.policy !== undefined) assertCompiled(options.policy)
   const plan = options.workspace === undefined ? undefined : readManifest(options.workspace)
-  const settings = resolveSettings(id, withEnvironment(provider.options, plan))
+  const { secrets = {} } = options
+  const environment = { ...provider.options.env, ...plan?.env }
+  const settings = resolveSettings(id, { ...provider.options, env: { ...environment, ...secrets } })
   const { onObserverError } = options
   const store =
     options.store ?? (await openStore(memoryStore(), { ...(onObserverError && { onObserverError }) }))
@@ -79,6 +83,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     return true
   }
   try {
+    registerSecrets({ id, store }, secrets, environment)
     const journal = await store.journal(id, { source: 'engine', backend: provider.name, sandbox: id })
     preparation = plan && (await Preparation.open({ plan, settings, store, journal, signal }))
     const { isolation, network, rootfs, egress, folders } = settings
@@ -103,8 +108,4 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     await release('closed')
     throw error
   }
-}
-
-function withEnvironment(options: LocalOptions, plan: WorkspacePlan | undefined): LocalOptions {
-  return plan === undefined ? options : { ...options, env: { ...options.env, ...plan.env } }
 }

@@ -71,6 +71,8 @@ export function createServer(options: ServerOptions): Server {
   const { host, tokens, limits = {} } = options
   const closing = new AbortController()
   const callers = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
+  // A token gives access to every sandbox, so an event must not hand it to a reader.
+  for (const { name, token } of tokens) host.store.addSecret(`token of ${name}`, token)
   const daemon: Daemon = {
     host,
     defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),

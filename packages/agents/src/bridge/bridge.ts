@@ -5,6 +5,7 @@ import { type EventContext, type EventInput, isVitrineError, newId, VitrineError
 import { ObserverErrors, Serial, settledWithin } from '@vitrine/protocol/primitives'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
+import { messageChannel } from './message-channel.ts'
 import { readPieces } from './pieces.ts'
 import {
   errorResponse,
@@ -14,7 +15,7 @@ import {
   type RpcEnvelope,
   rpcEnvelopeOf,
 } from './rpc-envelope.ts'
-import { formatExcerpt } from './stderr-lines.ts'
+import { formatExcerpt, maskedExcerpt } from './stderr-lines.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
 /** Consecutive bytes that are not JSON-RPC after which the program is considered not to speak ACP and is ended. */
@@ -105,7 +106,9 @@ export class Bridge {
     this.#options = options
     this.#transport = transport
     this.#journal = journal
-    this.#fromAgent = journal.as({ source: 'agent' }).stream({ retryWhileFailing: true })
+    this.#fromAgent = journal
+      .as({ source: 'agent' })
+      .stream({ retryWhileFailing: true, channelOf: messageChannel })
     this.#maxMessageBytes = maxMessageBytes
     this.#cutter = new LineCutter(maxMessageBytes)
     this.closed = transport.closed.then((exit) => this.#end(exit))
@@ -192,7 +195,9 @@ export class Bridge {
       if (request.client === client) this.#clientRequests.delete(id)
   }
 
-  async #end(exit: AgentExit): Promise<AgentExit> {
+  async #end(observed: AgentExit): Promise<AgentExit> {
+    // Masked as a whole: of the few lines that an error repeats, a secret over several lines would not be recognised.
+    const exit = { ...observed, stderr: maskedExcerpt(observed.stderr, this.#journal) }
     this.#take(this.#cutter.end())
     await this.#fromAgent.end()
     await this.#inboundTail

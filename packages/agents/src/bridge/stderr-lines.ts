@@ -1,3 +1,4 @@
+import type { Journal } from '@vitrine/journal'
 import type { StderrExcerpt } from './transport.ts'
 
 const headLines = 20
@@ -40,6 +41,18 @@ export class StderrLines {
 /** Cuts at a space: the redactor would not recognise half of a secret. */
 function shortLine(line: string): string {
   return line.length <= maxLineChars ? line : `${line.slice(0, maxLineChars).replace(/\S*$/, '')}…`
+}
+
+/** The excerpt with its secrets masked. */
+export function maskedExcerpt(
+  { head, tail, lines }: StderrExcerpt,
+  journal: Pick<Journal, 'redactExcerpt'>,
+): StderrExcerpt {
+  const masked = (text: string) => {
+    const bytes = Buffer.from(text)
+    return Buffer.from(journal.redactExcerpt(bytes, 0, bytes.length)).toString()
+  }
+  return { head: masked(head), ...(tail !== undefined && { tail: masked(tail) }), lines }
 }
 
 /** Formats the last lines as the end of an error message. */

@@ -42,8 +42,9 @@ async function execRequest(command: Command, options: ExecOptions): Promise<Requ
   }
   const query = { options: JSON.stringify(request) }
   const isSmall = body instanceof Uint8Array && body.length <= inlineBytes
-  if (!isSmall && query.options.length <= maxQueryLength)
-    return { ...post, path: ['exec', 'input'], query, bytes: { body, ...rest } }
+  // Addresses end up in logs of proxies, so a secret is never part of one.
+  const fitsQuery = options.secrets === undefined && query.options.length <= maxQueryLength
+  if (!isSmall && fitsQuery) return { ...post, path: ['exec', 'input'], query, bytes: { body, ...rest } }
   const bytes = body instanceof Uint8Array ? body : new Uint8Array(await new Response(body).arrayBuffer())
   return { ...post, json: { ...request, stdin: toBase64(bytes), stdinEncoding: 'base64' } }
 }

@@ -10,6 +10,11 @@ const retryMs = 100
 export interface StreamOptions {
   /** Retry appends that a failing or overloaded store rejects, in order, until they are committed. */
   readonly retryWhileFailing?: boolean
+  /**
+   * The channel of an event; by default all have the same. A text continues in the next event of its channel only, so
+   * that a secret is masked also when it is split and events of another channel come in between.
+   */
+  channelOf?(event: EventInput): string
 }
 
 /** Events that continue each other: the output of a process, the messages of an agent. */
@@ -38,6 +43,7 @@ interface HeldEvent {
 export interface RedactingStreamHost {
   readonly redactor: Redactor
   readonly retryWhileFailing: boolean
+  channelOf(event: EventInput): string
   check(events: readonly EventInput[]): void
   /** The context of an event that is appended now. */
   context(): EventContext
@@ -74,7 +80,8 @@ export class RedactingStream implements JournalStream {
     const ready = []
     for (const event of events) {
       this.#held.push({ event, call })
-      for (const data of this.#mask.push(event.data ?? {}).ready) ready.push(data)
+      for (const data of this.#mask.push(event.data ?? {}, this.#host.channelOf(event)).ready)
+        ready.push(data)
     }
     void this.#commit(ready)
     return promise

@@ -1,7 +1,11 @@
+import { unescapeBytes } from './escapes.ts'
+
 /** A shorter form would mask ordinary text. */
 export const shortestForm = 4
 const shortestCore = 6
 const shortestLine = 16
+/** In bytes. The digits of a shorter secret may be ordinary numbers. */
+const shortestHex = 6
 
 /**
  * Every text a secret may appear as: itself, escaped for JSON or for a URL, as base64 at any alignment,
@@ -22,6 +26,28 @@ export function secretForms(value: string): string[] {
   return [...forms].filter((form) => form.length >= shortestForm)
 }
 
+/**
+ * The encodings of a secret that programs wrap into lines: base64 at any alignment, for URLs too, and hexadecimal.
+ *
+ * @example
+ * wrappedForms('hunter22') // ['aHVudGVyMjI=', …, '68756e7465723232', '68756E7465723232']
+ */
+export function wrappedForms(value: string): string[] {
+  const forms = new Set<string>()
+  for (const variant of lineEndVariants(value)) {
+    const bytes = Buffer.from(variant, 'utf8')
+    for (const form of base64Pieces(bytes)) {
+      forms.add(form)
+      forms.add(form.replaceAll('+', '-').replaceAll('/', '_'))
+    }
+    if (bytes.length < shortestHex) continue
+    const hex = bytes.toString('hex')
+    forms.add(hex)
+    forms.add(hex.toUpperCase())
+  }
+  return [...forms].filter((form) => form.length >= shortestCore)
+}
+
 /** The value as it is, trimmed, and with the line ends of Unix and of a terminal. */
 function lineEndVariants(value: string): Set<string> {
   const unix = value.replaceAll('\r\n', '\n')
@@ -36,6 +62,32 @@ function longLines(value: string): string[] {
   return lines
     .map((line) => line.trim())
     .filter((line) => line.length >= shortestLine && !line.startsWith('-----'))
+}
+
+/**
+ * More byte strings that are a secret once the escapes of a text are undone: with `+` for a space, after undoing
+ * escapes that the secret contains itself, and in Latin-1.
+ */
+export function unescapedForms(value: string): string[] {
+  const forms = new Set<string>()
+  for (const variant of lineEndVariants(value)) {
+    const bytes = utf8AsLatin1(variant)
+    forms.add(utf8AsLatin1(variant.replaceAll(' ', '+')))
+    forms.add(unescapeBytes(bytes)?.bytes ?? bytes)
+    if (isLatin1(variant)) forms.add(variant)
+  }
+  return [...forms].filter((form) => form.length >= shortestForm)
+}
+
+/** A text as UTF-8, one character per byte. */
+export function utf8AsLatin1(text: string): string {
+  const bytes = Buffer.from(text, 'utf8')
+  return bytes.length === text.length ? text : bytes.toString('latin1')
+}
+
+function isLatin1(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 255) return false
+  return true
 }
 
 function escapedForms(text: string): string[] {
@@ -74,9 +126,7 @@ function lowerCaseHex(text: string): string {
 
 function base64Forms(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8')
-  const alone = bytes.toString('base64')
-  const pieces = [alone, alone.replace(/=+$/, ''), ...base64Cores(bytes)]
-  return pieces
+  return base64Pieces(bytes)
     .flatMap((form) => [
       form,
       form.replaceAll('+', '-').replaceAll('/', '_'),
@@ -84,7 +134,12 @@ function base64Forms(text: string): string[] {
       encodeURIComponent(form),
       lowerCaseHex(encodeURIComponent(form)),
     ])
-    .concat(base64Lines(alone))
+    .concat(base64Lines(bytes.toString('base64')))
+}
+
+function base64Pieces(bytes: Buffer): string[] {
+  const alone = bytes.toString('base64')
+  return [alone, alone.replace(/=+$/, ''), ...base64Cores(bytes)]
 }
 
 /**

@@ -11,11 +11,25 @@ export interface JsonPathTree<State> {
   readonly size: number
   /** The node of a path; created if it does not exist. */
   at(path: readonly string[]): JsonPathNode<State>
+  /** Removes every state that is not kept, and the nodes that have none left. */
+  prune(keep: (state: State) => boolean): void
 }
 
 export function createJsonPathTree<State>(): JsonPathTree<State> {
   const root: JsonPathNode<State> = { state: undefined, inner: new Map() }
   let size = 0
+
+  /** Whether the node is still needed. */
+  function prune(node: JsonPathNode<State>, keep: (state: State) => boolean): boolean {
+    if (node.state !== undefined && !keep(node.state)) node.state = undefined
+    for (const [key, inner] of node.inner) {
+      if (prune(inner, keep)) continue
+      node.inner.delete(key)
+      size--
+    }
+    return node.state !== undefined || node.inner.size > 0
+  }
+
   return {
     root,
     get size() {
@@ -33,6 +47,9 @@ export function createJsonPathTree<State>(): JsonPathTree<State> {
         node = inner
       }
       return node
+    },
+    prune(keep) {
+      prune(root, keep)
     },
   }
 }

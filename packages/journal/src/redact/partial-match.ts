@@ -1,4 +1,5 @@
-import type { OpenScan, Scanner } from './scanner.ts'
+import type { OpenScan } from './scanner.ts'
+import type { EscapedSearch } from './search-unescaped.ts'
 import type { Span } from './span.ts'
 
 /** A text whose end may belong to a secret that continues in a later value. */
@@ -12,15 +13,12 @@ export interface TextPart {
 /** The beginning of a secret's form at the end of the texts of one path. */
 export interface PartialMatch {
   readonly text: string
-  readonly scanner: Scanner
+  readonly scanner: EscapedSearch
   /** The uncommitted texts that contain parts of it; `at` is the offset of a text relative to `text`. */
   parts: readonly { readonly textPart: TextPart; readonly at: number }[]
   /** Whether its already committed part ends with a marker. */
   endsWithMarker: boolean
 }
-
-/** A shorter match is too common to hold events back for: it is only remembered. */
-export const minHeldLength = 4
 
 /**
  * Continues a partial match with the next text, given the scan of both together: complete matches become spans of
@@ -29,8 +27,8 @@ export const minHeldLength = 4
 export function extendPartial(
   partial: PartialMatch | undefined,
   textPart: TextPart,
-  scanner: Scanner,
-  { spans, pending }: OpenScan,
+  scanner: EscapedSearch,
+  { spans, pending, hold }: OpenScan,
 ): PartialMatch | undefined {
   const before = partial?.text ?? ''
   const parts = [...(partial?.parts ?? []), { textPart, at: before.length }]
@@ -38,7 +36,7 @@ export function extendPartial(
   for (const span of spans) maskSpan({ parts, endsWithMarker }, span)
   for (const part of parts) part.textPart.partial = undefined
   const text = (before + textPart.text).slice(pending)
-  if (text.length < minHeldLength) return committedPartial(text, scanner)
+  if (!hold) return committedPartial(text, scanner)
   const open = parts
     .map((part) => ({ textPart: part.textPart, at: part.at - pending }))
     .filter((part) => part.at + part.textPart.text.length > 0)
@@ -48,11 +46,11 @@ export function extendPartial(
 }
 
 /** A partial match whose texts are all committed. */
-export function committedPartial(text: string, scanner: Scanner): PartialMatch | undefined {
+export function committedPartial(text: string, scanner: EscapedSearch): PartialMatch | undefined {
   return text === '' ? undefined : { text, scanner, parts: [], endsWithMarker: false }
 }
 
-/** Ends a match that is still open, because its texts are about to be committed: masks it if half of the form is there. */
+/** Ends a match that is still open, because its texts are about to be committed: masks it if enough of the form is there. */
 export function resolvePartial({ text, scanner, parts, endsWithMarker }: PartialMatch): void {
   for (const span of scanner.cut(text)) maskSpan({ parts, endsWithMarker }, span)
 }

@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { type JsonValue, VitrineError } from '@vitrine/protocol'
 import { copyJson } from './copy.ts'
-import { secretForms, shortestForm } from './forms.ts'
+import { unescapeBytes, unescapeText } from './escapes.ts'
+import { secretForms, shortestForm, unescapedForms, utf8AsLatin1, wrappedForms } from './forms.ts'
 import { createGramFilter } from './grams.ts'
 import { findPatterns, patternGrams } from './patterns.ts'
 import { createScanner } from './scanner.ts'
-import { maskSpans, mergeSpans, noSpans } from './span.ts'
+import { searchUnescaped } from './search-unescaped.ts'
+import { maskSpans, mergeSpans, noSpans, type Span } from './span.ts'
 import { createStreamRedactor, type StreamRedactor } from './stream.ts'
 
 export interface RedactorOptions {
@@ -24,6 +26,8 @@ export interface Redactor {
   redactValue(value: unknown): JsonValue
   /** Returns the same bytes if nothing is masked. */
   redactBytes(bytes: Uint8Array): RedactedBytes
+  /** A range of bytes. A secret that begins before it or ends after it is masked as far as it is inside. */
+  redactExcerpt(bytes: Uint8Array, start: number, end: number): Uint8Array
   /** For values that continue one another, such as the chunks of one process's output. */
   stream(): StreamRedactor
 }
@@ -46,8 +50,10 @@ const maxTotalBytes = 4 * 1024 * 1024
 export function createRedactor({ patterns = true }: RedactorOptions = {}): Redactor {
   // All scanners share one filter, so that ordinary text is scanned once.
   const filter = createGramFilter()
-  const inText = createScanner(filter)
-  const inBytes = createScanner(filter)
+  const text = createScanner(filter)
+  const bytes = createScanner(filter)
+  const inText = searchUnescaped(text, bytes, unescapeText)
+  const inBytes = searchUnescaped(bytes, bytes, unescapeBytes)
   if (patterns) for (const gram of patternGrams) filter.add(gram)
   const guess = patterns ? (text: string, from?: number) => findPatterns(text, filter, from) : () => noSpans
   let size = 0
@@ -55,13 +61,18 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
 
   function redactText(text: string): string {
     const from = filter.next(text, 0)
-    return from === -1 ? text : maskSpans(text, mergeSpans(inText.find(text, from), guess(text, from)))
+    if (from !== -1) return maskSpans(text, mergeSpans(inText.find(text, from), guess(text, from)))
+    return inText.mayFindEscaped(text) ? maskSpans(text, inText.find(text, text.length)) : text
+  }
+
+  function spansIn(bytes: Uint8Array, text: string): readonly Span[] {
+    const guessed = guess(text)
+    return mergeSpans(inBytes.find(text), guessed.length > 0 && isUtf8(bytes) ? guessed : noSpans)
   }
 
   function redactBytes(bytes: Uint8Array): RedactedBytes {
     const text = view(bytes).toString('latin1')
-    const guessed = guess(text)
-    const spans = mergeSpans(inBytes.find(text), guessed.length > 0 && isUtf8(bytes) ? guessed : noSpans)
+    const spans = spansIn(bytes, text)
     if (spans.length === 0) return { bytes, redacted: false }
     return { bytes: new Uint8Array(Buffer.from(maskSpans(text, spans), 'latin1')), redacted: true }
   }
@@ -78,43 +89,51 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
     },
     add(name, value) {
       if (typeof name !== 'string') throw invalid('a name as a string', `a ${typeof name}`)
-      const bytes = checkedLength(value)
+      const length = checkedLength(value)
       if (size >= maxSecrets) throw invalid(`at most ${maxSecrets} secrets at a time`, 'one more')
-      if (totalBytes + bytes > maxTotalBytes) {
-        throw invalid(`secrets of at most ${maxTotalBytes} bytes in all`, `${totalBytes + bytes}`)
+      if (totalBytes + length > maxTotalBytes) {
+        throw invalid(`secrets of at most ${maxTotalBytes} bytes in all`, `${totalBytes + length}`)
       }
       const forms = secretForms(value)
-      const shown = shownName(name, forms)
-      const asText = { name: shown, forms }
-      const asBytes = { name: shown, forms: forms.map(utf8AsLatin1) }
-      inText.add(asText)
-      inBytes.add(asBytes)
+      const wrapped = wrappedForms(value)
+      const shown = shownName(name, [...forms, ...wrapped])
+      const asText = { name: shown, forms, wrapped }
+      const asBytes = {
+        name: shown,
+        forms: [...forms.map(utf8AsLatin1), ...unescapedForms(value)],
+        wrapped,
+      }
+      text.add(asText)
+      bytes.add(asBytes)
       size++
-      totalBytes += bytes
+      totalBytes += length
       let registered = true
       return () => {
         if (!registered) return
         registered = false
-        inText.remove(asText)
-        inBytes.remove(asBytes)
+        text.remove(asText)
+        bytes.remove(asBytes)
         size--
-        totalBytes -= bytes
+        totalBytes -= length
       }
     },
     redactText,
     redactValue: (value) => copyJson(value, rules),
     redactBytes,
+    redactExcerpt(bytes, start, end) {
+      const text = view(bytes).toString('latin1')
+      const inside = spansIn(bytes, text)
+        .map((span) => ({ ...span, start: Math.max(span.start, start), end: Math.min(span.end, end) }))
+        .filter((span) => span.start < span.end)
+        .map((span) => ({ ...span, start: span.start - start, end: span.end - start }))
+      return Buffer.from(maskSpans(text.slice(start, end), inside), 'latin1')
+    },
     stream: () => createStreamRedactor({ filter, inText, inBytes, guess, rules }),
   }
 }
 
 function view(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-function utf8AsLatin1(form: string): string {
-  const bytes = Buffer.from(form, 'utf8')
-  return bytes.length === form.length ? form : bytes.toString('latin1')
 }
 
 /** The name is committed as part of the marker, so it must not contain the secret itself. */

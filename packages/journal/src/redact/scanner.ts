@@ -1,105 +1,192 @@
 import { type GramFilter, gramLength } from './grams.ts'
 import { createSortedForms } from './sorted-forms.ts'
 import { noSpans, type Span } from './span.ts'
+import { createWrappedForms, wrappedGrams } from './wrapped-forms.ts'
 
 /** A secret's name and the texts it may appear as. */
 export interface NamedForms {
   readonly name: string
   readonly forms: readonly string[]
+  /** Forms that are found with whitespace between their letters too. */
+  readonly wrapped?: readonly string[]
 }
 
 /** The result for a text that may continue. */
 export interface OpenScan {
   readonly spans: readonly Span[]
   /**
-   * The index where the beginning of a form starts that reaches the end of the text (only possibly, if it is shorter
-   * than four characters), or the text's length if there is none.
+   * The index where the beginning of a form starts that reaches the end of the text (only possibly, if `hold` is
+   * false), or the text's length if there is none.
    */
   readonly pending: number
+  /** Whether four characters or more of a form were found. Less is too common to hold events back for. */
+  readonly hold: boolean
+}
+
+/** Finds secrets in texts. */
+export interface SecretSearch {
+  /** The forms in a text, from index `from` on. At its end, twelve characters of a form count: it may be an excerpt. */
+  find(text: string, from?: number): readonly Span[]
+  /** The forms in a text that may continue, from index `from` on. */
+  scan(text: string, from?: number): OpenScan
+  /** The forms in a truncated text: at its end, eight characters of a form or half of it count as a match. */
+  cut(text: string): readonly Span[]
+  /** Where `scan` finds an open form in a text in which the filter found nothing. */
+  shortTail(text: string): number
 }
 
 /**
  * Finds forms in texts: from left to right, the longest at each index, never overlapping. The time hardly depends on
  * the number of forms.
  */
-export interface Scanner {
+export interface Scanner extends SecretSearch {
+  readonly isEmpty: boolean
   add(secret: NamedForms): void
   remove(secret: NamedForms): void
-  /** The forms in a complete text, from index `from` on. */
-  find(text: string, from?: number): readonly Span[]
-  /** The forms in a text that may continue, from index `from` on. */
-  scan(text: string, from?: number): OpenScan
-  /** The forms in a truncated text: at its end, half of a form or more counts as a match. */
-  cut(text: string): readonly Span[]
+}
+
+/** At the end of a text, so much of a form is masked. It bounds how much of a long secret can become visible. */
+const cutLength = 8
+const excerptLength = 12
+
+/** What starts at a candidate index. */
+interface Candidate {
+  readonly match: { readonly start: number; readonly end: number; readonly form: string } | undefined
+  readonly open: OpenMatch | undefined
+}
+
+/** The beginning of a form that reaches the end of the text. */
+interface OpenMatch {
+  readonly start: number
+  readonly length: number
+  completion(): string
 }
 
 /** The filter may be shared: marks of other scanners cost some time and do not change the result. */
 export function createScanner(filter: GramFilter): Scanner {
   const names = new Map<string, readonly string[]>()
   const sorted = createSortedForms()
+  const wrappedForms = createWrappedForms()
+  const wrappedNames = new Map<string, readonly string[]>()
   let longest = 0
 
   const span = (start: number, end: number, form: string): Span => ({
     start,
     end,
-    name: names.get(form)?.[0] ?? '',
+    name: (names.get(form) ?? wrappedNames.get(form))?.[0] ?? '',
   })
 
-  function walk(text: string, first: number, ending: 'complete' | 'open' | 'cut'): OpenScan {
+  function literalAt(text: string, at: number): Candidate {
     const { length } = text
-    let spans: Span[] | undefined
-    let from = first
-    for (let at = filter.next(text, from); at !== -1; at = filter.next(text, from)) {
-      if (ending !== 'complete' && length - at < longest && sorted.isPrefixAt(text, at)) {
-        if (ending === 'open') return { spans: spans ?? noSpans, pending: at }
-        const form = sorted.completionAt(text, at)
-        if (form !== undefined && (length - at) * 2 >= form.length) {
-          return { spans: [...(spans ?? noSpans), span(at, length, form)], pending: length }
-        }
-      }
-      const form = sorted.matchAt(text, at)
-      from = at + (form?.length ?? 1)
-      if (form === undefined) continue
-      spans ??= []
-      spans.push(span(at, from, form))
+    const isOpen = length - at < longest && sorted.isPrefixAt(text, at)
+    const completion = () => sorted.completionAt(text, at) ?? ''
+    const form = sorted.matchAt(text, at)
+    return {
+      match: form === undefined ? undefined : { start: at, end: at + form.length, form },
+      open: isOpen ? { start: at, length: length - at, completion } : undefined,
     }
-    return { spans: spans ?? noSpans, pending: ending === 'open' ? shortTail(text, from) : length }
   }
 
-  /** The last three characters are too short for the filter: only their first bytes are checked. */
-  function shortTail(text: string, from: number): number {
+  /** The match that starts first or is longer, and the same of the open ones. */
+  function candidateAt(text: string, at: number, from: number): Candidate {
+    const literal = literalAt(text, at)
+    if (wrappedNames.size === 0) return literal
+    const { match, open } = wrappedForms.at(text, at, from)
+    const isBetter = match && (match.start < at || match.end > (literal.match?.end ?? 0))
+    const completion = () => wrappedForms.completion(open?.letters ?? '')
+    return {
+      match: isBetter ? match : literal.match,
+      open: open ? { start: open.start, length: open.letters.length, completion } : literal.open,
+    }
+  }
+
+  function walk(text: string, first: number, ending: Ending): OpenScan {
+    const { length } = text
+    let spans: Span[] | undefined
+    // A wrapped form may start a line before its first candidate.
+    let from = 0
+    for (let at = filter.next(text, first); at !== -1; at = filter.next(text, Math.max(from, at + 1))) {
+      const { match, open } = candidateAt(text, at, from)
+      if (open !== undefined && ending === 'open')
+        return { spans: spans ?? noSpans, pending: open.start, hold: true }
+      if (open !== undefined && isEnough(open, ending)) {
+        const last = span(open.start, length, open.completion())
+        return { spans: [...(spans ?? noSpans), last], pending: length, hold: false }
+      }
+      if (match === undefined) continue
+      from = match.end
+      spans ??= []
+      spans.push(span(match.start, match.end, match.form))
+    }
+    const pending = ending === 'open' ? tailFrom(text, from) : length
+    return { spans: spans ?? noSpans, pending, hold: false }
+  }
+
+  /** The last three characters are too short for the filter: only their first two bytes are checked. */
+  function tailFrom(text: string, from: number): number {
     let at = Math.max(from, text.length - gramLength + 1)
-    while (at < text.length && !sorted.mayStartWith(text.charCodeAt(at))) at++
-    return at
+    while (at < text.length && !sorted.mayStartWith(text.charCodeAt(at), text.charCodeAt(at + 1))) at++
+    return wrappedNames.size === 0 ? at : Math.min(at, wrappedForms.shortTail(text, from))
   }
 
   return {
-    add({ name, forms }) {
-      const distinct = [...new Set(forms)]
-      const added = distinct.filter((form) => !names.has(form))
-      for (const form of distinct) names.set(form, [...(names.get(form) ?? []), name])
+    get isEmpty() {
+      return names.size === 0
+    },
+    add({ name, forms, wrapped = [] }) {
+      const added = addNames(names, name, forms)
       for (const form of added) {
         filter.add(form)
         longest = Math.max(longest, form.length)
       }
       sorted.add(added)
+      const addedWrapped = addNames(wrappedNames, name, wrapped)
+      for (const gram of addedWrapped.flatMap(wrappedGrams)) filter.add(gram)
+      wrappedForms.add(addedWrapped)
     },
-    remove({ name, forms }) {
-      const registered = [...new Set(forms)].filter((form) => names.get(form)?.includes(name))
-      for (const form of registered) {
-        const left = names.get(form) ?? []
-        names.set(form, left.toSpliced(left.indexOf(name), 1))
-      }
-      const removed = registered.filter((form) => names.get(form)?.length === 0)
-      for (const form of removed) {
-        filter.unmark(form)
-        names.delete(form)
-      }
+    remove({ name, forms, wrapped = [] }) {
+      const removed = removeNames(names, name, forms)
+      for (const form of removed) filter.unmark(form)
       sorted.remove(removed)
+      const removedWrapped = removeNames(wrappedNames, name, wrapped)
+      for (const gram of removedWrapped.flatMap(wrappedGrams)) filter.unmark(gram)
+      wrappedForms.remove(removedWrapped)
     },
     find: (text, from = 0) => (names.size === 0 ? noSpans : walk(text, from, 'complete').spans),
     scan: (text, from = 0) =>
-      names.size === 0 ? { spans: noSpans, pending: text.length } : walk(text, from, 'open'),
+      names.size === 0 ? { spans: noSpans, pending: text.length, hold: false } : walk(text, from, 'open'),
     cut: (text) => (names.size === 0 ? noSpans : walk(text, 0, 'cut').spans),
+    shortTail: (text) => (names.size === 0 ? text.length : tailFrom(text, 0)),
   }
+}
+
+type Ending = 'complete' | 'open' | 'cut'
+
+function isEnough({ length, completion }: OpenMatch, ending: Ending): boolean {
+  if (ending === 'complete') return length >= excerptLength
+  return length >= cutLength || length * 2 >= completion().length
+}
+
+/** Adds a name to each form. Returns the forms that had none. */
+function addNames(names: Map<string, readonly string[]>, name: string, forms: readonly string[]): string[] {
+  const distinct = [...new Set(forms)]
+  const added = distinct.filter((form) => !names.has(form))
+  for (const form of distinct) names.set(form, [...(names.get(form) ?? []), name])
+  return added
+}
+
+/** Removes a name from each form. Returns the forms that have none any more. */
+function removeNames(
+  names: Map<string, readonly string[]>,
+  name: string,
+  forms: readonly string[],
+): string[] {
+  const registered = [...new Set(forms)].filter((form) => names.get(form)?.includes(name))
+  for (const form of registered) {
+    const left = names.get(form) ?? []
+    names.set(form, left.toSpliced(left.indexOf(name), 1))
+  }
+  const removed = registered.filter((form) => names.get(form)?.length === 0)
+  for (const form of removed) names.delete(form)
+  return removed
 }

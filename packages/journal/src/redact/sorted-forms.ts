@@ -11,11 +11,13 @@ export interface SortedForms {
   remove(removed: readonly string[]): void
   /** The longest form that the text contains at this index. */
   matchAt(text: string, at: number): string | undefined
-  /** Whether a form may start with this code unit. */
-  mayStartWith(unit: number): boolean
+  /** Whether a form may start with these two code units, the second of which may be NaN for none. */
+  mayStartWith(first: number, second: number): boolean
   /** Whether the rest of the text from this index on is a prefix of a longer form. */
   isPrefixAt(text: string, at: number): boolean
-  /** The shortest form that starts with the rest of the text from this index on. */
+  /** How many of a text's first code units are the beginning of a form. */
+  sharedAt(text: string): number
+  /** The shortest form that starts with the rest of the text from this index on and is longer. */
   completionAt(text: string, at: number): string | undefined
 }
 
@@ -25,8 +27,14 @@ const fewForms = 64
 export function createSortedForms(): SortedForms {
   let forms: string[] = []
   let unsorted: string[] = []
-  // The number of forms by the low byte of their first code unit.
+  // The number of forms by the low bytes of their first code unit, and of their first two.
   const firstBytes = new Uint32Array(256)
+  const firstPairs = new Uint32Array(256 * 256)
+
+  function count(form: string, change: 1 | -1): void {
+    firstBytes[form.charCodeAt(0) & 255]! += change
+    firstPairs[pairOf(form.charCodeAt(0), form.charCodeAt(1))]! += change
+  }
 
   /** Sorts new forms lazily, so that thousands added one by one are sorted once. */
   function sort(): void {
@@ -39,7 +47,7 @@ export function createSortedForms(): SortedForms {
     add(added) {
       for (const form of added) {
         unsorted.push(form)
-        firstBytes[form.charCodeAt(0) & 255]!++
+        count(form, 1)
       }
     },
     remove(removed) {
@@ -47,7 +55,7 @@ export function createSortedForms(): SortedForms {
       const removedForms = new Set(removed)
       if (removed.length > fewForms) forms = forms.filter((form) => !removedForms.has(form))
       else for (const form of removed) forms.splice(rank(forms, form, 0, form.length) - 1, 1)
-      for (const form of removed) firstBytes[form.charCodeAt(0) & 255]!--
+      for (const form of removed) count(form, -1)
     },
     matchAt(text, at) {
       if (unsorted.length > 0) sort()
@@ -62,11 +70,20 @@ export function createSortedForms(): SortedForms {
       }
       return undefined
     },
-    mayStartWith: (unit) => firstBytes[unit & 255] !== 0,
+    mayStartWith: (first, second) =>
+      Number.isNaN(second) ? firstBytes[first & 255] !== 0 : firstPairs[pairOf(first, second)] !== 0,
     isPrefixAt(text, at) {
       if (unsorted.length > 0) sort()
       const form = forms[rank(forms, text, at, text.length)]
       return form !== undefined && sharedLength(form, text, at, text.length) === text.length - at
+    },
+    sharedAt(text) {
+      if (unsorted.length > 0) sort()
+      const index = rank(forms, text, 0, text.length)
+      return Math.max(
+        sharedLength(forms[index - 1] ?? '', text, 0, text.length),
+        sharedLength(forms[index] ?? '', text, 0, text.length),
+      )
     },
     completionAt(text, at) {
       if (unsorted.length > 0) sort()
@@ -79,6 +96,10 @@ export function createSortedForms(): SortedForms {
       return shortest
     },
   }
+}
+
+function pairOf(first: number, second: number): number {
+  return ((first & 255) << 8) | (second & 255)
 }
 
 /** The number of forms that sort before `text.slice(at, end)` or are equal to it. */

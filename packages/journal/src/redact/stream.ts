@@ -8,21 +8,23 @@ import {
   committedPartial,
   detachPart,
   extendPartial,
-  minHeldLength,
   type PartialMatch,
   resolvePartial,
   type TextPart,
 } from './partial-match.ts'
-import type { Scanner } from './scanner.ts'
+import type { EscapedSearch } from './search-unescaped.ts'
 import { maskSpans, mergeSpans, type Span } from './span.ts'
 
 /**
  * Masks secrets that are split over consecutive values: a text may continue in the text at the same path of a later
- * value. Use one per independent stream: one process's stdout, one agent's messages.
+ * value of the same channel. Use one per stream whose order matters: one process's stdout, one agent's messages.
  */
 export interface StreamRedactor {
-  /** Adds the next value. Returns the values that may be committed now, in order, and whether any are held back. */
-  push(value: unknown): StreamStep
+  /**
+   * Adds the next value. Returns the values that may be committed now, in order, and whether any are held back. Values
+   * of different channels, such as the sessions of one agent, do not continue each other.
+   */
+  push(value: unknown, channel?: string): StreamStep
   /** Returns all values held back; call it 200 ms after `push` returned `holding`. Later parts are still masked. */
   release(): JsonValue[]
   /** Ends the stream: returns all values held back and clears the state. */
@@ -36,8 +38,8 @@ export interface StreamStep {
 
 export interface StreamParts {
   readonly filter: GramFilter
-  readonly inText: Scanner
-  readonly inBytes: Scanner
+  readonly inText: EscapedSearch
+  readonly inBytes: EscapedSearch
   readonly guess: (text: string) => readonly Span[]
   readonly rules: CopyRules
 }
@@ -72,8 +74,9 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
     const partial = continued(leaf.node?.state, scanner)
     const whole = partial === undefined ? text : partial.text + text
     const first = filter.next(whole, 0)
-    if (first === -1 && (partial === undefined || partial.parts.length === 0)) {
-      const { pending } = scanner.scan(whole, Math.max(0, whole.length - minHeldLength + 1))
+    const hasHeldParts = partial !== undefined && partial.parts.length > 0
+    if (first === -1 && !hasHeldParts && !scanner.mayFindEscaped(whole)) {
+      const pending = scanner.shortTail(whole)
       remember(leaf, pending === whole.length ? undefined : committedPartial(whole.slice(pending), scanner))
       return
     }
@@ -121,10 +124,11 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
   }
 
   return {
-    push(value) {
+    push(value, channel = '') {
+      if (tree.size > maxPathNodes) tree.prune(({ parts }) => parts.length > 0)
       if (tree.size > maxPathNodes) forget()
       const entry: QueuedValue = { root: [copyJson(value, keysOnly)], texts: [], size: 0 }
-      visitLeaves(entry.root, tree.root, (leaf) => scanLeaf(leaf, entry))
+      visitLeaves(entry.root, tree.root.inner.get(channel), (leaf) => scanLeaf(leaf, entry), [channel])
       queue.push(entry)
       const blocked = queue.findIndex(isBlocked)
       const ready = queue.splice(0, blocked === -1 ? queue.length : blocked).map(finish)
@@ -149,7 +153,7 @@ function isBlocked({ texts }: QueuedValue): boolean {
 }
 
 /** A match can continue from text into bytes and back only while one character is one byte. */
-function continued(partial: PartialMatch | undefined, scanner: Scanner): PartialMatch | undefined {
+function continued(partial: PartialMatch | undefined, scanner: EscapedSearch): PartialMatch | undefined {
   if (partial === undefined || partial.scanner === scanner) return partial
   if (Buffer.byteLength(partial.text) === partial.text.length) return partial
   closePartial(partial)

@@ -74,7 +74,11 @@ describe('a scanner', () => {
   it('leaves every prefix of a form open', () => {
     const scanner = scannerOf({ name: 'S', forms: ['abcdefgh'] })
     for (let length = 1; length < 8; length++) {
-      expect(scanner.scan(`..${'abcdefgh'.slice(0, length)}`)).toEqual({ spans: [], pending: 2 })
+      expect(scanner.scan(`..${'abcdefgh'.slice(0, length)}`)).toEqual({
+        spans: [],
+        pending: 2,
+        hold: length >= 4,
+      })
     }
     expect(scanner.scan('..abcdefgh').pending).toBe(10)
   })

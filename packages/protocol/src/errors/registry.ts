@@ -228,6 +228,11 @@ export const errorRegistry = {
   ),
   below_floor: entry(403, false, 'Leave out the option that the message names.'),
   attach_incomplete: entry(409, false, 'Give what the message names again to `attach`.'),
+  secret_missing: entry(
+    409,
+    false,
+    'Attach the sandbox with the values of the secrets that the message names: they are not stored for commands.',
+  ),
   before_stop_failed: entry(
     409,
     false,

@@ -59,6 +59,8 @@ export const sandboxRoutes = table({
         /** Options for sandboxes on the daemon's machine. */
         local: z.optional(localOptions.json),
         workspace: z.optional(manifestOptions.json),
+        /** Variables of every command whose values are masked in every event. Only their names are recorded. */
+        secrets: z.optional(texts),
         /** Rules for which commands may run, and the verdict for all others. */
         policy: z.optional(policyOptions.policy),
       }),
@@ -88,7 +90,7 @@ export const sandboxRoutes = table({
             beforeStop: z.optional(z.array(command)),
           }),
         ),
-        /** Values to mask in the journal from now on, by name. */
+        /** The values of the secrets that the record names, and others to mask in the journal from now on. */
         secrets: z.optional(texts),
         /** Replaces the recorded isolation; `none` lets an isolated sandbox come back without it. */
         isolation: z.optional(z.enum(['bubblewrap', 'none'])),

@@ -90,6 +90,7 @@ const createFields = () => ({
   id: z.optional(z.string()),
   labels: z.optional(labels()),
   workspace: z.optional(workspace()),
+  secrets: z.optional(textsByName()),
   ...gating(),
 })
 
@@ -151,6 +152,7 @@ export const hostOptions = lazily({
       ),
       id: z.optional(z.string()),
       workspace: z.optional(workspace()),
+      secrets: z.optional(textsByName()),
       context: z.optional(callContext()),
       onMachine: z.optional(callable()),
       persistenceBlocked: z.optional(flag()),

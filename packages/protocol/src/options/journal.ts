@@ -111,7 +111,7 @@ export const journalOptions = lazily({
     }),
   append: () =>
     strict({ blobs: z.optional(z.array(z.custom<object>(isObject, 'expected a prepared blob'))) }),
-  stream: () => strict({ retryWhileFailing: z.optional(flag()) }),
+  stream: () => strict({ retryWhileFailing: z.optional(flag()), channelOf: z.optional(callable()) }),
   operate: () =>
     strict({
       finish: z.optional(callable()),

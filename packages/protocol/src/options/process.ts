@@ -12,6 +12,7 @@ export const launchFields = () => ({
   shell: z.optional(z.union([z.string(), z.array(z.string())])),
   cwd: z.optional(z.string()),
   env: z.optional(textsByName()),
+  secrets: z.optional(textsByName()),
   user: z.optional(z.string()),
   timeoutMs: z.optional(duration()),
 })
@@ -56,9 +57,9 @@ export const processOptions = lazily({
     }),
   /** Options of the terminal tool for models. */
   ptyStart: () => {
-    const { shell, user, timeoutMs } = launchFields()
+    const { shell, secrets, user, timeoutMs } = launchFields()
     return strict({
-      ...{ shell, user, timeoutMs },
+      ...{ shell, secrets, user, timeoutMs },
       ...inProcess(),
       cmd: z.union([z.string(), z.array(z.string())]),
       workdir: z.optional(z.string()),

@@ -38,6 +38,8 @@ export interface SandboxRecord {
   /** The features that its last machine did not have; absent before the first machine was built. */
   readonly degraded?: readonly string[]
   readonly policy?: CommandPolicyOptions
+  /** The names of the secrets that its commands get. Their values are never part of a record. */
+  readonly secrets?: readonly string[]
   /** Present if the creator gave a function that decides about `ask` rules. */
   readonly onAsk?: 'function'
   readonly beforeStop: readonly RecordedHook[]
@@ -64,6 +66,7 @@ export const recordSchemas = lazily({
       local: localOptions.json,
       degraded: z.optional(texts()),
       policy: z.optional(policyOptions.policy),
+      secrets: z.optional(texts()),
       onAsk: z.optional(z.literal('function')),
       beforeStop: z.array(z.union([strict({ command: command() }), strict({ function: z.string() })])),
       skipOnPersist: texts(),

@@ -8,6 +8,8 @@ export interface ExecOptions {
   readonly shell?: string | readonly string[]
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
+  /** More variables, whose values are masked in every event. Only their names are recorded. */
+  readonly secrets?: Readonly<Record<string, string>>
   readonly user?: string
   readonly stdin?: string | Uint8Array | ReadableStream<Uint8Array>
   readonly timeoutMs?: number

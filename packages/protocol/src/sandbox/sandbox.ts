@@ -11,6 +11,11 @@ export interface CreateSandboxOptions {
   readonly id?: string
   readonly provider?: string
   readonly labels?: Readonly<Record<string, string>>
+  /**
+   * Variables of every command whose values are masked in every event. Only their names are recorded, so an attach of
+   * a later host has to give them again.
+   */
+  readonly secrets?: Readonly<Record<string, string>>
 }
 
 /** A sandbox as lists show it. */
@@ -27,7 +32,7 @@ export interface SandboxInfo {
 
 /** Values that an attach gives again or replaces; everything else is restored from the sandbox's record. */
 export interface AttachSandboxOptions {
-  /** Values to mask in the journal from now on, by name. */
+  /** The values of the secrets that the record names, and others to mask in the journal from now on. */
   readonly secrets?: Readonly<Record<string, string>>
   /** Replaces the recorded isolation; `none` lets an isolated sandbox come back without it. */
   readonly isolation?: 'bubblewrap' | 'none'

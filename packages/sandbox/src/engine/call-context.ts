@@ -15,7 +15,7 @@ export interface PolicyCall extends CallContext {
 export function policyCall(
   machine: Machine,
   given: Readonly<Record<string, string>>,
-  { shell, env, cwd }: SpawnOptions | ExecOptions,
+  { shell, env, secrets, cwd }: SpawnOptions | ExecOptions,
 ): PolicyCall {
   const isWritable = (folder: string) =>
     machine.cwdRoots.some((root) => `${folder}/`.startsWith(root.endsWith('/') ? root : `${root}/`))
@@ -27,7 +27,7 @@ export function policyCall(
   const others = folders.filter((folder) => !isWritable(folder))
   return {
     shell,
-    env: { ...given, ...env },
+    env: { ...given, ...env, ...secrets },
     programFolders: given.PATH === undefined ? others : [],
     writableFolders: writable.flatMap((folder) => machine.onDisk(folder) ?? []),
     otherFolders: others,

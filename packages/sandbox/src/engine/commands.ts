@@ -13,21 +13,23 @@ import {
 } from '@vitrine/protocol'
 import { checkEnvironment } from '../machine/environment.ts'
 import type { Launch } from '../machine/machine.ts'
-import { HeadAndTail } from '../output/head-and-tail.ts'
+import { cutMargin, HeadAndTail, type MaskExcerpt } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
 import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
 import { policyCall } from './call-context.ts'
 import type { EngineCore } from './core.ts'
 import type { PolicyGate } from './policy-gate.ts'
+import { registerSecrets } from './secrets.ts'
 
 /** The data of a command's `operation.started` event. */
 function startDataOf(command: Command, argv: readonly string[], options: SpawnOptions | ExecOptions) {
-  const { cwd, env, user, timeoutMs } = options
+  const { cwd, env, secrets, user, timeoutMs } = options
   return {
     ...(typeof command === 'string' ? { command } : {}),
     argv,
     ...(cwd !== undefined && { cwd }),
     ...(env !== undefined && { env }),
+    ...(secrets !== undefined && { secrets: Object.keys(secrets) }),
     ...(user !== undefined && { user }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   }
@@ -48,7 +50,12 @@ export async function execute(
   const argv = argvOf(command, options.shell)
   const { signal } = options
   try {
-    return await operateOn(caller, 'exec', command, argv, options, () => run(caller, argv, options), finishOf)
+    const { result } = await operateOn(
+      ...([caller, 'exec', command, argv, options] as const),
+      () => run(caller, argv, options),
+      ({ result, recorded }) => finishOf({ ...result, ...recorded }),
+    )
+    return result
   } catch (error) {
     // Cancelled before it started: no process ran, and the journal has the cancelled operation.
     if (signal?.aborted && isRefusal(error, signal)) return cancelledBeforeStart
@@ -74,15 +81,21 @@ function finishOf({ outcome, exitCode, signal, stdout, stderr, truncated }: Exec
   return { outcome, exitCode, signal, stdout, stderr, ...(truncated && { truncated }) }
 }
 
+/** A result, and its output as it is recorded: a secret that was cut with the output is masked. */
+interface RecordedResult {
+  readonly result: ExecResult
+  readonly recorded: Pick<ExecResult, 'stdout' | 'stderr'>
+}
+
 async function run(
   caller: CommandCaller,
   argv: readonly string[],
   options: ExecOptions,
-): Promise<ExecResult> {
+): Promise<RecordedResult> {
   const began = performance.now()
   const max = options.maxOutputBytes ?? caller.core.settings.processLimits.outputBytes
-  const stdout = new HeadAndTail(max)
-  const stderr = new HeadAndTail(max)
+  const stdout = new HeadAndTail(max, 0.5, cutMargin)
+  const stderr = new HeadAndTail(max, 0.5, cutMargin)
   const entry = await startProcess(caller, argv, options, {
     remember: false,
     input: options.stdin !== undefined,
@@ -104,13 +117,16 @@ async function run(
     throw new VitrineError('input_closed', 'The input stream of the command failed.', {
       cause: inputFailure.error,
     })
-  return {
+  const result: ExecResult = {
     ...exit,
     stdout: stdout.text(),
     stderr: stderr.text(),
     truncated: stdout.skipped + stderr.skipped > 0,
     durationMs: performance.now() - began,
   }
+  if (!result.truncated) return { result, recorded: result }
+  const mask: MaskExcerpt = (bytes, start, end) => caller.journal.redactExcerpt(bytes, start, end)
+  return { result, recorded: { stdout: stdout.maskedText(mask), stderr: stderr.maskedText(mask) } }
 }
 
 /** Starts a command and resolves while it runs. */
@@ -150,6 +166,8 @@ function operateOn<T>(
       ...(signal && { signal }),
     })
   const { machine } = core.ready()
+  // Before the first event: the command itself may contain a value.
+  if (options.secrets !== undefined) registerSecrets(core, options.secrets, options.env)
   if (gate === undefined) return operation()
   return gate.withJudgement(command, policyCall(machine, core.settings.env, options), operation)
 }
@@ -163,7 +181,7 @@ function startProcess(
   { input, ...how }: ProcessStartOptions,
 ): Promise<ProcessEntry> {
   const { machine, gateway } = core.ready()
-  const { env, user, tty } = options
+  const { env, secrets, user, tty } = options
   if (env !== undefined) checkEnvironment(env)
   const launch: Launch = {
     argv,
@@ -173,6 +191,7 @@ function startProcess(
       ...gateway?.environment,
       ...(tty !== undefined && { TERM: 'xterm-256color' }),
       ...env,
+      ...secrets,
     },
     user,
     tty,

@@ -34,6 +34,7 @@ import { SandboxLifecycle } from './sandbox-lifecycle.ts'
 import { SandboxPorts } from './sandbox-ports.ts'
 import { SandboxProcesses } from './sandbox-processes.ts'
 import type { SandboxRelease } from './sandbox-release.ts'
+import { registerSecrets } from './secrets.ts'
 
 const recordable = ['run.*', 'loop.*', 'log.*']
 const isRecordable = matchTypes(recordable)
@@ -104,6 +105,8 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   /** Starts a command and resolves when it has ended or the yield time is over; the form that models call. */
   async ptyExecStart(request: PtyStart): Promise<PtyUpdate> {
     checkOptions('ptyExecStart', processOptions.ptyStart, request)
+    // Before the first event: the command itself may contain a value.
+    if (request.secrets !== undefined) registerSecrets(this.#core, request.secrets, request.env)
     return this.#pty.ptyExecStart(request)
   }
 

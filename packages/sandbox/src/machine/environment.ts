@@ -19,19 +19,22 @@ export function environmentOfHost(
 }
 
 /** Rejects names and values that the kernel would truncate or read as another variable. */
-export function checkEnvironment(env: Environment): void {
+export function checkEnvironment(env: Environment, field = 'env'): void {
   for (const [name, value] of Object.entries(env)) {
     if (name === '' || /[=\0]/.test(name))
       throw new VitrineError(
         'environment_invalid',
-        `env: expected a name without "=" and NUL characters, got "${printable(name)}".`,
+        `${field}: expected a name without "=" and NUL characters, got "${printable(name)}".`,
       )
     if (typeof value !== 'string')
-      throw new VitrineError('environment_invalid', `env.${name}: expected a string, got ${typeof value}.`)
+      throw new VitrineError(
+        'environment_invalid',
+        `${field}.${name}: expected a string, got ${typeof value}.`,
+      )
     if (value.includes('\0'))
       throw new VitrineError(
         'environment_invalid',
-        `env.${name}: the value must not contain a NUL character.`,
+        `${field}.${name}: the value must not contain a NUL character.`,
       )
   }
 }

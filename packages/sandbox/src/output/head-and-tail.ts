@@ -1,48 +1,95 @@
-/** Keeps the first and the last bytes of a stream, by default half each, and counts the bytes skipped between them. */
+/** Masks the secrets in a range of bytes that are partly inside. */
+export type MaskExcerpt = (bytes: Uint8Array, start: number, end: number) => Uint8Array
+
+/** The bytes on the inner side of a cut that are kept to recognise a secret that was cut. */
+export const cutMargin = 4_096
+
+/**
+ * Keeps the first and the last bytes of a stream, by default half each, and counts the bytes skipped between them. With
+ * a margin, it also knows the bytes next to the cuts, and can mask secrets that were cut.
+ */
 export class HeadAndTail {
   readonly #headLimit: number
   readonly #tailLimit: number
+  readonly #margin: number
   readonly #head = new Ring()
   readonly #tail = new Ring()
-  #skipped = 0
+  #bytes = 0
 
-  constructor(limit: number, headShare = 0.5) {
+  constructor(limit: number, headShare = 0.5, margin = 0) {
     this.#headLimit = Math.ceil(limit * headShare)
     this.#tailLimit = limit - this.#headLimit
+    this.#margin = margin
   }
 
   get skipped(): number {
-    return this.#skipped
+    return Math.max(0, this.#bytes - this.#headLimit - this.#tailLimit)
   }
 
   get bytes(): number {
-    return this.#head.bytes + this.#skipped + this.#tail.bytes
+    return this.#bytes
   }
 
   push(chunk: Uint8Array): void {
-    const available = Math.max(0, this.#headLimit - this.#head.bytes)
-    this.#head.push(chunk.subarray(0, available), this.#headLimit)
-    const rest = chunk.subarray(available)
-    this.#skipped += Math.max(0, this.#tail.bytes + rest.length - this.#tailLimit)
-    this.#tail.push(rest, this.#tailLimit)
+    this.#bytes += chunk.length
+    // A stream without a head has no cut at the end of one.
+    const headLimit = this.#headLimit === 0 ? 0 : this.#headLimit + this.#margin
+    const available = Math.max(0, headLimit - this.#head.bytes)
+    this.#head.push(chunk.subarray(0, available), headLimit)
+    this.#tail.push(chunk.subarray(available), this.#tailLimit + this.#margin)
   }
 
   /** The kept bytes as two parts; `tail` is empty while no bytes were skipped. */
   parts(): { readonly head: Buffer; readonly tail: Buffer } {
-    const head = this.#head.content()
-    const tail = this.#tail.content()
-    return this.#skipped === 0 ? { head: Buffer.concat([head, tail]), tail: Buffer.alloc(0) } : { head, tail }
+    return this.#cut((bytes, start, end) => bytes.subarray(start, end))
   }
 
   /** The kept bytes as text, with a line that says how many are missing. Characters are never cut in two. */
   text(): string {
-    const { head, tail } = this.parts()
-    if (this.#skipped === 0) return head.toString('utf8')
+    return this.#textOf(this.parts())
+  }
+
+  /** The same with the secrets masked that were cut. Others stay. */
+  maskedText(mask: MaskExcerpt): string {
+    return this.skipped === 0 ? this.text() : this.#textOf(this.#cut(mask))
+  }
+
+  /** The bytes of the margin before the tail. */
+  beforeTail(): Buffer {
+    const { tail } = this.#known()
+    return tail.subarray(0, Math.max(0, tail.length - this.#tailLimit))
+  }
+
+  /** The kept bytes with their margins; both parts are the same if nothing is missing between them. */
+  #known(): { readonly head: Buffer; readonly tail: Buffer } {
+    const head = this.#head.content()
+    const tail = this.#tail.content()
+    if (head.length + tail.length < this.#bytes) return { head, tail }
+    const all = Buffer.concat([head, tail])
+    return { head: all, tail: all }
+  }
+
+  #cut(take: MaskExcerpt): { readonly head: Buffer; readonly tail: Buffer } {
+    const { head, tail } = this.#known()
+    if (this.skipped === 0) return { head, tail: Buffer.alloc(0) }
+    return {
+      head: bufferOf(take(head, 0, this.#headLimit)),
+      tail: bufferOf(take(tail, tail.length - this.#tailLimit, tail.length)),
+    }
+  }
+
+  #textOf({ head, tail }: { readonly head: Buffer; readonly tail: Buffer }): string {
+    const { skipped } = this
+    if (skipped === 0) return head.toString('utf8')
     const before = head.subarray(0, completeCharacters(head))
     const after = tail.subarray(leadingContinuation(tail))
-    const missing = this.#skipped + (head.length - before.length) + (tail.length - after.length)
+    const missing = skipped + (head.length - before.length) + (tail.length - after.length)
     return `${before.toString('utf8')}\n… ${missing} bytes left out …\n${after.toString('utf8')}`
   }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** The last bytes of a stream in one ring buffer, so that one-byte chunks have no overhead each. */

@@ -1,5 +1,5 @@
 import type { Journal, JournalStream } from '@vitrine/journal'
-import { HeadAndTail } from './head-and-tail.ts'
+import { cutMargin, HeadAndTail } from './head-and-tail.ts'
 import { cutPieces, type OutputPiece } from './pieces.ts'
 
 export type OutputStream = 'stdout' | 'stderr' | 'terminal'
@@ -76,7 +76,7 @@ export class OutputRecorder {
       this.#schedule()
     }
     if (head.length === chunk.length) return
-    stream.tail = new HeadAndTail(this.#options.budget - this.#headBudget, 0)
+    stream.tail = new HeadAndTail(this.#options.budget - this.#headBudget, 0, cutMargin)
     stream.tail.push(chunk.subarray(available))
     this.#reportLimit()
   }
@@ -144,9 +144,27 @@ export class OutputRecorder {
     this.#skipped += skipped
     stream.offset += skipped
     const { pieces } = cutPieces(last, { last: true })
+    if (skipped > 0) {
+      // A secret may be cut on both sides of the gap: the stream masks the one before it, and nothing continues it.
+      this.#track(stream.journal.end())
+      const [first] = pieces
+      const all = Buffer.concat([tail.beforeTail(), kept])
+      if (first !== undefined) pieces[0] = this.#masked(first, all, all.length - last.length)
+    }
     if (pieces.length === 0 && skipped > 0)
       this.#write(stream, [{ bytes: 0, data: '', encoding: 'utf8' }], skipped)
     else this.#write(stream, pieces, skipped)
+  }
+
+  /** The piece at this index, with a secret masked that begins before it. */
+  #masked(piece: OutputPiece, bytes: Buffer, at: number): OutputPiece {
+    const masked = this.#options.journal.redactExcerpt(bytes, at, at + piece.bytes)
+    return { ...piece, data: Buffer.from(masked).toString(piece.encoding) }
+  }
+
+  #track(written: Promise<unknown>): void {
+    // Disk failures are retried; any other failure means that the store is closed, so there is nothing to report to.
+    this.#committing = Promise.all([this.#committing, written]).catch(() => undefined)
   }
 
   #write(stream: StreamState, pieces: readonly OutputPiece[], skipped: number): void {
@@ -168,9 +186,7 @@ export class OutputRecorder {
     })
     if (events.length === 0) return
     const size = pieces.reduce((sum, { bytes }) => sum + bytes, 0)
-    const written = stream.journal.append(events).finally(() => this.#committed(size))
-    // Disk failures are retried; any other failure means that the store is closed, so there is nothing to report to.
-    this.#committing = Promise.all([this.#committing, written]).catch(() => undefined)
+    this.#track(stream.journal.append(events).finally(() => this.#committed(size)))
   }
 
   #committed(bytes: number): void {

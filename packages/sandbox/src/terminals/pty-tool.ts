@@ -19,7 +19,7 @@ export interface PtyHost {
   spawn(command: Command, options: SpawnOptions, onOutput: OutputListener): Promise<PtyProcess>
 }
 
-export interface PtyStart extends Pick<SpawnOptions, 'shell' | 'env' | 'user' | 'timeoutMs'> {
+export interface PtyStart extends Pick<SpawnOptions, 'shell' | 'env' | 'secrets' | 'user' | 'timeoutMs'> {
   readonly cmd: Command
   readonly workdir?: string
   /** Whether to run in a terminal, which accepts input. Default: false. */
@@ -50,12 +50,13 @@ export interface PtyTool {
 /** The terminal tool for models: every update is short and says how to continue. */
 export function createPtyTool(host: PtyHost, sessions = new PtySessions()): PtyTool {
   const start = async (session: PtyStart): Promise<PtySession> => {
-    const { cmd, workdir, tty = false, shell, env, user, timeoutMs } = session
+    const { cmd, workdir, tty = false, shell, env, secrets, user, timeoutMs } = session
     const unread = new UnreadOutput()
     const options = {
       ...(shell !== undefined && { shell }),
       ...(workdir !== undefined && { cwd: workdir }),
       ...(env !== undefined && { env }),
+      ...(secrets !== undefined && { secrets }),
       ...(user !== undefined && { user }),
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(tty && { tty: screen }),

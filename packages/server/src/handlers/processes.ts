@@ -24,7 +24,7 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       return (await call.sandbox()).exec(command, { ...options, signal: signal() })
     },
     async execWithInput({ query, body, signal, ...call }) {
-      const { command, options } = execOf(parseOptions(query.options))
+      const { command, options } = execOf(withoutSecrets(parseOptions(query.options)))
       const stdin = body ?? new Uint8Array()
       return (await call.sandbox()).exec(command, { ...options, stdin, signal: signal() })
     },
@@ -133,6 +133,15 @@ function parseOptions(text: string): ExecRequest {
     throw new VitrineError('argument_invalid', 'query.options: expected JSON.', { cause: error })
   }
   return parseAs('query.options', execRequest, value)
+}
+
+/** The address of a request may be logged on its way. */
+function withoutSecrets(request: ExecRequest): ExecRequest {
+  if (request.secrets === undefined) return request
+  throw new VitrineError(
+    'argument_invalid',
+    'query.options.secrets: expected no secrets in the address; send them with `stdin` in the body of `POST …/exec`.',
+  )
 }
 
 function execOf({ command, stdin, stdinEncoding, ...rest }: ExecRequest): {

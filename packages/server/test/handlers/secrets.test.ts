@@ -1,7 +1,16 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { allEvents, bearer, jsonBody, openDaemon, readToken, type TestDaemon, token } from '../daemon.ts'
+import {
+  allEvents,
+  bearer,
+  dataFolder,
+  jsonBody,
+  openDaemon,
+  readToken,
+  type TestDaemon,
+  token,
+} from '../daemon.ts'
 import { dialSocket, refusalOf, terminalPath } from '../sockets/dialling.ts'
 
 const secret = 'hushed-value-3f9c1b7d2e'
@@ -94,7 +103,80 @@ describe('a secret that was granted', () => {
   })
 })
 
+describe('secrets of a command or a sandbox', () => {
+  it('are given to commands, and are in no event', async () => {
+    await using daemon = await openDaemon()
+    const secrets = { API_KEY: secret }
+    const { stdout } = await daemon.call('POST', '/v1/exec', { command: 'echo $API_KEY', secrets })
+    expect(stdout).toBe(`${secret}\n`)
+    const { id } = await daemon.call('POST', '/v1/processes', {
+      command: 'echo $API_KEY',
+      shell: 'sh',
+      secrets,
+    })
+    expect(await daemon.call('GET', `/v1/processes/${id}?wait=10000`)).toMatchObject({ exitCode: 0 })
+    const record = await wholeRecord(daemon)
+    expect(record).toContain('[redacted:API_KEY]')
+    expect(record).not.toContain(secret)
+  })
+
+  it('are refused in the address of a request', async () => {
+    await using daemon = await openDaemon()
+    const options = JSON.stringify({ command: 'true', secrets: { API_KEY: secret } })
+    const response = await daemon.fetch(`/v1/exec/input?options=${encodeURIComponent(options)}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream' },
+      body: 'x',
+    })
+    expect(response.status).toBe(400)
+    const problem = await response.text()
+    expect(problem).toContain('query.options.secrets')
+    expect(problem).not.toContain(secret)
+  })
+
+  it('are asked for by every call on a sandbox that a later daemon attaches', async () => {
+    const data = dataFolder()
+    onTestFinished(() => rmSync(data, { recursive: true, force: true }))
+    const local = { isolation: 'none' }
+    const first = await openDaemon({ data })
+    await first.call('POST', '/v1/sandboxes', { id: 'keyed', local, secrets: { API_KEY: secret } })
+    await first.close()
+    await using daemon = await openDaemon({ data })
+    const path = '/v1/sandboxes/keyed'
+    for (const [call, body] of [
+      [`${path}/exec`, { command: 'true' }],
+      [`${path}/attach`, {}],
+    ] as const) {
+      const response = await daemon.fetch(call, { method: 'POST', ...jsonBody(body) })
+      expect(response.status).toBe(409)
+      expect(await response.json()).toMatchObject({
+        code: 'secret_missing',
+        detail: expect.stringMatching(/API_KEY.*`POST \/v1\/sandboxes\/keyed\/attach`/),
+      })
+    }
+    await daemon.call('POST', `${path}/attach`, { secrets: { API_KEY: secret } })
+    const { stdout } = await daemon.call('POST', `${path}/exec`, { command: 'echo $API_KEY' })
+    expect(stdout).toBe(`${secret}\n`)
+    expect(await wholeRecord(daemon)).not.toContain(secret)
+  })
+})
+
 describe('the token', () => {
+  it('is masked in every event, also of a command that prints it, in any encoding', async () => {
+    await using daemon = await openDaemon()
+    for (const one of [token, readToken]) {
+      await daemon.call('POST', '/v1/exec', { command: `echo ${one}; echo ${one} | base64 -w 10` })
+      await daemon.call('POST', '/v1/files/mkdir', { path: `folder-${one}` })
+    }
+    const record = await wholeRecord(daemon)
+    for (const one of [token, readToken]) {
+      expect(record).not.toContain(one)
+      expect(record).not.toContain(btoa(one).slice(0, 10))
+    }
+    expect(record).toContain('[redacted:token_of_alice]')
+    expect(record).toContain('[redacted:token_of_viewer]')
+  })
+
   it('is in no response, event, log line or file', async () => {
     const lines = printed()
     await using daemon = await openDaemon()

@@ -13,6 +13,8 @@ export const operationData = lazily({
       /** The arguments of the operation, as far as it has them. */
       argv: z.optional(z.array(longText)),
       command: z.optional(z.union([longText, z.array(longText)])),
+      /** The names of the secrets that the command got as variables. */
+      secrets: z.optional(z.array(z.string())),
       path: z.optional(z.string()),
       port: z.optional(count),
     }),

@@ -1,0 +1,152 @@
+import fc from 'fast-check'
+
+/** Text that contains a secret in a promised encoding. */
+export interface Encoded {
+  readonly encoding: string
+  readonly text: string
+}
+
+const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index))
+
+/** A secret of 16 to 120 characters. */
+export const longSecret = fc.oneof(
+  fc.stringMatching(/^[A-Za-z0-9_+/=-]{16,120}$/),
+  fc
+    .string({ unit: fc.constantFrom(...printable), minLength: 16, maxLength: 120 })
+    .filter((secret) => secret.trim() === secret),
+  fc
+    .array(fc.constantFrom(...printable.slice(1), 'é', 'ß', '€', '😀'), { minLength: 16, maxLength: 120 })
+    .map((units) => units.join(''))
+    .filter((secret) => secret.length <= 120),
+)
+
+const context = fc.string({ unit: fc.constantFrom(...'abcXYZ019 .,:=-_\n'), maxLength: 90 })
+
+/** A secret whose letters may each be spelled in another way. A letter that starts an escape is always escaped. */
+function spelled(secret: string, choices: readonly number[], ways: readonly string[]): string {
+  return [...secret]
+    .map((letter, index) => {
+      const way = ways[(choices[index % choices.length] ?? 0) % ways.length]!
+      if (way === 'raw' && letter !== '%' && letter !== '\\') return letter
+      if (way === 'percent' || way === 'raw' || (way === 'unicode' && letter.length > 1))
+        return bytesOf(letter, (hex) => `%${hex.toUpperCase()}`)
+      if (way === 'percent-small') return bytesOf(letter, (hex) => `%${hex}`)
+      if (way === 'byte') return bytesOf(letter, (hex) => `\\x${hex}`)
+      return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`
+    })
+    .join('')
+}
+
+function bytesOf(letter: string, spell: (hex: string) => string): string {
+  return [...Buffer.from(letter)].map((byte) => spell(byte.toString(16).padStart(2, '0'))).join('')
+}
+
+const choices = fc.array(fc.nat(4), { minLength: 1, maxLength: 20 })
+const gaps = ['\n', '\r\n', ' ', '\\n', '\\r\\n', '\\\\n', '\n    ', '\t']
+
+function wrap(text: string, width: number, gap: string): string {
+  return (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(gap)
+}
+
+const width = fc.oneof(fc.constantFrom(64, 76), fc.integer({ min: 4, max: 100 }))
+
+/** A secret as any promised encoding writes it, with other text around it. */
+export function encoded(secret: string): fc.Arbitrary<Encoded> {
+  const wrapped = fc.record({ before: context, after: context, width, gap: fc.constantFrom(...gaps) })
+  const around = (encoding: string, text: fc.Arbitrary<string>) =>
+    fc.tuple(context, text, context).map(([before, inner, after]) => ({
+      encoding,
+      text: `${before}\n${inner}\n${after}`,
+    }))
+  const lines = (encoding: string, encode: (bytes: Buffer) => string) =>
+    around(
+      encoding,
+      wrapped.map(({ before, after, width, gap }) =>
+        wrap(encode(Buffer.from(before + secret + after)), width, gap),
+      ),
+    )
+  const spellings = ['raw', 'percent', 'percent-small', 'byte', 'unicode']
+  return fc.oneof(
+    around('itself', fc.constant(secret)),
+    around('JSON', fc.constant(JSON.stringify(secret))),
+    around('JSON in JSON', fc.constant(JSON.stringify(JSON.stringify(secret)))),
+    around('encodeURI', fc.constant(encodeURI(secret))),
+    around('encodeURIComponent', fc.constant(encodeURIComponent(secret))),
+    around('a form', fc.constant(new URLSearchParams({ key: secret }).toString())),
+    ...spellings.slice(1).map((way) => around(way, fc.constant(spelled(secret, [0], [way])))),
+    around(
+      'partly percent',
+      choices.map((chosen) => spelled(secret, chosen, spellings.slice(0, 3))),
+    ),
+    around(
+      'mixed',
+      choices.map((chosen) => spelled(secret, chosen, spellings)),
+    ),
+    lines('base64', (bytes) => bytes.toString('base64')),
+    lines('base64url', (bytes) => bytes.toString('base64url')),
+    lines('hex', (bytes) => bytes.toString('hex')),
+    around(
+      'hex bytes',
+      fc.constantFrom(' ', '\n').map((gap) => wrap(Buffer.from(secret).toString('hex'), 2, gap)),
+    ),
+  )
+}
+
+/** Cuts a text anywhere. */
+export function cutInto(text: string): fc.Arbitrary<string[]> {
+  return fc
+    .array(fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 300 })), {
+      maxLength: 60,
+    })
+    .map((lengths) => {
+      const chunks: string[] = []
+      let from = 0
+      for (const length of lengths) {
+        if (from >= text.length) break
+        chunks.push(text.slice(from, from + length))
+        from += length
+      }
+      return from < text.length ? [...chunks, text.slice(from)] : chunks
+    })
+}
+
+const visible = 12
+
+/** Twelve consecutive characters of a secret that a text still shows, after undoing every promised encoding. */
+export function leaked(secret: string, text: string): string | undefined {
+  const seen = text.replace(/\[redacted:[^\]]*\]/g, '\u{F0000}')
+  const once = undo(Buffer.from(seen).toString('latin1'))
+  const views = [Buffer.from(seen).toString('latin1'), once, undo(once)].flatMap((view) => [
+    view,
+    view.replaceAll('+', ' '),
+    view.replace(/\s+/g, ''),
+  ])
+  const letters = [...secret]
+  for (let at = 0; at + visible <= letters.length; at++) {
+    const piece = letters.slice(at, at + visible).join('')
+    const forms = formsOf(Buffer.from(piece))
+    if (forms.some((form) => views.some((view) => view.includes(form)))) return piece
+  }
+  return undefined
+}
+
+function formsOf(piece: Buffer): string[] {
+  const cores = [0, 1, 2].map((before) => {
+    const whole = Buffer.concat([Buffer.alloc(before), piece]).toString('base64')
+    return whole.slice(Math.ceil((before * 8) / 6), Math.floor(((before + piece.length) * 8) / 6))
+  })
+  const hex = piece.toString('hex')
+  const urlCores = cores.map((core) => core.replaceAll('+', '-').replaceAll('/', '_'))
+  return [piece.toString('latin1'), ...cores, ...urlCores, hex, hex.toUpperCase()]
+}
+
+function undo(text: string): string {
+  return text.replace(/%([\da-f]{2})|\\x([\da-f]{2})|\\u([\da-f]{4})|\\(.)/gis, (all, ...groups) => {
+    const [percent, byte, unit, letter] = groups as (string | undefined)[]
+    if (percent !== undefined || byte !== undefined)
+      return String.fromCharCode(Number.parseInt(percent ?? byte ?? '', 16))
+    if (unit !== undefined)
+      return Buffer.from(String.fromCharCode(Number.parseInt(unit, 16))).toString('latin1')
+    return letter === undefined ? all : ({ n: '\n', r: '\r', t: '\t' }[letter] ?? letter)
+  })
+}

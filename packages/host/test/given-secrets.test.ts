@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readPages } from '@vitrine/protocol'
+import { describe, expect, it } from 'vitest'
+import { createSandbox, type Host, local } from '../src/index.ts'
+import { dataFolder, open } from './fixtures/data.ts'
+
+const none = { isolation: 'none' } as const
+const secrets = { API_KEY: 'hushed-value-3f9c1b7d2e', DB_PASSWORD: 'another/"secret" 0451' }
+const print = 'echo "$API_KEY $DB_PASSWORD"'
+const values = Object.values(secrets)
+
+/** Every file of a data directory that has this text. */
+function filesWith(folder: string, text: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => readFileSync(path).includes(text))
+}
+
+async function record(host: Host, id: string): Promise<string> {
+  const journal = await host.store.journal(id)
+  let text = ''
+  for await (const { events } of readPages(journal, { limit: 1_000 })) text += JSON.stringify(events)
+  return text
+}
+
+describe('secrets of a sandbox', () => {
+  it('are variables of every command, masked in every event, and in the clear in no file', async () => {
+    const data = dataFolder()
+    const host = await open(data)
+    const sandbox = await host.create({ id: 'one', local: none, secrets })
+    expect((await sandbox.exec(print)).stdout).toBe(`${values.join(' ')}\n`)
+    const process = await sandbox.spawn(print)
+    await process.exit
+    const text = await record(host, 'one')
+    expect(text).toContain('[redacted:API_KEY] [redacted:DB_PASSWORD]')
+    for (const value of values) expect(text).not.toContain(value.slice(0, 12))
+    await host.close()
+    for (const value of values) expect(filesWith(data, value)).toEqual([])
+    expect(JSON.parse(readFileSync(join(data, 'records', 'one.json'), 'utf8'))).toMatchObject({
+      secrets: ['API_KEY', 'DB_PASSWORD'],
+    })
+  })
+
+  it('have to be given again to an attach of a later host, which names the missing ones', async () => {
+    const data = dataFolder()
+    const first = await open(data)
+    await first.create({ id: 'one', local: none, secrets })
+    await first.close()
+    const host = await open(data)
+    for (const attach of [
+      () => host.attach('one'),
+      () => host.find('one'),
+      () => host.attach('one', { isolation: 'none' }),
+    ])
+      await expect(attach()).rejects.toMatchObject({
+        code: 'secret_missing',
+        message: expect.stringMatching(/API_KEY, DB_PASSWORD.*POST \/v1\/sandboxes\/one\/attach/),
+        details: { id: 'one', secrets: ['API_KEY', 'DB_PASSWORD'] },
+      })
+    await expect(host.attach('one', { secrets: { API_KEY: secrets.API_KEY } })).rejects.toMatchObject({
+      details: { secrets: ['DB_PASSWORD'] },
+    })
+    const changed = { ...secrets, API_KEY: 'a-new-value-77aa' }
+    const sandbox = await host.attach('one', { secrets: changed })
+    expect((await sandbox.exec(print)).stdout).toBe(`${Object.values(changed).join(' ')}\n`)
+    await sandbox.lifecycle.stop()
+    await sandbox.lifecycle.start()
+    expect((await sandbox.exec(print)).stdout).toContain(changed.API_KEY)
+    expect(await host.attach('one')).toBe(sandbox)
+    const text = await record(host, 'one')
+    for (const value of [...values, changed.API_KEY]) expect(text).not.toContain(value.slice(0, 12))
+  })
+
+  it('are masked after a restart, also before they are given again', async () => {
+    const data = dataFolder()
+    const first = await open(data)
+    await first.create({ id: 'one', local: none, secrets })
+    await first.close()
+    const host = await open(data)
+    const other = await host.create({ id: 'two', local: none })
+    await other.exec(`echo ${secrets.API_KEY}`)
+    expect(await record(host, 'two')).not.toContain(secrets.API_KEY)
+  })
+
+  it('are forgotten with the sandbox', async () => {
+    const host = await open(dataFolder())
+    await host.create({ id: 'one', local: none, secrets })
+    await host.destroy('one')
+    const other = await host.create({ id: 'two', local: none })
+    await other.exec(`echo ${secrets.API_KEY}`)
+    expect(await record(host, 'two')).toContain(secrets.API_KEY)
+  })
+
+  it('are refused if they are too short or also a variable in the clear, and nothing is created', async () => {
+    const host = await open(dataFolder())
+    await expect(host.create({ id: 'one', local: none, secrets: { PIN: '12' } })).rejects.toMatchObject({
+      code: 'secret_too_short',
+      message: expect.stringContaining('secrets.PIN'),
+    })
+    const env = { API_KEY: 'shown' }
+    await expect(host.create({ id: 'one', local: { ...none, env }, secrets })).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining('API_KEY in both'),
+    })
+    await expect(host.create({ id: 'one', local: none, workspace: { env }, secrets })).rejects.toMatchObject({
+      code: 'argument_invalid',
+    })
+    expect(host.list()).toEqual([])
+  })
+
+  it('can be given to a sandbox of a script', async () => {
+    await using sandbox = await createSandbox({ provider: local(none), secrets })
+    expect((await sandbox.exec(print)).stdout).toBe(`${values.join(' ')}\n`)
+  })
+})

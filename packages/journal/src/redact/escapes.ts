@@ -1,0 +1,177 @@
+import type { Span } from './span.ts'
+
+/**
+ * Undoes `%XX`, `\xXX`, `\uXXXX`, `\n` and octal escapes in a text, in any mixture. The result has one character per
+ * byte of UTF-8, because an escape may stand for a byte or for a character.
+ *
+ * @example
+ * unescapeText('p%C3%A4ss\\u0077ord').bytes // 'p\xc3\xa4ssword'
+ */
+export interface Unescaped {
+  readonly bytes: string
+  /** Where these ranges of `bytes`, in order, were in the text. */
+  sources(spans: readonly Span[]): Span[]
+  /** Where this index of `bytes` was in the text. */
+  source(index: number): number
+}
+
+/** One escape; the two of a surrogate pair are one. */
+const anyEscape =
+  /%[\da-fA-F]{2}|\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]{1,6}\}|x[\da-fA-F]{2}|[0-3][0-7]{2}|["'\\/abefnrtv])/y
+/** The beginning of an escape at the end of a text. */
+const unfinished =
+  /(?:%[\da-fA-F]?|\\(?:u[dD][89abAB][\da-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]?)?)?)?)?|u[\da-fA-F]{0,3}|u\{[\da-fA-F]{0,6}|x[\da-fA-F]?|[0-3][0-7]?)?)$/
+const longestEscape = 12
+
+/** Whether a text may contain an escape. */
+export function mayHaveEscapes(text: string): boolean {
+  return text.includes('\\') || text.includes('%')
+}
+
+/** Undoes the escapes of a text up to `end`. Returns undefined if that is the text itself. */
+export function unescapeText(text: string, end: number = text.length): Unescaped | undefined {
+  return unescapeWith(text, end, utf8)
+}
+
+/** The same for a text that has one character per byte. */
+export function unescapeBytes(text: string, end: number = text.length): Unescaped | undefined {
+  return unescapeWith(text, end, (raw) => raw)
+}
+
+/** The index where the beginning of an escape starts that reaches the end of the text, or the text's length. */
+export function unfinishedEscape(text: string): number {
+  const tail = text.slice(-longestEscape)
+  const found = unfinished.exec(tail)
+  if (found === null) return text.length
+  const at = text.length - tail.length + found.index
+  return text[at] === '\\' && isEscaped(text, at) ? text.length : at
+}
+
+/** Whether a backslash is the second half of `\\`. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at
+  while (text[first - 1] === '\\') first--
+  return (at - first) % 2 === 1
+}
+
+type ToBytes = (raw: string) => string
+
+function unescapeWith(text: string, end: number, toBytes: ToBytes): Unescaped | undefined {
+  let bytes = ''
+  let hasEscapes = false
+  for (const segment of segmentsOf(text, end, toBytes)) {
+    bytes += segment.bytes
+    hasEscapes ||= !segment.isRaw
+  }
+  if (!hasEscapes && end === text.length) return undefined
+  const sources = (spans: readonly Span[]) => sourcesOf(segmentsOf(text, end, toBytes), spans, end)
+  return { bytes, sources, source: (index) => sources([{ start: index, end: index, name: '' }])[0]!.start }
+}
+
+/** An escape, or the text between two of them. */
+interface Segment {
+  readonly start: number
+  readonly stop: number
+  readonly bytes: string
+  readonly isRaw: boolean
+  /** The index in the text of a byte. */
+  locate(byte: number, edge: Edge): number
+}
+
+type Edge = 'start' | 'end'
+
+function* segmentsOf(text: string, end: number, toBytes: ToBytes): Generator<Segment> {
+  let last = 0
+  for (const { start, stop } of escapesOf(text, end)) {
+    if (start > last) yield rawSegment(text, last, start, toBytes)
+    const locate = (_: number, edge: Edge) => (edge === 'start' ? start : stop)
+    yield { start, stop, bytes: unescaped(text.slice(start, stop)), isRaw: false, locate }
+    last = stop
+  }
+  if (end > last) yield rawSegment(text, last, end, toBytes)
+}
+
+/** Looks at every backslash and percent sign only: these are found much faster than an expression. */
+function* escapesOf(text: string, end: number): Generator<{ readonly start: number; readonly stop: number }> {
+  let backslash = text.indexOf('\\')
+  let percent = text.indexOf('%')
+  while (backslash !== -1 || percent !== -1) {
+    const start = percent === -1 || (backslash !== -1 && backslash < percent) ? backslash : percent
+    anyEscape.lastIndex = start
+    const stop = anyEscape.test(text) ? anyEscape.lastIndex : start + 1
+    if (stop > end) return
+    if (stop > start + 1) yield { start, stop }
+    if (backslash !== -1 && backslash < stop) backslash = text.indexOf('\\', stop)
+    if (percent !== -1 && percent < stop) percent = text.indexOf('%', stop)
+  }
+}
+
+function rawSegment(text: string, start: number, stop: number, toBytes: ToBytes): Segment {
+  const raw = text.slice(start, stop)
+  const locate = (byte: number, edge: Edge) => start + rawOffset(raw, byte, toBytes, edge)
+  return { start, stop, bytes: toBytes(raw), isRaw: true, locate }
+}
+
+/** Walks the segments again instead of keeping a map, which would be larger than the text. */
+function sourcesOf(segments: Iterator<Segment>, spans: readonly Span[], end: number): Span[] {
+  let segment = nextOf(segments)
+  let from = 0
+  const locate = (byte: number, edge: Edge): number => {
+    while (segment !== undefined) {
+      const left = from + segment.bytes.length - byte
+      if (left > 0 || (left === 0 && edge === 'end')) return segment.locate(byte - from, edge)
+      from += segment.bytes.length
+      segment = nextOf(segments)
+    }
+    return end
+  }
+  return spans.map((span) => {
+    const start = locate(span.start, 'start')
+    return { start, end: span.end === span.start ? start : locate(span.end, 'end'), name: span.name }
+  })
+}
+
+function nextOf<Item>(items: Iterator<Item>): Item | undefined {
+  const step = items.next()
+  return step.done ? undefined : step.value
+}
+
+/** The offset in a raw text of a byte of it. */
+function rawOffset(raw: string, index: number, toBytes: ToBytes, edge: Edge): number {
+  if (toBytes(raw).length === raw.length) return index
+  let bytes = 0
+  let at = 0
+  for (const unit of raw) {
+    const length = toBytes(unit).length
+    if (bytes >= index || (edge === 'start' && bytes + length > index)) return at
+    bytes += length
+    at += unit.length
+  }
+  return at
+}
+
+const letters = new Map(
+  Object.entries({ a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }),
+)
+
+function unescaped(found: string): string {
+  if (found[0] === '%') return String.fromCharCode(Number.parseInt(found.slice(1), 16))
+  const kind = found[1]!
+  if (kind === 'x') return String.fromCharCode(Number.parseInt(found.slice(2), 16))
+  if (kind >= '0' && kind <= '3') return String.fromCharCode(Number.parseInt(found.slice(1), 8))
+  if (kind === 'u') return utf8(unicode(found))
+  return letters.get(kind) ?? kind
+}
+
+function unicode(found: string): string {
+  if (found[2] === '{') {
+    const point = Number.parseInt(found.slice(3, -1), 16)
+    return point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point)
+  }
+  const units = found.split('\\u').slice(1)
+  return String.fromCharCode(...units.map((unit) => Number.parseInt(unit, 16)))
+}
+
+function utf8(text: string): string {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text, 'utf8').toString('latin1')
+}

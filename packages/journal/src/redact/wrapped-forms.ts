@@ -1,0 +1,158 @@
+import { gramLength } from './grams.ts'
+import { createSortedForms } from './sorted-forms.ts'
+
+/**
+ * Forms that may be wrapped into lines of four letters or more, such as base64: whitespace between their letters does
+ * not count.
+ */
+export interface WrappedForms {
+  add(added: readonly string[]): void
+  remove(removed: readonly string[]): void
+  /** What starts at an index, or up to three letters before a gap that ends there, but not before `from`. */
+  at(text: string, at: number, from: number): WrappedMatch
+  /** The shortest form that starts with these letters. */
+  completion(letters: string): string
+  /** The index from which a form may start that is too short to be found yet, not before `from`. */
+  shortTail(text: string, from: number): number
+}
+
+export interface WrappedMatch {
+  readonly match: { readonly start: number; readonly end: number; readonly form: string } | undefined
+  /** The beginning of a form that reaches the end of the text. */
+  readonly open: { readonly start: number; readonly letters: string } | undefined
+}
+
+/** A longer gap ends a form, so that the end of a form is not searched in megabytes of whitespace. */
+const longestGap = 64
+const firstWindow = 16
+const noMatch: WrappedMatch = { match: undefined, open: undefined }
+
+/**
+ * The grams of which a text with this form has at least one. A line break after one to three letters leaves the gram
+ * behind it intact. Bytes in hexadecimal are often separated.
+ */
+export function wrappedGrams(form: string): string[] {
+  const grams = [0, 1, 2, 3].map((offset) => form.slice(offset, offset + gramLength))
+  if (/^[\da-f]*$/i.test(form))
+    for (const gap of [' ', '\n', '\r\n', '\t'])
+      grams.push(`${form.slice(0, 2)}${gap}${form[2]}`.slice(0, gramLength))
+  return [...new Set(grams)].filter((gram) => gram.length === gramLength)
+}
+
+export function createWrappedForms(): WrappedForms {
+  const sorted = createSortedForms()
+  const grams = new Map<string, number>()
+
+  function count(forms: readonly string[], change: 1 | -1): void {
+    for (const gram of forms.flatMap(wrappedGrams)) {
+      const left = (grams.get(gram) ?? 0) + change
+      if (left === 0) grams.delete(gram)
+      else grams.set(gram, left)
+    }
+  }
+
+  function matchFrom(text: string, start: number): WrappedMatch {
+    let window = unwrap(text, start, firstWindow)
+    let shared = sorted.sharedAt(window.letters)
+    while (shared === window.letters.length && window.ending === 'more') {
+      window = unwrap(text, start, window.letters.length * 4)
+      shared = sorted.sharedAt(window.letters)
+    }
+    if (shared < gramLength) return noMatch
+    const { letters, ends, ending } = window
+    const form = sorted.matchAt(letters, 0)
+    const isOpen = shared === letters.length && ending === 'text' && sorted.isPrefixAt(letters, 0)
+    return {
+      match: form === undefined ? undefined : { start, end: ends[form.length - 1]!, form },
+      open: isOpen ? { start, letters } : undefined,
+    }
+  }
+
+  function mayStartAt(text: string, at: number): boolean {
+    if (isSpace(text, at)) return false
+    let next = at + 1
+    while (next < text.length && isSpace(text, next)) next++
+    return sorted.mayStartWith(text.charCodeAt(at), text.charCodeAt(next))
+  }
+
+  return {
+    add(added) {
+      sorted.add(added)
+      count(added, 1)
+    },
+    remove(removed) {
+      sorted.remove(removed)
+      count(removed, -1)
+    },
+    at(text, at, from) {
+      if (!grams.has(text.slice(at, at + gramLength))) return noMatch
+      let { match, open } = noMatch
+      for (const start of startsBefore(text, at, from)) {
+        const found = matchFrom(text, start)
+        match ??= found.match
+        open ??= found.open
+      }
+      return { match, open }
+    },
+    completion: (letters) => sorted.completionAt(letters, 0) ?? letters,
+    shortTail(text, from) {
+      const line = backOver(text, gapStart(text, text.length, from), from)
+      const gap = gapStart(text, line, from)
+      let at = gap === line ? line : backOver(text, gap, from)
+      while (at < text.length && !mayStartAt(text, at)) at++
+      return at
+    },
+  }
+}
+
+interface Window {
+  readonly letters: string
+  /** The index after each letter. */
+  readonly ends: readonly number[]
+  /** Whether the text ends here, a long gap does, or there is more. */
+  readonly ending: 'text' | 'gap' | 'more'
+}
+
+/** The next letters of a text. */
+function unwrap(text: string, start: number, most: number): Window {
+  let letters = ''
+  const ends: number[] = []
+  let last = start
+  for (let at = start; at < text.length; at++) {
+    if (isSpace(text, at)) {
+      if (at - last >= longestGap) return { letters, ends, ending: 'gap' }
+      continue
+    }
+    if (ends.length === most) return { letters, ends, ending: 'more' }
+    letters += text[at]
+    ends.push(at + 1)
+    last = at
+  }
+  return { letters, ends, ending: 'text' }
+}
+
+/** This index, and before it the last three letters before the gap that ends there, if there is one. */
+function startsBefore(text: string, at: number, from: number): number[] {
+  const gap = gapStart(text, at, from)
+  const first = gap === at ? gap : backOver(text, gap, from)
+  return [...Array.from({ length: gap - first }, (_, index) => first + index), at]
+}
+
+/** The start of the whitespace that ends at this index. */
+function gapStart(text: string, end: number, from: number): number {
+  let at = end
+  while (at > from && end - at < longestGap && isSpace(text, at - 1)) at--
+  return at
+}
+
+/** The start of the last three letters or fewer that end at this index. */
+function backOver(text: string, end: number, from: number): number {
+  let at = end
+  while (at > from && end - at < gramLength - 1 && !isSpace(text, at - 1)) at--
+  return at
+}
+
+function isSpace(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at)
+  return unit === 32 || (unit >= 9 && unit <= 13)
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { createRedactor } from '../../src/redact/redactor.ts'
+
+const secret = 'correct-horse/battery+staple?0123 "456789&the-rest-of-a-long-key'
+const key = '[redacted:KEY]'
+
+function redactor() {
+  const created = createRedactor()
+  created.add('KEY', secret)
+  return created
+}
+
+const hex = (text: string) => [...Buffer.from(text)].map((byte) => byte.toString(16).padStart(2, '0'))
+const lines = (text: string, width: number, gap: string) =>
+  (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(gap)
+
+describe('a secret in a text', () => {
+  it.each([
+    ['encodeURI', encodeURI(secret)],
+    ['encodeURIComponent', encodeURIComponent(secret)],
+    ['%XX of every byte', `%${hex(secret).join('%')}`],
+    ['%XX of every byte, in capitals', `%${hex(secret).join('%').toUpperCase()}`],
+    ['%XX of some bytes', secret.replaceAll('r', '%72').replaceAll('?', '%3f')],
+    [
+      '\\u00XX',
+      hex(secret)
+        .map((byte) => `\\u00${byte}`)
+        .join(''),
+    ],
+    ['\\xXX', `\\x${hex(secret).join('\\x')}`],
+    ['octal', [...Buffer.from(secret)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')],
+    ['mixed spellings', secret.replace('c', '%63').replace('o', '\\u006f').replace('r', '\\x72')],
+    ['%XX inside %XX', encodeURIComponent(`%${hex(secret).join('%')}`)],
+    ['hexadecimal', hex(secret).join('')],
+    ['hexadecimal with spaces', hex(secret).join(' ')],
+    ['hexadecimal in lines', lines(hex(secret).join('').toUpperCase(), 60, '\n')],
+  ])('is masked as %s', (_, spelled) => {
+    expect(redactor().redactText(`<${spelled}>`)).toBe(`<${key}>`)
+  })
+
+  it.each([4, 20, 64, 76])('is masked as base64 in lines of %i characters', (width) => {
+    for (const gap of ['\n', '\r\n', ' ', '\n  ', '\\n', '\\r\\n', '\\\\n'])
+      for (const before of ['', 'a', 'ab', 'abc', 'a user of this key: '.repeat(3)])
+        for (const encoding of ['base64', 'base64url'] as const) {
+          const text = lines(Buffer.from(`${before}${secret} and more`).toString(encoding), width, gap)
+          const shown = redactor().redactText(text)
+          expect(shown).toContain(key)
+          const left = shown.replace(key, '').replaceAll(gap, '').length
+          expect(left).toBeLessThan(Buffer.from(`${before} and more`).toString('base64').length + 6)
+        }
+  })
+
+  it('leaves words alone that are a short secret only without their spaces', () => {
+    const created = createRedactor()
+    created.add('SHORT', 'test')
+    expect(created.redactText('what established te st')).toBe('what established te st')
+  })
+})
