@@ -61,7 +61,7 @@ describe('a row of the process table', () => {
 describe('the descendants of processes', () => {
   const row = (pid: number, parent: number): [number, ProcessRow] => [
     pid,
-    { pid, parent, session: 0, startedAt: 0, ended: false },
+    { pid, parent, session: 0, startedAt: 0, threads: 1, ended: false },
   ]
 
   it.each([
