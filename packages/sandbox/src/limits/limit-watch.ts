@@ -5,6 +5,7 @@ import type { DiskAccount } from '../disk/disk-account.ts'
 import type { Launch, Launched, Machine } from '../machine/machine.ts'
 import { withoutOperation } from '../without-operation.ts'
 import { isFullAt } from './full-file-system.ts'
+import { LimitReports } from './limit-reports.ts'
 import { reachedLimit } from './reached-limit.ts'
 import { type CommandTree, commandTrees, leftBehind, treesUsingUp } from './trees.ts'
 
@@ -54,8 +55,7 @@ export interface DiskLimit {
 export class LimitWatch {
   readonly #sandbox: WatchedSandbox
   readonly #limits: { readonly [Name in LimitName]?: number }
-  /** The limits that are reached now, with the process that was named. */
-  readonly #ongoing = new Map<LimitName, string | undefined>()
+  readonly #reports: LimitReports
   /** Since when the file systems are full. */
   readonly #fullSince = new Map<LimitName, number>()
   /** The processes that were ended here, with the limit that is the reason. */
@@ -70,6 +70,7 @@ export class LimitWatch {
   constructor(sandbox: WatchedSandbox) {
     const { machine, disk } = sandbox
     this.#sandbox = sandbox
+    this.#reports = new LimitReports(sandbox.journal)
     this.#limits = { ...machine.limits, ...(disk && { diskBytes: disk.max }) }
     this.#hits = machine.limitHits()
     this.#schedule(lookMs)
@@ -96,7 +97,7 @@ export class LimitWatch {
         if (limit === undefined) throw error
         if (limit === 'pids' && attempt < attempts && (await this.#endTreeUsingUp()) > 0) continue
         const reached = this.#reached(limit)
-        this.#report(reached)
+        this.#reports.report(reached)
         const message = `"${launch.argv[0] ?? ''}" could not be started. ${reached.message}`
         throw new VitrineError('process_refused', message, { cause: error, details: error.details })
       }
@@ -115,7 +116,7 @@ export class LimitWatch {
     if (known === undefined && risen.length === 0 && outcome === 'ok') return undefined
     const others = this.#sandbox.running().some(({ id }) => id !== process.id)
     const reached = known ?? this.#cause(process, outcome === 'ok' && others ? [] : risen, outcome)
-    if (reached !== undefined && known === undefined) this.#report(reached, process.id)
+    if (reached !== undefined && known === undefined) this.#reports.report(reached, process.id)
     return risen.includes('pids') ? this.#endLeftBehind(process).then(() => reached) : reached
   }
 
@@ -148,22 +149,6 @@ export class LimitWatch {
     return reachedLimit(limit, this.#limits[limit] ?? 0)
   }
 
-  /** Records a limit once while it lasts, and once more for each process that ran into it. */
-  #report({ limit, max }: ReachedLimit, process?: string, data: Readonly<Record<string, number>> = {}): void {
-    const isKnown =
-      this.#ongoing.has(limit) && (process === undefined || this.#ongoing.get(limit) === process)
-    if (isKnown && !data.ended) return
-    this.#ongoing.set(limit, process)
-    this.#sandbox.journal
-      .append([
-        {
-          type: 'limit.reached',
-          data: { limit, max, ...(process !== undefined && { process }), ...data },
-        },
-      ])
-      .catch(() => undefined)
-  }
-
   #schedule(ms: number): void {
     clearTimeout(this.#timer)
     if (this.#isClosed) return
@@ -180,7 +165,7 @@ export class LimitWatch {
       // A sandbox that stops meanwhile has no processes to look at.
     } finally {
       this.#isLooking = false
-      this.#schedule(this.#sandbox.running().length > 0 || this.#ongoing.size > 0 ? lookMs : idleLookMs)
+      this.#schedule(this.#sandbox.running().length > 0 || this.#reports.isAnyOngoing ? lookMs : idleLookMs)
     }
   }
 
@@ -188,14 +173,14 @@ export class LimitWatch {
     const risen = this.#risenSince(this.#hits)
     this.#hits = this.#sandbox.machine.limitHits()
     for (const limit of ['memoryBytes', 'pids'] as const)
-      if (risen.includes(limit)) this.#report(this.#reached(limit), this.#onlyProcess())
-      else if (limit !== 'pids' || !this.#isUsedUp()) this.#ongoing.delete(limit)
-    this.#looksWithoutPids = this.#ongoing.has('pids') ? this.#looksWithoutPids + 1 : 0
+      if (risen.includes(limit)) this.#reports.report(this.#reached(limit), this.#onlyProcess())
+      else if (limit !== 'pids' || !this.#isUsedUp()) this.#reports.end(limit)
+    this.#looksWithoutPids = this.#reports.isOngoing('pids') ? this.#looksWithoutPids + 1 : 0
     if (this.#looksWithoutPids >= patience) {
       this.#looksWithoutPids = 0
       await this.#endTreeUsingUp()
     }
-    for (const limit of this.#findFull()) this.#report(this.#reached(limit), this.#onlyProcess())
+    for (const limit of this.#findFull()) this.#reports.report(this.#reached(limit), this.#onlyProcess())
     await this.#lookAtAccount()
   }
 
@@ -215,7 +200,7 @@ export class LimitWatch {
       if (limit === 'diskBytes' && disk?.volume === undefined) continue
       if (!found.includes(limit)) {
         this.#fullSince.delete(limit)
-        this.#ongoing.delete(limit)
+        this.#reports.end(limit)
       } else if (!this.#fullSince.has(limit)) this.#fullSince.set(limit, performance.now())
     }
     return found
@@ -251,12 +236,12 @@ export class LimitWatch {
     reached: ReachedLimit,
     trees: readonly { readonly process?: string }[],
     ended: number,
-    data: Readonly<Record<string, number>> = {},
+    data: { readonly bytes?: number } = {},
   ): void {
     const processes = trees.flatMap(({ process }) => process ?? [])
     for (const process of processes) this.#ended.set(process, reached)
     if (ended > 0 || reached.limit === 'diskBytes')
-      this.#report(reached, processes.length === 1 ? processes[0] : undefined, { ...data, ended })
+      this.#reports.report(reached, processes.length === 1 ? processes[0] : undefined, { ...data, ended })
   }
 
   /** Ends what a command left behind that started after it. */
@@ -272,7 +257,7 @@ export class LimitWatch {
           .filter((pid) => isAfter(inside.get(pid), { pid: top, startedAt }))
       })
       .catch(() => 0)
-    if (ended > 0) this.#report(this.#reached('pids'), id, { ended })
+    if (ended > 0) this.#reports.report(this.#reached('pids'), id, { ended })
   }
 
   async #lookAtAccount(): Promise<void> {
@@ -284,7 +269,7 @@ export class LimitWatch {
 
   async #endAllIfOver(account: DiskAccount): Promise<void> {
     if (!account.isOver) {
-      this.#ongoing.delete('diskBytes')
+      this.#reports.end('diskBytes')
       return
     }
     const size = Number.isFinite(account.used) ? { bytes: account.used } : {}
@@ -304,10 +289,10 @@ export class LimitWatch {
     const { account } = this.#sandbox.disk ?? {}
     if (account?.isOver !== true) return
     if (!(await account.measure())) {
-      this.#ongoing.delete('diskBytes')
+      this.#reports.end('diskBytes')
       return
     }
-    this.#report(this.#reached('diskBytes'))
+    this.#reports.report(this.#reached('diskBytes'))
     throw new VitrineError(
       'disk_limit',
       `Workspace, HOME and writable binds of the sandbox hold ${account.used} bytes, and may hold ${account.max}: no command starts until files are deleted.`,
