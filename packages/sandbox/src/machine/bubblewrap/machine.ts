@@ -160,7 +160,7 @@ class BubblewrapMachine implements Machine {
     this.#program = tools.program
     this.#users = parseUsers(hostFile(join(state, 'passwd')))
     this.#system = options.system
-    this.#filters = writeFilters(state, options.managed)
+    this.#filters = writeFilters(options)
     const opened = namespaces.map((name) => ({ name, fd: openSync(`/proc/${built.pid}/ns/${name}`, 'r') }))
     this.#fds = opened.map(({ fd }) => fd)
     // Kept open by this process: looking up the pid again could find another process.
@@ -364,12 +364,16 @@ function pidNamespaceOf(pid: number): string | undefined {
   }
 }
 
-/** In a workspace that the caller gave, not even the sandbox's root may create setuid or setgid files. */
-function writeFilters(state: string, managed: boolean): { user: string; root: string } {
+/**
+ * The sandbox's root may create setuid and setgid files, as packages have them, only where no file of the workspace belongs
+ * to a user of the host: not in a workspace that the caller gave, and not in one that was used without isolation.
+ */
+function writeFilters({ state, managed, root: workspace }: BuildOptions): { user: string; root: string } {
+  const setId = managed && lstatSync(workspace).uid >= rootOnDisk
   const arch = process.arch === 'arm64' ? 'arm64' : 'x64'
   const user = join(state, 'seccomp')
   const root = join(state, 'seccomp-root')
   writeFileSync(user, seccompFilter(arch), { mode: 0o600 })
-  writeFileSync(root, seccompFilter(arch, { root: true, setId: managed }), { mode: 0o600 })
+  writeFileSync(root, seccompFilter(arch, { root: true, setId }), { mode: 0o600 })
   return { user, root }
 }
