@@ -10,6 +10,8 @@ export interface SandboxTestOptions {
     readonly memoryBytes?: number
     readonly cpus?: number
     readonly pids?: number
+    readonly tmpBytes?: number
+    readonly diskBytes?: number
     readonly processes?: number
     readonly remembered?: number
     readonly journalBytes?: number

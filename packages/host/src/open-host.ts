@@ -10,7 +10,7 @@ import {
 import { type EventInput, type OnObserverError, version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { ObserverErrors } from '@vitrine/protocol/primitives'
-import { killOrphans, type LocalOptions, type LocalProvider } from '@vitrine/sandbox'
+import { killOrphans, type LocalOptions, type LocalProvider, unmountLeftVolumes } from '@vitrine/sandbox'
 import { orDiskFull } from './disk-full.ts'
 import type { HostFloor } from './floor.ts'
 import { Host } from './host.ts'
@@ -78,6 +78,8 @@ async function createHost(
     Pick<OpenHostOptions, 'onObserverError'>,
 ): Promise<Host> {
   try {
+    // The volumes of sandboxes that a dead host left mounted; each is mounted again when its sandbox starts.
+    await unmountLeftVolumes(data)
     // Read after the store is owned: until then its last owner may write records.
     const records = new Records(folder, lastingDefaults(defaults))
     // A host that died while it destroyed a sandbox left its secrets.

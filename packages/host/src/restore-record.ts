@@ -72,8 +72,11 @@ export function assertNotWeaker(
   if (local.isolation === 'bubblewrap' && machine.isolation === 'none')
     throw new VitrineError('isolation_unavailable', `The sandbox ${id} does not start without isolation.`)
   if (degraded === undefined) return
+  // Only isolation has a /tmp to limit; a caller who gave up isolation has given up this limit too.
+  const implied = machine.isolation === 'none' ? ['limits.tmpBytes'] : []
+  const accepted = [...degraded, ...allowed, ...implied]
   const lost = machine.degraded.filter(
-    (feature) => feature.startsWith('limits.') && !degraded.includes(feature) && !allowed.includes(feature),
+    (feature) => feature.startsWith('limits.') && !accepted.includes(feature),
   )
   if (lost.length === 0) return
   throw new VitrineError(
@@ -85,6 +88,12 @@ export function assertNotWeaker(
 
 /** The record with what a machine really has. */
 export function withMachine(record: SandboxRecord, machine: BuiltMachine): SandboxRecord {
-  const { isolation, user, degraded } = machine
-  return { ...record, local: { ...record.local, isolation, ...(user !== undefined && { user }) }, degraded }
+  const { isolation, user, degraded, limits } = machine
+  const local = {
+    ...record.local,
+    isolation,
+    ...(user !== undefined && { user }),
+    limits: { ...record.local.limits, ...limits },
+  }
+  return { ...record, local, degraded }
 }

@@ -45,7 +45,8 @@ export async function startSandbox(
   const engine = await startEngine(parts, record, options)
   try {
     await restoreHooks(engine, record, options)
-    if (!isPrepared(record)) records.update(id, (current) => withDirectory(prepared(current), engine.root))
+    if (!isPrepared(record))
+      records.update(id, (current) => withDirectory(prepared(current), engine.identifiedBy))
     const journal = await store.journal(id, { source: 'host', sandbox: id })
     const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
     await sessions.closeInterrupted()
@@ -92,7 +93,7 @@ async function startEngine(
         const current = (started && records.get(id)) || record
         assertNotWeaker(current, machine, allowDegraded)
         const next = withMachine(current, machine)
-        records.put(isPrepared(next) ? withDirectory(next, machine.root) : next)
+        records.put(isPrepared(next) ? withDirectory(next, machine.identifiedBy) : next)
         started = true
       },
       signal,

@@ -22,7 +22,7 @@ const weaker = local({
   isolation: 'none',
   network: 'host',
   user: 'root',
-  limits: { processes: 100, outputBytes: 1_000_000 },
+  limits: { processes: 100, outputBytes: 1_000_000, memoryBytes: false, pids: false, tmpBytes: false },
   grants: [{ path: '/etc', writable: true }],
 })
 

@@ -16,7 +16,13 @@ const record: SandboxRecord = {
   beforeStop: [{ command: 'npm run save' }],
   skipOnPersist: ['cache'],
 }
-const machine = { isolation: 'bubblewrap', root: '/x', degraded: ['limits.pids'] } as const
+const machine = {
+  isolation: 'bubblewrap',
+  root: '/x',
+  degraded: ['limits.pids'],
+  limits: {},
+  identifiedBy: '/x',
+} as const
 
 describe('a machine', () => {
   it('may have the same restrictions as the one before, or more', () => {

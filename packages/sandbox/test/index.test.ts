@@ -14,6 +14,7 @@ it('the index exports these values and no others', () => {
     'policySource',
     'processMark',
     'removeAllPlaced',
+    'unmountLeftVolumes',
   ])
 })
 

@@ -38,6 +38,28 @@ const measures: Readonly<
       return stdout.trim().split('\n').length < 60
     },
   },
+  tmp: {
+    limits: { tmpBytes: 8 * 1024 * 1024 },
+    async holds(sandbox) {
+      const { exitCode } = await sandbox.exec('head -c 16777216 /dev/zero > /tmp/large')
+      return exitCode !== 0
+    },
+  },
+  'disk-exact': {
+    limits: { diskBytes: 32 * 1024 * 1024 },
+    async holds(sandbox) {
+      const { stdout } = await sandbox.exec('head -c 64000000 /dev/zero > large; wc -c < large; rm large')
+      return Number(stdout) < 32 * 1024 * 1024
+    },
+  },
+  'disk-accounted': {
+    limits: { diskBytes: 16 * 1024 * 1024 },
+    // It is ended while it waits, after it wrote too much.
+    async holds(sandbox) {
+      const { limit } = await sandbox.exec('head -c 32000000 /dev/zero > large; sleep 60')
+      return limit?.limit === 'diskBytes'
+    },
+  },
 }
 
 /** Returns the claimed limits that are enforced when they are set. */

@@ -118,6 +118,11 @@ export const errorRegistry = {
     true,
     'The machine has no process or memory left: stop other processes, or raise the limit that the message names.',
   ),
+  disk_limit: entry(
+    507,
+    true,
+    'Delete files of the sandbox through `files`, or create it with a larger `local.limits.diskBytes`.',
+  ),
   process_limit: entry(429, true, 'Stop or remove processes of this sandbox, or raise `limits.processes`.'),
   process_exited: entry(409, false, 'The process has exited: start it again.'),
   process_running: entry(409, false, 'Stop or kill the process first.'),

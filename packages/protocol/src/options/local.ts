@@ -12,11 +12,19 @@ const cpus = () => {
   return z.number(message).check(z.minimum(fewestCpus, message))
 }
 
+/** The smallest file system that holds a workspace and its own tables. */
+const smallestDisk = 16 * 1024 * 1024
+
+/** A limit with a default, which `false` turns off. */
+const limitOrOff = () => z.union([whole(1), z.literal(false)])
+
 const limits = () =>
   strict({
-    memoryBytes: z.optional(whole(1)),
+    memoryBytes: z.optional(limitOrOff()),
     cpus: z.optional(cpus()),
-    pids: z.optional(whole(1)),
+    pids: z.optional(limitOrOff()),
+    tmpBytes: z.optional(limitOrOff()),
+    diskBytes: z.optional(whole(smallestDisk)),
     processes: z.optional(whole(1)),
     remembered: z.optional(whole(1)),
     outputBytes: z.optional(whole(1)),

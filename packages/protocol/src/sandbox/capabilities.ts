@@ -4,7 +4,8 @@ export interface Capabilities {
   /** `complete` kills every process; `best-effort` may miss one that left its process group. */
   readonly killTree: 'complete' | 'best-effort'
   readonly network: readonly ('none' | 'host' | 'egress')[]
-  readonly limits: readonly ('memory' | 'cpu' | 'pids')[]
+  /** `disk-exact`: the kernel refuses to write more. `disk-accounted`: measured while commands run. */
+  readonly limits: readonly ('memory' | 'cpu' | 'pids' | 'tmp' | 'disk-exact' | 'disk-accounted')[]
   readonly terminals: boolean
   readonly pause: 'freezer' | 'signals' | 'none'
   readonly watching: 'native' | 'poll' | 'none'

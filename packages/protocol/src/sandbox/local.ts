@@ -1,13 +1,17 @@
 export type Isolation = 'auto' | 'bubblewrap' | 'none'
 
-/** Resources of this machine that a sandbox may use. */
+/** Resources of this machine that a sandbox may use. `false` turns a default off. */
 export interface MachineLimits {
-  /** Memory and swap together. */
-  readonly memoryBytes?: number
+  /** Memory and swap together. Default: half of the machine's memory. */
+  readonly memoryBytes?: number | false
   /** CPU time in processors; 0.5 is half of one. */
   readonly cpus?: number
-  /** Processes and threads, including zombies until they are reaped. */
-  readonly pids?: number
+  /** Processes and threads, including zombies until they are reaped. Default: 4,096. */
+  readonly pids?: number | false
+  /** Size of each of /tmp, /var/tmp and /dev/shm, which are in memory. Default: a quarter of `memoryBytes`. */
+  readonly tmpBytes?: number | false
+  /** Disk space of the workspace, HOME and writable binds together. Default: no limit. */
+  readonly diskBytes?: number
 }
 
 /** Limits on a sandbox's processes and their output. */

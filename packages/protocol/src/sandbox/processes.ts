@@ -27,6 +27,16 @@ export interface ExecResult {
   readonly stderr: string
   readonly truncated: boolean
   readonly durationMs: number
+  /** The limit of the sandbox that the command ran into. */
+  readonly limit?: ReachedLimit
+}
+
+/** A limit of a sandbox that was reached while a command ran. */
+export interface ReachedLimit {
+  readonly limit: 'memoryBytes' | 'pids' | 'tmpBytes' | 'diskBytes'
+  readonly max: number
+  /** What happened, and which option to raise. */
+  readonly message: string
 }
 
 export interface SpawnOptions extends Omit<ExecOptions, 'stdin' | 'maxOutputBytes'> {
@@ -55,6 +65,8 @@ export interface ProcessExit {
   readonly outcome: Outcome
   readonly exitCode: number | null
   readonly signal: string | null
+  /** The limit of the sandbox that it ran into. */
+  readonly limit?: ReachedLimit
 }
 
 /** Raw output of a process. */

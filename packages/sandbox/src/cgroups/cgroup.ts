@@ -7,6 +7,7 @@ import { removeFolder, unmakeFolder } from './folders.ts'
 import { freezeGroup, thawGroup } from './freeze.ts'
 import { type Group, groupPids } from './group.ts'
 import { killGroup } from './kill.ts'
+import { LimitCounters, type LimitHits } from './limit-hits.ts'
 import { checkName } from './name.ts'
 import { type CgroupUsage, readUsage } from './usage.ts'
 
@@ -87,6 +88,11 @@ export class Cgroup {
   /** The usage of this group; of a child group only the CPU time is accounted. */
   usage(): Promise<CgroupUsage> {
     return readUsage(this.#own)
+  }
+
+  /** The counters of the limits of this group; the caller closes them. */
+  counters(limits: readonly (keyof LimitHits)[]): LimitCounters {
+    return new LimitCounters(this.#own, limits)
   }
 
   /** Kills the remaining processes and removes the group. Removing it twice is not an error. */

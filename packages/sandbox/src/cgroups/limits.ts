@@ -19,7 +19,7 @@ export function limitWrites(
   { memoryBytes, cpus, pids }: MachineLimits,
 ): LimitWrite[] {
   const writes: LimitWrite[] = []
-  if (memoryBytes !== undefined) writes.push(...memoryWrites(version, memoryBytes))
+  if (typeof memoryBytes === 'number') writes.push(...memoryWrites(version, memoryBytes))
   if (cpus !== undefined) {
     const quota = Math.round(cpus * periodMicros)
     writes.push(
@@ -31,7 +31,7 @@ export function limitWrites(
           ]),
     )
   }
-  if (pids !== undefined) writes.push({ limit: 'pids', file: 'pids.max', value: `${pids}` })
+  if (typeof pids === 'number') writes.push({ limit: 'pids', file: 'pids.max', value: `${pids}` })
   return writes
 }
 
@@ -50,8 +50,8 @@ function memoryWrites(version: CgroupVersion, bytes: number): LimitWrite[] {
 /** The limits that are set. */
 export function limitsOf({ memoryBytes, cpus, pids }: MachineLimits): Limit[] {
   const limits: Limit[] = []
-  if (memoryBytes !== undefined) limits.push('memory')
+  if (typeof memoryBytes === 'number') limits.push('memory')
   if (cpus !== undefined) limits.push('cpu')
-  if (pids !== undefined) limits.push('pids')
+  if (typeof pids === 'number') limits.push('pids')
   return limits
 }

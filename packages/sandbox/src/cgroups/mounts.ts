@@ -25,8 +25,8 @@ function parseMount(line: string): CgroupMount[] {
   return [
     {
       version: type === 'cgroup2' ? 2 : 1,
-      path: unescaped(path),
-      root: unescaped(root),
+      path: unescapeMountPath(path),
+      root: unescapeMountPath(root),
       controllers:
         type === 'cgroup2' ? [] : superOptions.split(',').filter((option) => v1Controllers.has(option)),
       writable: options.split(',').includes('rw') && superOptions.split(',').includes('rw'),
@@ -38,6 +38,6 @@ function parseMount(line: string): CgroupMount[] {
 const v1Controllers: ReadonlySet<string> = new Set(['memory', 'cpu', 'pids', 'freezer'])
 
 /** Blank, tab, newline and backslash are written as `\040` and so on. */
-function unescaped(path: string): string {
+export function unescapeMountPath(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 }

@@ -36,6 +36,9 @@ export async function chooseMachine(
       ...(rootfs === 'writable'
         ? [{ feature: 'rootfs', reason: 'Without isolation, commands use the system of the host.' }]
         : []),
+      ...(limits.tmpBytes && !limits.defaults.includes('tmpBytes')
+        ? [{ feature: 'limits.tmpBytes', reason: "Without isolation, commands use the host's /tmp." }]
+        : []),
       ...(binds.length > 0 ? [{ feature: 'binds', reason: 'Without isolation, nothing is mounted.' }] : []),
     ]
     return { machine, degraded: [...reason, ...machine.degraded, ...notEnforced] }
@@ -45,6 +48,7 @@ export async function chooseMachine(
     const machine = await bubblewrapMachine({
       ...common,
       state: folders.state,
+      system: folders.system,
       managed: folders.managed,
       homeGiven: folders.homeGiven,
       network,

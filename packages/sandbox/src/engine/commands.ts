@@ -77,8 +77,12 @@ function isRefusal(error: unknown, signal: AbortSignal): boolean {
   return error === signal.reason || (error instanceof VitrineError && error.code === 'cancelled')
 }
 
-function finishOf({ outcome, exitCode, signal, stdout, stderr, truncated }: ExecResult) {
-  return { outcome, exitCode, signal, stdout, stderr, ...(truncated && { truncated }) }
+function finishOf({ outcome, exitCode, signal, stdout, stderr, truncated, limit }: ExecResult) {
+  return {
+    ...{ outcome, exitCode, signal, stdout, stderr },
+    ...(truncated && { truncated }),
+    ...(limit && { limit: limit.limit, errorMessage: limit.message }),
+  }
 }
 
 /** A result, and its output as it is recorded: a secret that was cut with the output is masked. */
@@ -180,7 +184,7 @@ function startProcess(
   options: SpawnOptions & ExecOptions,
   { input, ...how }: ProcessStartOptions,
 ): Promise<ProcessEntry> {
-  const { machine, gateway } = core.ready()
+  const { machine, gateway, watch } = core.ready()
   const { env, secrets, user, tty } = options
   if (env !== undefined) checkEnvironment(env)
   const launch: Launch = {
@@ -198,7 +202,7 @@ function startProcess(
     input,
     keepAfterExit: how.rawStdout === true,
   }
-  const host = { machine, journal, limits: core.settings.processLimits }
+  const host = { machine, journal, watch, limits: core.settings.processLimits }
   const { owner, restart } = options
   return core.table.start(host, { id: newId('process'), launch, owner, ...(restart && { restart }), ...how })
 }

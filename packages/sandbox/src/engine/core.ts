@@ -4,11 +4,14 @@ import {
   type Capabilities,
   type Isolation,
   isVitrineError,
+  type MachineLimits,
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
 import { Serial, settledWithin } from '@vitrine/protocol/primitives'
 import { HomeFiles } from '../home/home-files.ts'
+import { LimitWatch } from '../limits/limit-watch.ts'
+import type { WantedLimits } from '../machine/limits.ts'
 import type { Degradation, Machine } from '../machine/machine.ts'
 import { readProcessTable } from '../machine/process-table.ts'
 import { Forwards } from '../ports/forwards.ts'
@@ -19,6 +22,7 @@ import { ActiveTurns } from './active-turns.ts'
 import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
+import { SandboxDisk } from './sandbox-disk.ts'
 import { SandboxFileSystem } from './sandbox-file-system.ts'
 import type { SandboxSettings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
@@ -35,6 +39,7 @@ interface Running {
   readonly gateway: EgressGateway | undefined
   readonly forwards: Forwards
   readonly files: SandboxFileSystem
+  readonly watch: LimitWatch
 }
 
 /** The machine that a start has built. */
@@ -46,6 +51,10 @@ export interface BuiltMachine {
   readonly user?: string
   /** The features that it does not have. */
   readonly degraded: readonly string[]
+  /** The limits with their values; `false` for a default that this machine cannot enforce. */
+  readonly limits: MachineLimits
+  /** The path whose device and inode identify the workspace. */
+  readonly identifiedBy: string
 }
 
 /** The state of one sandbox, which all handles to it share. */
@@ -70,6 +79,9 @@ export class EngineCore {
   #onMachine: ((machine: BuiltMachine) => void) | undefined
   /** `auto` until the first machine is built: a later start must not fall back to less. */
   #isolation: Isolation
+  /** Without defaults once the first machine is built: a later start must not enforce less. */
+  #limits: WantedLimits
+  readonly #disk: SandboxDisk
   /** For events that belong to no call. */
   readonly #journal: Journal
   readonly #onStoreLost = () => void this.#changes.run(() => this.#shutDown()).catch(() => undefined)
@@ -80,6 +92,8 @@ export class EngineCore {
     this.store = store
     this.settings = settings
     this.#isolation = settings.isolation
+    this.#limits = settings.machineLimits
+    this.#disk = new SandboxDisk(settings)
     this.skips = new SkipOnPersist(settings)
     this.home = new HomeFiles(settings.folders)
     this.table = new ProcessTable(settings.processLimits)
@@ -92,6 +106,11 @@ export class EngineCore {
   get capabilities(): Capabilities {
     if (this.#capabilities === undefined) throw notRunning()
     return this.#capabilities
+  }
+
+  /** The path whose device and inode identify the workspace. */
+  get identifiedBy(): string {
+    return this.#disk.identifiedBy
   }
 
   /** The running parts, for a command; throws unless the sandbox runs and is not paused. */
@@ -131,6 +150,7 @@ export class EngineCore {
         await this.#finalStartStep?.()
       } catch (error) {
         await this.#shutDown().catch(() => undefined)
+        await this.#disk.close()
         const { code, message } = toVitrineError(error)
         await journal.append([{ type: 'sandbox.failed', data: { errorCode: code, errorMessage: message } }])
         throw isVitrineError(error) ? error : toVitrineError(error, 'sandbox_start_failed')
@@ -165,12 +185,17 @@ export class EngineCore {
     const { machine, degraded } = await journal.operate(
       'build_machine',
       { isolation, network, rootfs },
-      () => chooseMachine(this.id, { ...this.settings, isolation }),
+      () => chooseMachine(this.id, { ...this.settings, isolation, machineLimits: this.#limits }),
       { finish: ({ machine: { capabilities } }) => ({ isolation: capabilities.isolation }) },
     )
-    this.#capabilities = { ...machine.capabilities, watching: watchingOf(this.settings) }
+    this.#capabilities = {
+      ...machine.capabilities,
+      limits: [...machine.capabilities.limits, this.#disk.kind],
+      watching: watchingOf(this.settings),
+    }
     try {
       this.#isolation = machine.capabilities.isolation === 'none' ? 'none' : 'bubblewrap'
+      this.#limits = limitsOf(machine, this.#limits)
       this.#reportMachine(this.#isolation, degraded)
       warnOfFallback(degraded)
       if (degraded.length > 0)
@@ -180,7 +205,8 @@ export class EngineCore {
       if (gateway !== undefined && egress.length > 0)
         await journal.operate('open_network', { egress }, () => gateway.allow(egress))
       const files = await this.#openFiles(machine, gateway)
-      return { machine, gateway, files, forwards: new Forwards((port) => machine.connect(port)) }
+      const forwards = new Forwards((port) => machine.connect(port))
+      return { machine, gateway, files, forwards, watch: await this.#watchLimits(machine) }
     } catch (error) {
       await machine.close()
       throw error
@@ -189,11 +215,14 @@ export class EngineCore {
 
   #reportMachine(isolation: BuiltMachine['isolation'], degraded: readonly Degradation[]): void {
     const { user, folders } = this.settings
+    const { defaults: _, ...limits } = this.#limits
     this.#onMachine?.({
       isolation,
       root: folders.root,
       ...(user !== undefined && { user }),
       degraded: degraded.map(({ feature }) => feature),
+      limits,
+      identifiedBy: this.identifiedBy,
     })
   }
 
@@ -221,9 +250,22 @@ export class EngineCore {
     }
   }
 
-  #prepareFolders(): void {
+  async #watchLimits(machine: Machine): Promise<LimitWatch> {
+    const disk = await this.#disk.limit()
+    return new LimitWatch({
+      machine,
+      journal: this.#journal,
+      running: () => this.table.running.map(({ current }) => current.watched),
+      startsSettled: () => this.table.startsSettled(),
+      isPaused: () => this.#state !== 'running',
+      ...(disk && { disk }),
+    })
+  }
+
+  async #prepareFolders(): Promise<void> {
     const { root, home, state, own } = this.settings.folders
     for (const folder of own) mkdirSync(folder, { recursive: true, mode: 0o700 })
+    await this.#disk.open()
     mkdirSync(root, { recursive: true, mode: 0o755 })
     mkdirSync(home, { recursive: true, mode: 0o700 })
     mkdirSync(state, { recursive: true, mode: 0o700 })
@@ -293,6 +335,7 @@ export class EngineCore {
       const cleaned = this.home.removeAll()
       await (this.settings.folders.homeGiven ? cleaned : cleaned.catch(() => undefined))
       this.#state = 'destroyed'
+      await this.#disk.close()
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
       await journal?.append([{ type: 'sandbox.destroyed', data: {} }])
     })
@@ -306,13 +349,15 @@ export class EngineCore {
     this.#state = 'stopped'
     this.store.lost.removeEventListener('abort', this.#onStoreLost)
     const entries = this.table.cancelAll()
-    const { machine, gateway, forwards, files } = running
+    const { machine, gateway, forwards, files, watch } = running
+    watch.close()
     await files.flushBeforeShutdown()
     const [closed] = await Promise.allSettled([machine.close(), gateway?.close(), forwards.close()])
     const ended = Promise.allSettled(entries.map(({ exit }) => exit))
     await settledWithin(ended, exitEventsMs)
     await files.close()
     await this.streams.ended()
+    await this.#disk.close()
     if (closed.status === 'rejected') throw closed.reason
   }
 
@@ -337,6 +382,12 @@ function warnOfFallback(degraded: readonly Degradation[]): void {
     process.emitWarning(`Commands run without isolation: ${fallback.reason}`, {
       code: 'VITRINE_NOT_ISOLATED',
     })
+}
+
+/** The limits for the next machine: those of this one, a default that it cannot enforce switched off. */
+function limitsOf({ limits }: Machine, { defaults, ...wanted }: WantedLimits): WantedLimits {
+  const off = defaults.filter((name) => !(name in limits)).map((name) => [name, false] as const)
+  return { ...wanted, ...Object.fromEntries(off), defaults: [] }
 }
 
 function watchingOf({ watch }: SandboxSettings): Capabilities['watching'] {

@@ -119,6 +119,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#pty.ptyTerminateAll()
   }
 
+  /** The path whose device and inode identify the workspace: its directory, or the file of its volume. */
+  get identifiedBy(): string {
+    return this.#core.identifiedBy
+  }
+
   /** The path of HOME as processes see it. */
   get home(): string {
     return this.#core.ready().machine.home

@@ -14,8 +14,11 @@ import {
 } from '@vitrine/protocol'
 import { checkSandboxId } from '@vitrine/protocol/primitives'
 import { createAndResolve, dataDirectory, resolveExisting } from '../data-directory.ts'
+import { type VolumePaths, volumeIn } from '../disk/volume.ts'
+import { hostResources, withDefaultLimits } from '../limits/default-limits.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
 import { checkEnvironment } from '../machine/environment.ts'
+import type { WantedLimits } from '../machine/limits.ts'
 import { defaultProcessLimits } from '../processes/process-host.ts'
 import { type WatchSettings, watchSettings } from '../watching/settings.ts'
 
@@ -28,7 +31,7 @@ export interface SandboxSettings {
   readonly user: string | undefined
   readonly env: Readonly<Record<string, string>>
   readonly binds: readonly Mount[]
-  readonly machineLimits: MachineLimits
+  readonly machineLimits: WantedLimits
   readonly processLimits: ProcessLimits
   readonly archiveLimits: ArchiveLimits
   /** Directories outside the workspace that file calls may use. */
@@ -46,6 +49,10 @@ export interface Folders {
   readonly state: string
   /** On the workspace's file system, but outside of the workspace. */
   readonly staging: string
+  /** The changes to a writable system. */
+  readonly system: string
+  /** With a limit of disk space: the folder that holds workspace and HOME, and the file to mount there. */
+  readonly volume?: VolumePaths
   /** Whether Vitrine chose the place of the workspace: it lies in one of the `own` directories. */
   readonly managed: boolean
   /** Whether the caller chose HOME. */
@@ -88,7 +95,7 @@ export function resolveSettings(id: string, options: LocalOptions): SandboxSetti
   // Throws for an invalid entry.
   readAllowList(egress, 'egress')
   checkEnvironment(env)
-  const { memoryBytes, cpus, pids, archives, ...processLimits } = limits
+  const { memoryBytes, cpus, pids, tmpBytes, diskBytes, archives, ...processLimits } = limits
   return {
     isolation,
     rootfs,
@@ -97,16 +104,28 @@ export function resolveSettings(id: string, options: LocalOptions): SandboxSetti
     user: options.user,
     env,
     binds: (options.binds ?? []).map(resolveBind),
-    machineLimits: {
-      ...(memoryBytes !== undefined && { memoryBytes }),
-      ...(cpus !== undefined && { cpus }),
-      ...(pids !== undefined && { pids }),
-    },
+    machineLimits: wantedLimits({ memoryBytes, cpus, pids, tmpBytes, diskBytes }),
     processLimits: withDefaults(defaultProcessLimits, processLimits),
     archiveLimits: withDefaults(defaultArchiveLimits, archives ?? {}),
     grants: options.grants ?? [],
     watch: options.watch === false ? undefined : watchSettings(options.watch),
     folders: resolveFolders(id, options),
+  }
+}
+
+function wantedLimits(
+  limits: { [Name in keyof MachineLimits]: MachineLimits[Name] | undefined },
+): WantedLimits {
+  const given: MachineLimits = Object.fromEntries(
+    Object.entries(limits).filter(([, value]) => value !== undefined),
+  )
+  const wanted = withDefaultLimits(given, hostResources())
+  const { diskBytes = Number.POSITIVE_INFINITY } = given
+  return {
+    ...wanted,
+    // /tmp is no way around the limit of disk space.
+    ...(wanted.tmpBytes && { tmpBytes: Math.min(wanted.tmpBytes, diskBytes) }),
+    defaults: (['memoryBytes', 'pids', 'tmpBytes'] as const).filter((name) => given[name] === undefined),
   }
 }
 
@@ -148,17 +167,23 @@ function resolveFolders(id: string, options: LocalOptions): Folders {
   const data = dataDirectory(options.data)
   if (home !== undefined) assertOutsideData('home', resolveExisting(home), data)
   const own = join(data, 'sandboxes', id)
-  if (root === undefined)
+  if (root === undefined) {
+    const limited = options.limits?.diskBytes !== undefined
+    const volume = volumeIn(own)
+    const parent = limited ? volume.mountPoint : own
     return {
       data,
-      root: join(own, 'workspace'),
-      home: home ?? join(own, 'home'),
+      root: join(parent, 'workspace'),
+      home: home ?? join(parent, 'home'),
       state: join(own, 'state'),
-      staging: join(own, 'staging'),
+      staging: join(parent, 'staging'),
+      system: limited ? join(parent, 'system') : join(own, 'state', 'system'),
+      ...(limited && { volume }),
       managed: true,
       homeGiven: home !== undefined,
       own: [own],
     }
+  }
   const workspace = createAndResolve(resolve(root))
   if (systemFolders.includes(workspace))
     throw new VitrineError(
@@ -174,6 +199,7 @@ function resolveFolders(id: string, options: LocalOptions): Folders {
     home: home ?? join(beside, 'home'),
     state: join(own, 'state'),
     staging: join(beside, 'staging'),
+    system: join(own, 'state', 'system'),
     managed: false,
     homeGiven: home !== undefined,
     own: [own, beside],

@@ -40,6 +40,7 @@ export async function launchInTerminal(
   return {
     pid,
     top: pid,
+    startedAt: supervisor.startedAt,
     ended,
     terminal,
     signal: (name, scope) => signalSupervised(supervisor, name, scope),

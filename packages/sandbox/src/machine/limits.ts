@@ -12,31 +12,48 @@ const kinds = [
   ['pids', 'pids'],
 ] as const
 
+/** The limits of a machine, and which of them nobody asked for. */
+export interface WantedLimits extends MachineLimits {
+  /** Defaults: a machine that cannot enforce one of these is not degraded. */
+  readonly defaults: readonly (keyof MachineLimits)[]
+}
+
+/** The limits that the kernel enforces on a machine. */
+export type EnforcedLimits = {
+  readonly [Name in 'memoryBytes' | 'cpus' | 'pids' | 'tmpBytes']?: number
+}
+
+export interface LimitedGroup {
+  readonly group?: Cgroup
+  readonly limits: EnforcedLimits
+  readonly degraded: readonly Degradation[]
+}
+
 /** Creates the control group of a sandbox with the supported limits, and reports the others in `degraded`. */
 export async function limitedGroup(
   access: CgroupAccess,
   ownerTag: string,
-  limits: MachineLimits,
-): Promise<{ readonly group?: Cgroup; readonly degraded: readonly Degradation[] }> {
-  const granted: { -readonly [K in keyof MachineLimits]: MachineLimits[K] } = {}
+  wanted: WantedLimits,
+): Promise<LimitedGroup> {
+  const limits: { -readonly [Name in keyof EnforcedLimits]: number } = {}
   const degraded: Degradation[] = []
   for (const [key, kind] of kinds) {
-    const limit = limits[key]
-    if (limit === undefined) continue
-    if (access[kind]) granted[key] = limit
-    else
+    const limit = wanted[key]
+    if (typeof limit !== 'number') continue
+    if (access[kind]) limits[key] = limit
+    else if (!wanted.defaults.includes(key))
       degraded.push({
         feature: `limits.${key}`,
         reason: access.reasons[kind] ?? 'no control group supports it',
       })
   }
-  if (!access.kill) return { degraded }
+  if (!access.kill) return { limits: {}, degraded }
   try {
-    return { group: await createCgroup(access, freshGroupName(ownerTag), granted), degraded }
+    return { group: await createCgroup(access, freshGroupName(ownerTag), limits), limits, degraded }
   } catch (error) {
-    if (Object.keys(granted).length > 0) throw error
+    if (Object.keys(limits).some((key) => !wanted.defaults.some((one) => one === key))) throw error
     const reason = error instanceof VitrineError ? error.message : String(error)
-    return { degraded: [...degraded, { feature: 'cgroup', reason }] }
+    return { limits: {}, degraded: [...degraded, { feature: 'cgroup', reason }] }
   }
 }
 

@@ -2,6 +2,9 @@ import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { FileIdentity } from '@vitrine/archives'
 import type { Capabilities } from '@vitrine/protocol'
+import type { LimitHits } from '../cgroups/limit-hits.ts'
+import type { ChooseProcesses } from './kill-inside.ts'
+import type { EnforcedLimits } from './limits.ts'
 
 /** One program to start, with all defaults applied. */
 export interface Launch {
@@ -28,6 +31,8 @@ export interface Launched {
   readonly pid: number
   /** The pid on the host of the process at the top of its tree. */
   readonly top: number
+  /** When that process started, in clock ticks since the boot; -1 if it is not known. */
+  readonly startedAt: number
   readonly ended: Promise<WaitStatus>
   readonly pipes?: { readonly stdin?: Writable; readonly stdout: Readable; readonly stderr: Readable }
   readonly terminal?: LaunchedTerminal
@@ -64,6 +69,14 @@ export type MachineCapabilities = Omit<Capabilities, 'watching'>
 export interface Machine {
   readonly capabilities: MachineCapabilities
   readonly degraded: readonly Degradation[]
+  /** The limits that the kernel enforces. */
+  readonly limits: EnforcedLimits
+  /** How often these limits were hit. */
+  limitHits(): LimitHits
+  /** The processes and threads inside, if they are counted. */
+  pidsInUse(): number | undefined
+  /** The host's paths of its file systems in memory that `tmpBytes` limits. */
+  readonly tmpFolders: readonly string[]
   /** The workspace and HOME, as processes see them. */
   readonly root: string
   readonly home: string
@@ -81,6 +94,8 @@ export interface Machine {
   launch(launch: Launch): Promise<Launched>
   /** The host's pids of the processes inside. */
   pids(): Promise<readonly number[]>
+  /** Kills some of the processes inside, never the machine's own, and resolves to their number. */
+  killInside(choose: ChooseProcesses): Promise<number>
   /** The `/proc` folder in which the kernel lists the sockets of the network inside. */
   readonly netFolder: string
   /** True when a port inside is a port of the host. */

@@ -1,15 +1,24 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { FileIdentity } from '@vitrine/archives'
-import { type MachineLimits, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../cgroups/access.ts'
 import type { Cgroup } from '../cgroups/cgroup.ts'
+import type { LimitCounters, LimitHits } from '../cgroups/limit-hits.ts'
 import { machineProgram } from '../native.ts'
 import { type GuardRegistration, guardSandbox, hostMarker } from '../orphan-guard.ts'
 import { chownFolders, type OwnFolders } from './chown-folders.ts'
 import { environmentOfHost } from './environment.ts'
+import { type ChooseProcesses, killInside } from './kill-inside.ts'
 import { killMembers, send } from './kill-tree.ts'
 import { launchInTerminal } from './launch-in-terminal.ts'
-import { groupFolders, limitedGroup, limitKinds } from './limits.ts'
+import {
+  type EnforcedLimits,
+  groupFolders,
+  type LimitedGroup,
+  limitedGroup,
+  limitKinds,
+  type WantedLimits,
+} from './limits.ts'
 import type { Degradation, Launch, Launched, Machine, MachineCapabilities } from './machine.ts'
 import { markedBy, sandboxMarker } from './orphans.ts'
 import { descendantsOf, type ProcessRow, readProcessTable } from './process-table.ts'
@@ -23,7 +32,7 @@ export interface PlainOptions {
   readonly root: string
   readonly home: string
   readonly env: Readonly<Record<string, string>>
-  readonly limits: MachineLimits
+  readonly limits: WantedLimits
   readonly cgroups: CgroupAccess
   /** The default user of commands, and the folders to give to that user. Requires a root host. */
   readonly runAs?: { readonly user: string; readonly folders: OwnFolders } | undefined
@@ -35,9 +44,9 @@ const processVariable = 'VITRINE_PROCESS'
 export async function plainMachine(options: PlainOptions): Promise<Machine> {
   const { runAs } = options
   if (runAs !== undefined) chownFolders(userNamed(runAs.user), runAs.folders)
-  const { group, degraded } = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
-  const guard = guardSandbox(groupFolders(group))
-  return new PlainMachine(options, group, degraded, guard)
+  const limited = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
+  const guard = guardSandbox(groupFolders(limited.group))
+  return new PlainMachine(options, limited, guard)
 }
 
 class PlainMachine implements Machine {
@@ -46,11 +55,14 @@ class PlainMachine implements Machine {
   readonly cwdRoots: readonly string[]
   readonly capabilities: MachineCapabilities
   readonly degraded: readonly Degradation[]
+  readonly limits: EnforcedLimits
+  readonly tmpFolders = []
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder = '/proc/net'
   readonly sharesLoopback = true
   readonly chownsFiles: boolean
   readonly #group: Cgroup | undefined
+  readonly #counters: LimitCounters | undefined
   readonly #guard: GuardRegistration
   readonly #ownerTag: string
   readonly #canFreeze: boolean
@@ -63,8 +75,7 @@ class PlainMachine implements Machine {
 
   constructor(
     { ownerTag, root, home, env, cgroups, runAs }: PlainOptions,
-    group: Cgroup | undefined,
-    degraded: readonly Degradation[],
+    { group, limits, degraded }: LimitedGroup,
     guard: GuardRegistration,
   ) {
     const user = runAs?.user
@@ -72,6 +83,8 @@ class PlainMachine implements Machine {
     this.home = home
     this.cwdRoots = [root, home, '/tmp']
     this.#group = group
+    this.limits = limits
+    this.#counters = group?.counters(['memoryBytes', 'pids'])
     this.#guard = guard
     this.#ownerTag = ownerTag
     this.#user = user
@@ -173,6 +186,24 @@ class PlainMachine implements Machine {
     return this.#group === undefined ? [...this.#members(readProcessTable())] : this.#group.pids()
   }
 
+  limitHits(): LimitHits {
+    return this.#counters?.read() ?? {}
+  }
+
+  pidsInUse(): number | undefined {
+    return this.#counters?.pidsInUse()
+  }
+
+  killInside(choose: ChooseProcesses): Promise<number> {
+    return killInside((table) => this.#commands(table), this.#canFreeze ? this.#group : undefined, choose)
+  }
+
+  #commands(table: ReadonlyMap<number, ProcessRow>): Set<number> {
+    const members = this.#members(table)
+    if (this.#spawner !== undefined) members.delete(this.#spawner.pid)
+    return members
+  }
+
   #members(table: ReadonlyMap<number, ProcessRow>): Set<number> {
     const marked = markedBy(this.#ownerTag, table.keys())
     return new Set([...marked, ...descendantsOf(marked, table)])
@@ -214,6 +245,7 @@ class PlainMachine implements Machine {
       await killMembers((table) => this.#members(table))
       await this.#group?.remove()
     } finally {
+      this.#counters?.close()
       this.#spawner?.close()
       this.#guard.end()
     }

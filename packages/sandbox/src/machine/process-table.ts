@@ -7,6 +7,7 @@ export interface ProcessRow {
   readonly parent: number
   readonly session: number
   readonly startedAt: number
+  readonly threads: number
   readonly ended: boolean
 }
 
@@ -39,6 +40,7 @@ export function parseRow(stat: string): ProcessRow | undefined {
   const pid = Number.parseInt(stat, 10)
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, parent, , session] = fields
+  const threads = fields[17]
   const startedAt = fields[19]
   if (!Number.isInteger(pid) || state === undefined || startedAt === undefined) return undefined
   return {
@@ -46,6 +48,7 @@ export function parseRow(stat: string): ProcessRow | undefined {
     parent: Number(parent),
     session: Number(session),
     startedAt: Number(startedAt),
+    threads: Number(threads),
     ended: state === 'Z' || state === 'X',
   }
 }

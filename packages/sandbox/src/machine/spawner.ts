@@ -68,6 +68,11 @@ export class Spawner {
     }
   }
 
+  /** The pid of `vitrine-machine serve`. */
+  get pid(): number {
+    return this.#child.pid ?? -1
+  }
+
   /** False once `vitrine-machine serve` has ended. */
   get alive(): boolean {
     return !this.#closed
@@ -199,6 +204,7 @@ function launchedOf(
   return {
     pid,
     top: supervisor.pid,
+    startedAt: supervisor.startedAt,
     ended,
     pipes: { ...(launch.input && stdin !== undefined && { stdin }), stdout, stderr },
     signal: (name, scope) => signalSupervised(supervisor, name, scope),

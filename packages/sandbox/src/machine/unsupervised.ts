@@ -27,6 +27,7 @@ export async function launchUnsupervised(
   return {
     pid,
     top: pid,
+    startedAt: -1,
     pipes,
     ended,
     signal: (name, scope) => {

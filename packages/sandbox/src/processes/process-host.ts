@@ -1,5 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import type { ProcessLimits } from '@vitrine/protocol'
+import type { LimitWatch } from '../limits/limit-watch.ts'
 import type { Machine } from '../machine/machine.ts'
 
 export const defaultProcessLimits: ProcessLimits = {
@@ -15,4 +16,6 @@ export interface ProcessHost {
   readonly machine: Machine
   readonly journal: Journal
   readonly limits: ProcessLimits
+  /** Watches the limits of the machine; without it they are only enforced. */
+  readonly watch?: LimitWatch
 }

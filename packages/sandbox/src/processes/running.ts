@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Readable } from 'node:stream'
 import { type ProcessExit, VitrineError } from '@vitrine/protocol'
+import type { LimitHits } from '../cgroups/limit-hits.ts'
+import type { WatchedProcess } from '../limits/limit-watch.ts'
 import type { Launch, Launched, WaitStatus } from '../machine/machine.ts'
 import { OutputRecorder, type OutputStream } from '../output/recorder.ts'
 import { drainOutput } from './drain-output.ts'
@@ -39,6 +41,7 @@ export class RunningProcess {
   readonly #recorder: OutputRecorder
   readonly #listeners = new Set<OutputListener>()
   readonly #began = performance.now()
+  readonly #hitsBefore: LimitHits | undefined
   readonly #restarts: (exit: ProcessExit) => boolean
   readonly #rawStdout: boolean
   #endReason: EndReason | undefined
@@ -47,11 +50,17 @@ export class RunningProcess {
   #pipesStillOpen = false
 
   static async start(host: ProcessHost, options: RunningProcessOptions): Promise<RunningProcess> {
-    const launched = await host.machine.launch(options.launch)
-    return new RunningProcess(host, launched, options)
+    const before = host.watch?.hits()
+    const launched = await (host.watch ?? host.machine).launch(options.launch)
+    return new RunningProcess(host, launched, options, before)
   }
 
-  private constructor(host: ProcessHost, launched: Launched, options: RunningProcessOptions) {
+  private constructor(
+    host: ProcessHost,
+    launched: Launched,
+    options: RunningProcessOptions,
+    hitsBefore: LimitHits | undefined,
+  ) {
     const { id, launch, context, restarts = () => false, onOutput, rawStdout = false } = options
     this.#restarts = restarts
     this.#rawStdout = rawStdout
@@ -61,6 +70,7 @@ export class RunningProcess {
     this.startedAt = new Date().toISOString()
     this.#host = host
     this.#launched = launched
+    this.#hitsBefore = hitsBefore
     if (onOutput !== undefined) this.#listeners.add(onOutput)
     this.#recorder = new OutputRecorder({
       journal: host.journal,
@@ -106,6 +116,12 @@ export class RunningProcess {
   /** The pid on the host of the process at the top of its tree. */
   get top(): number {
     return this.#launched.top
+  }
+
+  /** The process as the watch of the limits knows it. */
+  get watched(): WatchedProcess {
+    const { top, startedAt } = this.#launched
+    return { id: this.id, top, startedAt, began: this.#began }
   }
 
   get terminal() {
@@ -196,7 +212,7 @@ export class RunningProcess {
     const ending = await this.#launched.ended
     await this.#drainOutput()
     await this.#recorder.end()
-    const exit = exitOf(ending, this.#endReason)
+    const exit = await this.#withLimit(exitOf(ending, this.#endReason))
     const { bytes, skipped } = this.#recorder
     this.#restarting = this.#restarts(exit)
     // Not awaited, so that it is committed in one transaction with the caller's next event.
@@ -205,7 +221,7 @@ export class RunningProcess {
         type: 'process.exited',
         data: {
           process: this.id,
-          ...exit,
+          ...withLimitName(exit),
           durationMs: Math.round((performance.now() - this.#began) * 1_000) / 1_000,
           bytes,
           ...(skipped > 0 && { skipped }),
@@ -221,6 +237,17 @@ export class RunningProcess {
     committed.catch(() => undefined)
     this.#ended = true
     return { exit, committed }
+  }
+
+  async #withLimit(exit: ProcessExit): Promise<ProcessExit> {
+    const { watch } = this.#host
+    if (watch === undefined || this.#hitsBefore === undefined) return exit
+    try {
+      const limit = await watch.exited(this.watched, this.#hitsBefore, exit)
+      return limit === undefined ? exit : { ...exit, limit }
+    } catch {
+      return exit
+    }
   }
 
   /**
@@ -242,6 +269,11 @@ export class RunningProcess {
       if ('unref' in pipe && typeof pipe.unref === 'function') pipe.unref()
     }
   }
+}
+
+/** The fields of an exit for its event. */
+function withLimitName({ limit, ...exit }: ProcessExit) {
+  return limit === undefined ? exit : { ...exit, limit: limit.limit, errorMessage: limit.message }
 }
 
 function closing(pipe: Readable): Promise<void> {

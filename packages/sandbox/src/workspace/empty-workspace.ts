@@ -1,10 +1,12 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { Handle, isMissing, removeTree } from '@vitrine/archives'
+import { unmountVolume } from '../disk/volume.ts'
 import type { Folders } from '../engine/settings.ts'
 import { stagingInside } from '../files/staging.ts'
 
-export function isEmpty({ root }: Folders): boolean {
+export function isEmpty({ root, volume }: Folders): boolean {
+  if (volume !== undefined && existsSync(volume.image)) return false
   try {
     return readdirSync(root).every((name) => name === stagingInside)
   } catch (error) {
@@ -14,7 +16,11 @@ export function isEmpty({ root }: Folders): boolean {
 }
 
 /** Removes everything in a workspace. No process may run in it. */
-export async function emptyWorkspace({ root }: Folders): Promise<void> {
+export async function emptyWorkspace({ root, volume }: Folders): Promise<void> {
+  if (volume !== undefined) {
+    await unmountVolume(volume)
+    rmSync(volume.image, { force: true })
+  }
   await withDirectory(root, async (directory) => {
     for (const name of directory.names()) await removeTree(directory, name)
   })

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import type { LocalOptions } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { resolveSettings } from '../../src/engine/settings.ts'
+import { hostResources, withDefaultLimits } from '../../src/limits/default-limits.ts'
 import { local } from '../../src/local.ts'
 
 function folder(): string {
@@ -32,7 +33,10 @@ describe('the settings of a sandbox', () => {
       egress: [],
       env: {},
       binds: [],
-      machineLimits: {},
+      machineLimits: {
+        ...withDefaultLimits({}, hostResources()),
+        defaults: ['memoryBytes', 'pids', 'tmpBytes'],
+      },
       processLimits: {
         processes: 256,
         remembered: 256,
@@ -61,6 +65,7 @@ describe('the settings of a sandbox', () => {
         home: join(data, 'sandboxes/sbx_1/home'),
         state: join(data, 'sandboxes/sbx_1/state'),
         staging: join(data, 'sandboxes/sbx_1/staging'),
+        system: join(data, 'sandboxes/sbx_1/state/system'),
         homeGiven: false,
         managed: true,
         own: [join(data, 'sandboxes/sbx_1')],
@@ -73,8 +78,36 @@ describe('the settings of a sandbox', () => {
       data: folder(),
       limits: { memoryBytes: 1_000, cpus: 0.5, pids: 10, processes: 3 },
     })
-    expect(machineLimits).toEqual({ memoryBytes: 1_000, cpus: 0.5, pids: 10 })
+    const tmpBytes = 250
+    expect(machineLimits).toEqual({
+      memoryBytes: 1_000,
+      cpus: 0.5,
+      pids: 10,
+      tmpBytes,
+      defaults: ['tmpBytes'],
+    })
     expect(processLimits.processes).toBe(3)
+  })
+
+  it('switches a default limit off', () => {
+    const limits = { memoryBytes: false, pids: false, tmpBytes: false } as const
+    const { machineLimits } = resolveSettings('sbx_1', { data: folder(), limits })
+    expect(machineLimits).toEqual({ ...limits, defaults: [] })
+  })
+
+  it('puts everything that counts to a limit of disk space on one volume', () => {
+    const data = folder()
+    const { folders } = resolveSettings('sbx_1', { data, limits: { diskBytes: 1024 ** 3 } })
+    const own = join(data, 'sandboxes/sbx_1')
+    expect(folders).toMatchObject({
+      root: join(own, 'disk/workspace'),
+      home: join(own, 'disk/home'),
+      staging: join(own, 'disk/staging'),
+      system: join(own, 'disk/system'),
+      state: join(own, 'state'),
+      volume: { image: join(own, 'disk.img'), mountPoint: join(own, 'disk') },
+      own: [own],
+    })
   })
 })
 
@@ -155,6 +188,7 @@ describe('the workspace', () => {
       home: join(base, '.vitrine/sbx_1/home'),
       state: join(base, 'data/sandboxes/sbx_1/state'),
       staging: join(base, '.vitrine/sbx_1/staging'),
+      system: join(base, 'data/sandboxes/sbx_1/state/system'),
       homeGiven: false,
       managed: false,
       own: [join(base, 'data/sandboxes/sbx_1'), join(base, '.vitrine/sbx_1')],

@@ -12,7 +12,7 @@ import {
 } from '../../src/machine/process-table.ts'
 
 function stat(name: string, state = 'S'): string {
-  const fields = [state, 7, 42, 40, ...Array(15).fill(0), 987_654, 4_096, 1]
+  const fields = [state, 7, 42, 40, ...Array(13).fill(0), 3, 0, 987_654, 4_096, 1]
   return `42 (${name}) ${fields.join(' ')}\n`
 }
 
@@ -25,6 +25,7 @@ describe('a row of the process table', () => {
         parent: 7,
         session: 40,
         startedAt: 987_654,
+        threads: 3,
         ended: false,
       })
     },
@@ -61,7 +62,7 @@ describe('a row of the process table', () => {
 describe('the descendants of processes', () => {
   const row = (pid: number, parent: number): [number, ProcessRow] => [
     pid,
-    { pid, parent, session: 0, startedAt: 0, ended: false },
+    { pid, parent, session: 0, startedAt: 0, threads: 1, ended: false },
   ]
 
   it.each([

@@ -27,7 +27,7 @@ export async function entryFixture(driver?: StoreDriver): Promise<EntryFixture> 
     root,
     home: root,
     env: {},
-    limits: {},
+    limits: { defaults: [] },
     cgroups: await findCgroups(),
   })
   onTestFinished(async () => {

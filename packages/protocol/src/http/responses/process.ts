@@ -6,6 +6,14 @@ const exitFields = {
   outcome,
   exitCode: z.nullable(z.int()),
   signal: z.nullable(z.string()),
+  /** The limit of the sandbox that the command ran into. */
+  limit: z.exactOptional(
+    z.object({
+      limit: z.enum(['memoryBytes', 'pids', 'tmpBytes', 'diskBytes']),
+      max: z.number(),
+      message: z.string(),
+    }),
+  ),
 }
 
 export const execResult = component('ExecResult', () =>

@@ -8,7 +8,7 @@ export const capabilities = component('Capabilities', () =>
     isolation: z.enum(['none', 'namespaces', 'container', 'machine']),
     killTree: z.enum(['complete', 'best-effort']),
     network: z.array(z.enum(['none', 'host', 'egress'])),
-    limits: z.array(z.enum(['memory', 'cpu', 'pids'])),
+    limits: z.array(z.enum(['memory', 'cpu', 'pids', 'tmp', 'disk-exact', 'disk-accounted'])),
     terminals: z.boolean(),
     pause: z.enum(['freezer', 'signals', 'none']),
     watching: z.enum(['native', 'poll', 'none']),

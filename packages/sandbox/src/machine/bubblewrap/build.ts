@@ -19,6 +19,10 @@ export interface Built {
   readonly pid: number
   /** The first of its user ids on the host; undefined if it runs as the host's user. */
   readonly uids: number | undefined
+  /** The size of its file systems in memory, if it is limited. */
+  readonly tmpBytes: number | undefined
+  /** The reason why that size cannot be limited. */
+  readonly withoutTmpSize: string | undefined
   /** Whether it has a writable system, and so more than one user. */
   readonly changeable: boolean
   readonly degraded: readonly Degradation[]
@@ -29,17 +33,28 @@ export interface Built {
   release(): void
 }
 
-export async function buildMachine(
-  options: BuildOptions & { readonly ownerTag: string; readonly tools: Tools },
-  group: Cgroup | undefined,
-): Promise<Built> {
-  return process.getuid?.() === 0 ? buildAsRoot(options, group) : buildAsUser(options, group)
+type MachineBuildOptions = BuildOptions & { readonly ownerTag: string; readonly tools: Tools }
+
+/** Builds a machine. A `bwrap` that cannot limit the size of a tmpfs builds it without that limit. */
+export async function buildMachine(options: MachineBuildOptions, group: Cgroup | undefined): Promise<Built> {
+  const build = process.getuid?.() === 0 ? buildAsRoot : buildAsUser
+  const { tmpBytes } = options
+  try {
+    return { ...(await build(options, group)), tmpBytes, withoutTmpSize: undefined }
+  } catch (error) {
+    if (tmpBytes === undefined || !isUnknownSize(error)) throw error
+    const built = await build({ ...options, tmpBytes: undefined }, group)
+    return { ...built, tmpBytes: undefined, withoutTmpSize: 'This version of bwrap has no option --size.' }
+  }
 }
 
-async function buildAsUser(
-  options: BuildOptions & { readonly ownerTag: string; readonly tools: Tools },
-  group: Cgroup | undefined,
-): Promise<Built> {
+function isUnknownSize(error: unknown): boolean {
+  return error instanceof BuildError && /unknown option --size/i.test(error.message)
+}
+
+type BuiltParts = Omit<Built, 'tmpBytes' | 'withoutTmpSize'>
+
+async function buildAsUser(options: MachineBuildOptions, group: Cgroup | undefined): Promise<BuiltParts> {
   const readOnly = { ...options, rootfs: 'read-only' } as const
   const {
     pid,
@@ -61,14 +76,11 @@ async function buildAsUser(
   }
 }
 
-async function buildAsRoot(
-  options: BuildOptions & { readonly ownerTag: string; readonly tools: Tools },
-  group: Cgroup | undefined,
-): Promise<Built> {
+async function buildAsRoot(options: MachineBuildOptions, group: Cgroup | undefined): Promise<BuiltParts> {
   const range = takeUidRange()
   const { first: uids, release } = range
   const degraded: Degradation[] = []
-  const attempt = async (wanted: BuildOptions, mapsOwners: boolean): Promise<Built> => {
+  const attempt = async (wanted: BuildOptions, mapsOwners: boolean): Promise<BuiltParts> => {
     try {
       const plan = await planForRoot(options.tools, wanted, { uids, mapsOwners })
       const {

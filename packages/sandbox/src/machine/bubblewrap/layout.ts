@@ -24,12 +24,20 @@ export interface Layout {
   /** For a host without root: the ids that the host's user has inside. */
   readonly ownUser?: { readonly uid: number; readonly gid: number }
   readonly infoFd: number
+  /** Size of each of /tmp, /var/tmp and /dev/shm; by default the kernel's, half of the memory. */
+  readonly tmpBytes?: number
   readonly init: readonly string[]
 }
 
+/** /run holds mounts; only an ordinary host's sandbox may write there. */
+const runBytes = 16 * 1024 * 1024
+
 /** The arguments of `bwrap` for one sandbox. */
 export function bubblewrapArguments(layout: Layout): string[] {
-  const { system, mounts, network, changeable, ownUser, infoFd, init } = layout
+  const { system, mounts, network, changeable, ownUser, infoFd, init, tmpBytes } = layout
+  const size = (bytes: number) =>
+    tmpBytes === undefined ? [] : ['--size', String(Math.min(bytes, tmpBytes))]
+  const inMemory = (path: string) => [...size(Number.POSITIVE_INFINITY), ...open('--tmpfs', path)]
   return [
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(network === 'none' ? ['--unshare-net'] : []),
@@ -39,10 +47,10 @@ export function bubblewrapArguments(layout: Layout): string[] {
     ...['--die-with-parent', '--hostname', 'sandbox', '--as-pid-1', '--info-fd', String(infoFd)],
     ...system.flatMap(systemEntry),
     ...['--proc', '/proc', '--dev', '/dev'],
-    ...open('--tmpfs', '/dev/shm'),
-    ...open('--tmpfs', '/tmp'),
-    ...(changeable ? [] : [...folder('/var'), ...open('--tmpfs', '/var/tmp')]),
-    ...['--perms', '0755', '--tmpfs', '/run'],
+    ...inMemory('/dev/shm'),
+    ...inMemory('/tmp'),
+    ...(changeable ? [] : [...folder('/var'), ...inMemory('/var/tmp')]),
+    ...[...size(runBytes), '--perms', '0755', '--tmpfs', '/run'],
     // A mount below /root must be reachable, but /root itself stays unlistable.
     ...[
       '--perms',

@@ -3,15 +3,24 @@ import type { Server, Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FileIdentity } from '@vitrine/archives'
-import { type MachineLimits, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
 import type { CgroupAccess } from '../../cgroups/access.ts'
 import type { Cgroup } from '../../cgroups/cgroup.ts'
+import type { LimitCounters, LimitHits } from '../../cgroups/limit-hits.ts'
 import { type GuardRegistration, guardSandbox, hostMarker } from '../../orphan-guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { systemPath } from '../environment.ts'
+import { type ChooseProcesses, killInside, type Table } from '../kill-inside.ts'
 import { send } from '../kill-tree.ts'
 import { launchInTerminal } from '../launch-in-terminal.ts'
-import { groupFolders, limitedGroup, limitKinds } from '../limits.ts'
+import {
+  type EnforcedLimits,
+  groupFolders,
+  type LimitedGroup,
+  limitedGroup,
+  limitKinds,
+  type WantedLimits,
+} from '../limits.ts'
 import type { Degradation, Launch, Launched, Machine, MachineCapabilities } from '../machine.ts'
 import { sandboxMarker } from '../orphans.ts'
 import { readProcessTable, readRow } from '../process-table.ts'
@@ -28,7 +37,7 @@ export interface BubblewrapOptions extends BuildOptions {
   /** As `ownerTagOf` returns it. */
   readonly ownerTag: string
   readonly env: Readonly<Record<string, string>>
-  readonly limits: MachineLimits
+  readonly limits: WantedLimits
   readonly cgroups: CgroupAccess
   readonly tools: Tools
 }
@@ -51,11 +60,12 @@ const exitWaitMs = 3_000
 
 /** A machine with its own namespaces, which every command enters and which end with their first process. */
 export async function bubblewrapMachine(options: BubblewrapOptions): Promise<Machine> {
-  const { group, degraded } = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
+  const limited = await limitedGroup(options.cgroups, options.ownerTag, options.limits)
+  const { group } = limited
   const guard = guardSandbox(groupFolders(group))
   try {
-    const built = await buildMachine(options, group)
-    return new BubblewrapMachine(options, built, group, [...degraded, ...built.degraded], guard)
+    const built = await buildMachine({ ...options, tmpBytes: options.limits.tmpBytes || undefined }, group)
+    return new BubblewrapMachine(options, built, limited, guard)
   } catch (error) {
     await group?.remove().catch(() => undefined)
     guard.end()
@@ -69,6 +79,8 @@ class BubblewrapMachine implements Machine {
   readonly cwdRoots: readonly string[]
   readonly capabilities: MachineCapabilities
   readonly degraded: readonly Degradation[]
+  readonly limits: EnforcedLimits
+  readonly tmpFolders: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly netFolder: string
   readonly sharesLoopback: boolean
@@ -77,6 +89,7 @@ class BubblewrapMachine implements Machine {
   readonly #markers: Readonly<Record<string, string>>
   readonly #built: Built
   readonly #group: Cgroup | undefined
+  readonly #counters: LimitCounters | undefined
   readonly #guard: GuardRegistration
   readonly #canFreeze: boolean
   readonly #program: string
@@ -84,7 +97,7 @@ class BubblewrapMachine implements Machine {
   readonly #namespaces: readonly string[]
   readonly #portalArgs: readonly string[]
   readonly #users: readonly User[]
-  readonly #state: string
+  readonly #system: string
   readonly #filters: { readonly user: string; readonly root: string }
   readonly #pidNamespace: string
   #portal: Portal | undefined
@@ -95,15 +108,29 @@ class BubblewrapMachine implements Machine {
   constructor(
     options: BubblewrapOptions,
     built: Built,
-    group: Cgroup | undefined,
-    degraded: readonly Degradation[],
+    { group, ...limited }: LimitedGroup,
     guard: GuardRegistration,
   ) {
     const { root, env, network, cgroups, tools, state } = options
     this.root = root
     this.home = homeInside(root)
     this.cwdRoots = [root, this.home, '/tmp', ...options.binds.map(({ target }) => target)]
-    this.degraded = network === 'host' ? [...degraded, hostNetwork] : degraded
+    const { tmpBytes, withoutTmpSize } = built
+    this.limits = { ...limited.limits, ...(tmpBytes !== undefined && { tmpBytes }) }
+    this.tmpFolders =
+      tmpBytes === undefined
+        ? []
+        : ['tmp', 'dev/shm', ...(built.changeable ? [] : ['var/tmp'])].map(
+            (name) => `/proc/${built.pid}/root/${name}`,
+          )
+    this.degraded = [
+      ...limited.degraded,
+      ...built.degraded,
+      ...(withoutTmpSize === undefined || options.limits.defaults.includes('tmpBytes')
+        ? []
+        : [{ feature: 'limits.tmpBytes', reason: withoutTmpSize }]),
+      ...(network === 'host' ? [hostNetwork] : []),
+    ]
     this.environment = {
       PATH: systemPath,
       LANG: 'C.UTF-8',
@@ -127,12 +154,13 @@ class BubblewrapMachine implements Machine {
       this.#ended = true
     })
     this.#group = group
+    this.#counters = group?.counters(['memoryBytes', 'pids'])
     this.#guard = guard
     this.#canFreeze = group !== undefined && cgroups.freeze
     this.#program = tools.program
     this.#users = parseUsers(hostFile(join(state, 'passwd')))
-    this.#state = state
-    this.#filters = writeFilters(state, options.managed)
+    this.#system = options.system
+    this.#filters = writeFilters(options)
     const opened = namespaces.map((name) => ({ name, fd: openSync(`/proc/${built.pid}/ns/${name}`, 'r') }))
     this.#fds = opened.map(({ fd }) => fd)
     // Kept open by this process: looking up the pid again could find another process.
@@ -145,7 +173,7 @@ class BubblewrapMachine implements Machine {
       // Without root, commands run as the host's user and could kill the supervisor of their own tree.
       killTree: built.uids === undefined ? 'best-effort' : 'complete',
       network: ['none', 'host', 'egress'],
-      limits: limitKinds(cgroups),
+      limits: [...limitKinds(cgroups), ...(withoutTmpSize === undefined ? (['tmp'] as const) : [])],
       terminals: true,
       pause: this.#canFreeze ? 'freezer' : 'signals',
       users: built.changeable,
@@ -206,7 +234,7 @@ class BubblewrapMachine implements Machine {
 
   /** Only a writable system has groups of its own. */
   #groupsOf({ name, uid }: User): readonly number[] {
-    return uid === sandboxUser.uid || !this.#built.changeable ? [] : groupsInSystem(this.#state, name)
+    return uid === sandboxUser.uid || !this.#built.changeable ? [] : groupsInSystem(this.#system, name)
   }
 
   #userNamed(name: string): User {
@@ -222,7 +250,7 @@ class BubblewrapMachine implements Machine {
   #knownUsers(): readonly User[] {
     if (!this.#built.changeable) return this.#users
     const fixed = this.#users.filter(({ uid }) => uid === sandboxUser.uid || uid === 0)
-    return [...fixed, ...usersOfSystem(this.#state)]
+    return [...fixed, ...usersOfSystem(this.#system)]
   }
 
   onDisk(path: string): string | undefined {
@@ -241,6 +269,24 @@ class BubblewrapMachine implements Machine {
 
   async pids(): Promise<readonly number[]> {
     return [...readProcessTable().keys()].filter((pid) => pidNamespaceOf(pid) === this.#pidNamespace)
+  }
+
+  limitHits(): LimitHits {
+    return this.#counters?.read() ?? {}
+  }
+
+  pidsInUse(): number | undefined {
+    return this.#counters?.pidsInUse()
+  }
+
+  killInside(choose: ChooseProcesses): Promise<number> {
+    return killInside((table) => this.#commands(table), this.#canFreeze ? this.#group : undefined, choose)
+  }
+
+  /** The processes whose parent is inside too: the first process and the supervisors have a parent outside. */
+  #commands(table: Table): number[] {
+    const inside = new Set([...table.keys()].filter((pid) => pidNamespaceOf(pid) === this.#pidNamespace))
+    return [...inside].filter((pid) => inside.has(table.get(pid)?.parent ?? 0))
   }
 
   connect(port: number): Promise<Socket> {
@@ -290,6 +336,7 @@ class BubblewrapMachine implements Machine {
     while (readRow(this.#built.pid) !== undefined && performance.now() < until) await sleep(2)
     this.#spawner?.close()
     for (const fd of this.#fds.splice(0)) closeSync(fd)
+    this.#counters?.close()
     this.#built.release()
     try {
       await this.#group?.remove()
@@ -317,12 +364,16 @@ function pidNamespaceOf(pid: number): string | undefined {
   }
 }
 
-/** In a workspace that the caller gave, not even the sandbox's root may create setuid or setgid files. */
-function writeFilters(state: string, managed: boolean): { user: string; root: string } {
+/**
+ * The sandbox's root may create setuid and setgid files, as packages have them, only where no file of the workspace belongs
+ * to a user of the host: not in a workspace that the caller gave, and not in one that was used without isolation.
+ */
+function writeFilters({ state, managed, root: workspace }: BuildOptions): { user: string; root: string } {
+  const setId = managed && lstatSync(workspace).uid >= rootOnDisk
   const arch = process.arch === 'arm64' ? 'arm64' : 'x64'
   const user = join(state, 'seccomp')
   const root = join(state, 'seccomp-root')
   writeFileSync(user, seccompFilter(arch), { mode: 0o600 })
-  writeFileSync(root, seccompFilter(arch, { root: true, setId: managed }), { mode: 0o600 })
+  writeFileSync(root, seccompFilter(arch, { root: true, setId }), { mode: 0o600 })
   return { user, root }
 }

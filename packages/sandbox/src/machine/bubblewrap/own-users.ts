@@ -11,19 +11,19 @@ const ids = 65_535
  * Reads the current users of a sandbox's writable system. The sandbox's root controls the file, so no symbolic link is
  * followed and no FIFO is waited for.
  */
-export function usersOfSystem(state: string): User[] {
-  return parseUsers(systemFile(state, 'passwd')).filter(({ uid, gid }) => uid < ids && gid < ids)
+export function usersOfSystem(system: string): User[] {
+  return parseUsers(systemFile(system, 'passwd')).filter(({ uid, gid }) => uid < ids && gid < ids)
 }
 
 /** The supplementary groups of a user in the sandbox's writable system. */
-export function groupsInSystem(state: string, name: string): number[] {
-  return parseGroups(systemFile(state, 'group'), name).filter((gid) => gid < ids)
+export function groupsInSystem(system: string, name: string): number[] {
+  return parseGroups(systemFile(system, 'group'), name).filter((gid) => gid < ids)
 }
 
-function systemFile(state: string, name: 'passwd' | 'group'): string {
+function systemFile(system: string, name: 'passwd' | 'group'): string {
   let fd: number
   try {
-    fd = openSync(join(state, 'system', 'etc', name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    fd = openSync(join(system, 'etc', name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   } catch {
     return ''
   }

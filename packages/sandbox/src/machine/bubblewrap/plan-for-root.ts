@@ -45,7 +45,7 @@ export async function planForRoot(
     binds: options.binds.map((bind, index) => ({ ...bind, source: stage(`bind${index}`) })),
   }
   if (options.rootfs === 'writable') {
-    const copies = await writableSystem(options.state, accounts, systemEntries(), uids)
+    const copies = await writableSystem(options, accounts, systemEntries(), uids)
     const mounts = [...copies.mounts, ...machineMounts(options, sources)]
     const args = bubblewrapArguments(layoutOf(options, copies.system, mounts))
     return {

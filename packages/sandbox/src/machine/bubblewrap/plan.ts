@@ -15,9 +15,13 @@ export interface BuildOptions {
   readonly home: string
   /** A folder that only the host may read. */
   readonly state: string
+  /** The folder of the changes to a writable system. */
+  readonly system: string
   readonly network: 'none' | 'host'
   readonly rootfs: 'read-only' | 'writable'
   readonly binds: readonly Mount[]
+  /** Size of each file system in memory that commands may write to. */
+  readonly tmpBytes?: number | undefined
 }
 
 /** The programs that building a machine needs. */
@@ -66,6 +70,7 @@ export function layoutOf(options: BuildOptions, system: readonly SystemEntry[], 
     network: options.network,
     changeable: options.rootfs === 'writable',
     infoFd: buildFds.info,
+    ...(options.tmpBytes !== undefined && { tmpBytes: options.tmpBytes }),
     init: [programInside, 'init', String(buildFds.ready)],
   }
 }

@@ -31,12 +31,11 @@ export interface WritableSystem {
 
 /** Prepares writable overlays of the system folders. Their changes are discarded at each start. */
 export async function writableSystem(
-  state: string,
+  { state, system: changes }: { readonly state: string; readonly system: string },
   accounts: { readonly passwd: string; readonly group: string },
   system: readonly SystemEntry[],
   uids: number,
 ): Promise<WritableSystem> {
-  const changes = join(state, 'system')
   rmSync(changes, { recursive: true, force: true })
   const machineArgs: string[] = []
   const copy = (path: string) => {

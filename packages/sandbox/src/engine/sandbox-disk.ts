@@ -1,0 +1,79 @@
+import type { MachineLimits } from '@vitrine/protocol'
+import { DiskAccount } from '../disk/disk-account.ts'
+import { mountVolume, reasonWithoutVolumes, unmountVolume } from '../disk/volume.ts'
+import type { DiskLimit } from '../limits/limit-watch.ts'
+import type { SandboxSettings } from './settings.ts'
+
+/** The disk space of a sandbox: on a volume of its own, or measured in its folders. */
+export class SandboxDisk {
+  readonly #settings: Pick<SandboxSettings, 'folders' | 'binds' | 'rootfs'>
+  readonly #max: MachineLimits['diskBytes']
+  #isMounted = false
+
+  constructor({ folders, binds, rootfs, machineLimits }: SandboxSettings) {
+    this.#settings = { folders, binds, rootfs }
+    this.#max = machineLimits.diskBytes
+  }
+
+  /** Mounts the volume, if the sandbox has one. Without volumes on this host, its folder is an ordinary one. */
+  async open(): Promise<void> {
+    const { volume } = this.#settings.folders
+    if (volume === undefined || this.#max === undefined) return
+    const { reason } = await mountVolume(volume, this.#max)
+    this.#isMounted = reason === undefined
+  }
+
+  async close(): Promise<void> {
+    const { volume } = this.#settings.folders
+    if (volume === undefined || !this.#isMounted) return
+    this.#isMounted = !(await unmountVolume(volume))
+  }
+
+  /** How a limit of disk space is enforced for the workspace of this sandbox. */
+  get kind(): 'disk-exact' | 'disk-accounted' {
+    const { managed, volume } = this.#settings.folders
+    const exact = volume === undefined ? managed && reasonWithoutVolumes() === undefined : this.#isMounted
+    return exact && this.#measured.length === 0 ? 'disk-exact' : 'disk-accounted'
+  }
+
+  /** The path whose device and inode identify the workspace: its directory, or the file that holds it. */
+  get identifiedBy(): string {
+    const { root, volume } = this.#settings.folders
+    return volume !== undefined && this.#isMounted ? volume.image : root
+  }
+
+  /** The limit to watch, with a first measurement of the folders, which exist. */
+  async limit(): Promise<DiskLimit | undefined> {
+    const { volume } = this.#settings.folders
+    const folders = this.#measured
+    if (this.#max === undefined) return undefined
+    const account = folders.length === 0 ? undefined : new DiskAccount(folders, this.#max)
+    await account?.measure()
+    return {
+      max: this.#max,
+      ...(volume !== undefined && this.#isMounted && { volume: volume.mountPoint }),
+      ...(account && { account }),
+    }
+  }
+
+  /** The folders that are not on the volume. */
+  get #measured(): string[] {
+    const { folders, binds, rootfs } = this.#settings
+    const { root, home, staging, system, volume, homeGiven, managed } = folders
+    const isOnVolume = volume === undefined ? managed && this.#max === undefined : this.#isMounted
+    const own = isOnVolume
+      ? homeGiven
+        ? [home]
+        : []
+      : [root, home, staging, ...(rootfs === 'writable' ? [system] : [])]
+    const bound = binds.filter(({ writable }) => writable).map(({ source }) => source)
+    return outermost([...own, ...bound])
+  }
+}
+
+/** The folders without those that are inside another one. */
+function outermost(folders: readonly string[]): string[] {
+  return [...new Set(folders)].filter(
+    (folder) => !folders.some((other) => other !== folder && folder.startsWith(`${other}/`)),
+  )
+}

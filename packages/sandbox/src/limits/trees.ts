@@ -1,0 +1,47 @@
+import type { Table } from '../machine/kill-inside.ts'
+
+/** The processes inside a machine that one command started, or that an ended command left behind. */
+export interface CommandTree {
+  /** The id of the running command; undefined for processes left behind. */
+  readonly process?: string
+  /** Of processes left behind, the session. Each command has a session of its own. */
+  readonly session?: number
+  readonly pids: readonly number[]
+  /** Processes and threads. */
+  readonly size: number
+}
+
+/** Groups the processes inside by the running command that they descend from. `tops` are the tops of the commands' trees. */
+export function commandTrees(inside: Table, table: Table, tops: ReadonlyMap<number, string>): CommandTree[] {
+  const ownerOf = (pid: number): string | undefined => {
+    const seen = new Set<number>()
+    for (let at = table.get(pid); at !== undefined && !seen.has(at.pid); at = table.get(at.parent)) {
+      const owner = tops.get(at.pid)
+      if (owner !== undefined) return owner
+      seen.add(at.pid)
+    }
+    return undefined
+  }
+  const members = [...inside.values()].filter(({ pid }) => !tops.has(pid))
+  return [...Map.groupBy(members, ({ pid, session }) => ownerOf(pid) ?? session)].map(([owner, rows]) => ({
+    ...(typeof owner === 'string' ? { process: owner } : { session: owner }),
+    pids: rows.map(({ pid }) => pid),
+    size: rows.reduce((sum, { threads }) => sum + threads, 0),
+  }))
+}
+
+/**
+ * The trees that use up a limit of processes: the largest, if it has at least half of them, or else everything left behind,
+ * if that is so much: processes may leave their session.
+ */
+export function treesUsingUp(trees: readonly CommandTree[], max: number): readonly CommandTree[] {
+  const isMuch = (some: readonly CommandTree[]) => some.reduce((sum, { size }) => sum + size, 0) * 2 >= max
+  const largest = trees.toSorted((a, b) => b.size - a.size).slice(0, 1)
+  if (isMuch(largest)) return largest
+  const left = leftBehind(trees)
+  return isMuch(left) ? left : []
+}
+
+export function leftBehind(trees: readonly CommandTree[]): readonly CommandTree[] {
+  return trees.filter(({ process }) => process === undefined)
+}
