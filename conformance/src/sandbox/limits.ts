@@ -3,6 +3,40 @@ import { eventually } from '../waiting/within.ts'
 import { type MakeSandbox, newSandbox } from './kit.ts'
 import { newMark, waitUntilGone } from './marks.ts'
 
+const mib = 1024 * 1024
+
+/** Commands that use without end what a sandbox has. */
+const endless = [
+  {
+    does: 'forks without end',
+    capability: 'pids',
+    limits: { pids: 64 },
+    limit: { name: 'pids', max: 64 },
+    command: 'b() { b | b & }; b; while :; do sleep 1; done',
+  },
+  {
+    does: 'allocates without end',
+    capability: 'memory',
+    limits: { memoryBytes: 64 * mib },
+    limit: { name: 'memoryBytes', max: 64 * mib },
+    command: 'exec tail /dev/zero',
+  },
+  {
+    does: 'writes without end',
+    capability: 'disk',
+    limits: { diskBytes: 32 * mib },
+    limit: { name: 'diskBytes', max: 32 * mib },
+    command: 'exec cat /dev/zero > endless',
+  },
+  {
+    does: 'writes to /tmp without end',
+    capability: 'tmp',
+    limits: { tmpBytes: 8 * mib },
+    limit: { name: 'tmpBytes', max: 8 * mib },
+    command: 'exec cat /dev/zero > /tmp/endless',
+  },
+] as const
+
 export function limitCases(make: MakeSandbox): void {
   describe('limits', () => {
     it('the process limit stops a fork bomb, and the sandbox continues', async ({ skip }) => {
@@ -21,6 +55,25 @@ export function limitCases(make: MakeSandbox): void {
         return result?.stdout === 'on\n'
       })
     })
+
+    it.for(endless)(
+      'a command that $does is stopped by its limit, which it names, and the sandbox continues',
+      async ({ capability, limits, command, limit }, { skip }) => {
+        const { sandbox, journal } = await newSandbox(make, { limits })
+        if (!sandbox.capabilities.limits.some((one) => one.startsWith(capability))) skip()
+        const other = await newSandbox(make)
+        const result = await sandbox.exec(['bash', '-c', command], { timeoutMs: 60_000 })
+        expect(result).toMatchObject({ outcome: 'failed', limit: { limit: limit.name, max: limit.max } })
+        expect(result.limit?.message).toContain(`local.limits.${limit.name}`)
+        const { events } = await journal.read({ types: ['limit.reached'] })
+        expect(events.map(({ data }) => data)).toContainEqual(
+          expect.objectContaining({ limit: limit.name, max: limit.max, process: expect.any(String) }),
+        )
+        expect((await other.sandbox.exec('echo on')).stdout).toBe('on\n')
+        if (limit.name === 'diskBytes') await sandbox.files.remove('endless')
+        expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
+      },
+    )
 
     it('the limits apply to processes that a command forks at once', async ({ skip }) => {
       const { sandbox } = await newSandbox(make, { limits: { pids: 500 } })
