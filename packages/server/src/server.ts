@@ -6,6 +6,7 @@ import { checkOptions, serverOptions } from '@vitrine/protocol/options'
 import type { Daemon } from './daemon/daemon.ts'
 import { DefaultSandbox } from './daemon/default-sandbox.ts'
 import { InFlightCalls } from './daemon/in-flight-calls.ts'
+import { LongReads } from './daemon/long-reads.ts'
 import { Previews } from './daemon/previews.ts'
 import { securityHeaders } from './guard/headers.ts'
 import { HostHeaderGuard } from './guard/host-header.ts'
@@ -77,7 +78,8 @@ export function createServer(options: ServerOptions): Server {
     metrics: new Metrics(),
     tokens: callers,
     calls: new InFlightCalls(),
-    previews: new Previews((id) => host.list().some((one) => one.id === id && one.state !== 'destroyed')),
+    longReads: new LongReads(),
+    previews: new Previews((id) => (host.info(id)?.state ?? 'destroyed') !== 'destroyed'),
     streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
     version,
     closing: closing.signal,

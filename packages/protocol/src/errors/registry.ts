@@ -316,6 +316,7 @@ export const errorRegistry = {
   body_too_large: entry(413, false, 'Send a smaller body; files and archives can be streamed at any size.'),
   media_type_unsupported: entry(415, false, 'Send the `content-type` that the message names.'),
   too_many_connections: entry(503, true, 'Close unused streams, or raise the limit of the daemon.'),
+  too_many_reads: entry(429, true, 'Await the responses to earlier reads before sending more.'),
   server_closing: entry(503, true, 'The daemon is shutting down: connect again with your last cursor.'),
   connection_failed: entry(
     503,

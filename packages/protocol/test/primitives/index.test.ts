@@ -7,6 +7,8 @@ it('exports these values and no others', () => {
     'ObserverErrors',
     'Semaphore',
     'Serial',
+    'TimeSlice',
+    'cancelled',
     'checkSandboxId',
     'decodePathText',
     'encodePathText',

@@ -4,6 +4,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { StreamLimits } from '../streams/stream.ts'
 import type { DefaultSandbox } from './default-sandbox.ts'
 import type { InFlightCalls } from './in-flight-calls.ts'
+import type { LongReads } from './long-reads.ts'
 import type { Previews } from './previews.ts'
 
 /** The state that all handlers share. */
@@ -14,6 +15,7 @@ export interface Daemon {
   readonly metrics: Metrics
   readonly tokens: Tokens
   readonly calls: InFlightCalls
+  readonly longReads: LongReads
   readonly previews: Previews
   readonly version: string
   /** Aborted when the daemon shuts down: streams end with the reason `closing`. */

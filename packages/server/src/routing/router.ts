@@ -134,9 +134,7 @@ function callOf(
       // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.
       const { sandbox: id = defaultSandbox.id } = params
       const isKnown =
-        id === defaultSandbox.id ||
-        host.list().some((one) => one.id === id) ||
-        (await host.store.journals()).includes(id)
+        id === defaultSandbox.id || host.info(id) !== undefined || (await host.store.journals()).includes(id)
       if (!isKnown) throw new VitrineError('not_found', `There is no sandbox ${id}.`)
       return host.store.journal(id)
     },
