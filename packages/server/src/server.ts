@@ -11,6 +11,7 @@ import { Previews } from './daemon/previews.ts'
 import { securityHeaders } from './guard/headers.ts'
 import { HostHeaderGuard } from './guard/host-header.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
+import { invalidRequestUrl } from './guard/request-head.ts'
 import { bearerToken, type NamedToken, Tokens } from './guard/tokens.ts'
 import { handlersOf } from './handlers/handlers.ts'
 import { fromRequest, type HttpRequest } from './http/http-request.ts'
@@ -97,8 +98,12 @@ export function createServer(options: ServerOptions): Server {
     const { host, path } = request
     // A preview is protected by its unguessable token, and its host name serves nothing else of the daemon.
     const preview = daemon.previews.find(host, path)
-    if (preview !== undefined) return proxy(daemon, preview, request)
-    hosts.check(host)
+    if (preview !== undefined && path !== '') {
+      request.setAuthenticated()
+      return proxy(daemon, preview, request)
+    }
+    if (preview === undefined) hosts.check(host)
+    if (path === '') throw invalidRequestUrl()
     const origin = origins.check(request.header('origin'), host)
     if (request.method === 'OPTIONS' && origin !== undefined)
       return new HttpResponse(204, { ...securityHeaders, ...preflightHeaders(origin) }, null)
@@ -106,7 +111,9 @@ export function createServer(options: ServerOptions): Server {
     let response: HttpResponse
     try {
       if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
-      response = await route(request, callers.caller(bearerToken(request.header('authorization'))))
+      const caller = callers.caller(bearerToken(request.header('authorization')))
+      request.setAuthenticated()
+      response = await route(request, caller)
     } catch (error) {
       response = problemResponse(error)
     }

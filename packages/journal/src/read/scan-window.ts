@@ -1,13 +1,14 @@
 const leastKeys = 16
 const mostKeys = 10_000
-const targetMs = 1
+const fastMs = 1
+const slowMs = 2
 
 /**
  * The number of keys that one statement scans. A statement cannot be interrupted, and how long it takes depends on the
  * filter and on the size of the events: the window shrinks after a slow statement and grows after a fast one.
  */
 export class ScanWindow {
-  #keys = 256
+  #keys = 512
 
   get keys(): number {
     return this.#keys
@@ -17,8 +18,8 @@ export class ScanWindow {
     const startedAt = performance.now()
     const result = await read()
     const ms = performance.now() - startedAt
-    if (ms > targetMs) this.#keys = Math.max(leastKeys, this.#keys >> 1)
-    else if (ms < targetMs / 2) this.#keys = Math.min(mostKeys, this.#keys * 2)
+    if (ms > slowMs) this.#keys = Math.max(leastKeys, this.#keys >> 1)
+    else if (ms < fastMs) this.#keys = Math.min(mostKeys, this.#keys * 2)
     return result
   }
 }

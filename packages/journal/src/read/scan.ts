@@ -4,8 +4,6 @@ import type { Entry } from '../entry.ts'
 import type { Hole, ScanRange, StoreConnection } from '../stores/contract.ts'
 import { ScanWindow } from './scan-window.ts'
 
-/** The most events that are read at once: about a millisecond of work. */
-const stepEvents = 256
 /** The most text in one page, whatever its item limit: it bounds the memory of each reader. */
 const pageBytes = 8 * 1024 * 1024
 
@@ -48,7 +46,7 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
     signal?.throwIfAborted()
     const { keys } = window
     const edge = forwards ? Math.min(scanned + keys, to) : Math.max(scanned - keys, to)
-    const wanted = Math.min(limit - found.length, stepEvents)
+    const wanted = limit - found.length
     const range = { ...filter, journal, from: scanned, to: edge, order, limit: wanted, maxBytes: bytesLeft }
     const { entries, holes: around } = await window.timed(() => readRange(connection, range))
     for (const { body } of entries) bytesLeft -= body.length
