@@ -66,7 +66,7 @@ describe('2,000 connections without a token', () => {
     120_000,
   )
 
-  it('do not end a stream of a holder, nor a preview', async () => {
+  it('do not end a stream of a holder', async () => {
     await using daemon = await openDaemon({ listen: { maxConnections: 40 } })
     using stream = await dial(
       daemon.port,
