@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { VitrineError } from '../errors/vitrine-error.ts'
 import { alternatives, expectation, fieldPath, kindOf, valueAt } from '../expectation.ts'
+import { refuseDroppedKeys } from './dropped-keys.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -17,6 +18,7 @@ export function checkOptions(call: string, schema: z.ZodMiniType, options: unkno
   const checked = schema.safeParse(options)
   if (!checked.success)
     throw invalidOptions(checked.error.issues, options, { root: `${call} options`, prefix: '' })
+  refuseDroppedKeys('', options, checked.data)
 }
 
 /** Rejects a Map or a Set: a schema would accept it as an object without keys. */
@@ -44,7 +46,10 @@ export function parseAs<Schema extends z.ZodMiniType>(
   value: unknown,
 ): z.output<Schema> {
   const checked = schema.safeParse(value)
-  if (checked.success) return checked.data
+  if (checked.success) {
+    refuseDroppedKeys(name, value, checked.data)
+    return checked.data
+  }
   throw invalidOptions(checked.error.issues, value, { root: name, prefix: name })
 }
 
