@@ -1,4 +1,5 @@
 /** Building blocks that several packages share and that are no part of the contract. Browser-safe, without schemas. */
+export { hasTooManyValues } from '../events/count-values.ts'
 export { checkSandboxId, idPattern, namePattern, sessionIdPattern } from '../ids.ts'
 export { Backoff } from './backoff.ts'
 export { type Listener, notify, notifyOne } from './notify.ts'
