@@ -113,7 +113,7 @@ async function responseTo(
   try {
     return await server.respond(new NodeRequest(incoming, outgoing))
   } catch (error) {
-    return problemResponse(error)
+    return problemResponse(toProblem(error))
   }
 }
 

@@ -19,6 +19,7 @@ import { HttpResponse } from './http/http-response.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { proxy } from './preview/proxy.ts'
 import { problemResponse } from './responses/problem.ts'
+import { redactedProblem } from './responses/redacted-problem.ts'
 import { createRouter } from './routing/router.ts'
 import { Sockets } from './sockets/sockets.ts'
 import { page } from './ui/page.ts'
@@ -73,6 +74,7 @@ export function createServer(options: ServerOptions): Server {
   const { host, tokens, limits = {} } = options
   const closing = new AbortController()
   const callers = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
+  const problemOf = (error: unknown) => redactedProblem(error, (text) => host.store.redactText(text))
   const daemon: Daemon = {
     host,
     defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),
@@ -81,8 +83,9 @@ export function createServer(options: ServerOptions): Server {
     calls: new InFlightCalls(),
     longReads: new LongReads(),
     previews: new Previews((id) => (host.info(id)?.state ?? 'destroyed') !== 'destroyed'),
-    streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
+    streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000, problemOf },
     version,
+    problemOf,
     closing: closing.signal,
   }
   const hosts = new HostHeaderGuard(options.allowHosts)
@@ -115,13 +118,13 @@ export function createServer(options: ServerOptions): Server {
       request.setAuthenticated()
       response = await route(request, caller)
     } catch (error) {
-      response = problemResponse(error)
+      response = problemResponse(problemOf(error))
     }
     return origin === undefined ? response : response.with(corsHeaders(origin))
   }
 
   const respondSafely = (request: HttpRequest) =>
-    respond(request).catch((error: unknown) => problemResponse(error))
+    respond(request).catch((error: unknown) => problemResponse(problemOf(error)))
   return {
     respond: respondSafely,
     fetch: async (request) => (await respondSafely(fromRequest(request))).toResponse(),

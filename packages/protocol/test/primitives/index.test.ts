@@ -23,6 +23,7 @@ it('exports these values and no others', () => {
     'requireWholeNumber',
     'sessionIdPattern',
     'settledWithin',
+    'shown',
     'systemErrorCode',
   ])
 })

@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -24,7 +25,7 @@ export function checkEnvironment(env: Environment): void {
     if (name === '' || /[=\0]/.test(name))
       throw new VitrineError(
         'environment_invalid',
-        `env: expected a name without "=" and NUL characters, got "${printable(name)}".`,
+        `env: expected a name without "=" and NUL characters, got ${name === '' ? 'an empty one' : `one that begins with ${shown(name.split(/[=\0]/, 1)[0])}`}.`,
       )
     if (typeof value !== 'string')
       throw new VitrineError('environment_invalid', `env.${name}: expected a string, got ${typeof value}.`)
@@ -34,8 +35,4 @@ export function checkEnvironment(env: Environment): void {
         `env.${name}: the value must not contain a NUL character.`,
       )
   }
-}
-
-function printable(text: string): string {
-  return text.replaceAll('\0', '\\0')
 }

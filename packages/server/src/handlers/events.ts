@@ -1,6 +1,7 @@
 import type { EncodedEvent, EncodedPage, Store, Tail, TailEncodedOptions } from '@vitrine/journal'
 import { type EventInput, type ReadOptions, VitrineError } from '@vitrine/protocol'
 import type { eventRoutes } from '@vitrine/protocol/http'
+import { shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { HttpResponse } from '../http/http-response.ts'
 import { bytesResponse, readRange } from '../responses/bytes.ts'
@@ -131,5 +132,5 @@ function seqOrTime(at: string): number | Date {
   // `Date` also accepts "-5" and "May", so the text must begin with a date.
   const time = new Date(/^\d{4}-\d\d-\d\d/.test(at) ? at : Number.NaN)
   if (!Number.isNaN(time.getTime())) return time
-  throw new VitrineError('argument_invalid', `at: expected a seq or a time, got ${JSON.stringify(at)}.`)
+  throw new VitrineError('argument_invalid', `at: expected a seq or a time, got ${shown(at)}.`)
 }

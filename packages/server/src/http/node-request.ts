@@ -27,7 +27,7 @@ export class NodeRequest implements HttpRequest {
     if (host === undefined || hostName(host) === undefined)
       throw new VitrineError(
         'host_refused',
-        `Host: expected a host name, got ${host === undefined ? 'none' : JSON.stringify(host)}.`,
+        `Host: expected a host name, got ${host === undefined ? 'none' : 'another text'}.`,
       )
     const at = url.indexOf('?')
     const search = at === -1 ? '' : url.slice(at)

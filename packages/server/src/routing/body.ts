@@ -1,6 +1,7 @@
 import { VitrineError } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
 import { parseAs, strict } from '@vitrine/protocol/options'
+import { shown } from '@vitrine/protocol/primitives'
 import type { HttpRequest } from '../http/http-request.ts'
 import { parseJson } from './parse-json.ts'
 
@@ -30,7 +31,7 @@ function assertJson(request: HttpRequest): void {
   if (type === 'application/json' || type?.endsWith('+json')) return
   throw new VitrineError(
     'media_type_unsupported',
-    `Expected content-type application/json, got ${type ?? 'none'}.`,
+    `Expected content-type application/json, got ${type === undefined ? 'none' : shown(type)}.`,
   )
 }
 

@@ -9,8 +9,9 @@ export function parseJson(name: string, text: string): unknown {
   checkSize(name, text)
   try {
     return JSON.parse(text)
-  } catch (error) {
-    throw new VitrineError('body_invalid', `${name}: expected valid JSON.`, { cause: error })
+  } catch {
+    // Without the cause, whose message quotes the text.
+    throw new VitrineError('body_invalid', `${name}: expected valid JSON.`)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { toProblem, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import type { WebSocket, WebSocketServer } from 'ws'
 import type { Daemon } from '../daemon/daemon.ts'
@@ -43,7 +43,9 @@ export class Sockets {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
-    this.#accept(request, socket, head).catch((error: unknown) => rejectUpgrade(socket, error))
+    this.#accept(request, socket, head).catch((error: unknown) =>
+      sendRawProblem(socket, this.#daemon.problemOf(error)),
+    )
   }
 
   async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -79,7 +81,7 @@ export class Sockets {
   ): void {
     ws.on('error', () => ws.terminate())
     this.#serve(ws, request, target, caller).catch((error: unknown) => {
-      const { code, detail } = toProblem(error)
+      const { code, detail } = this.#daemon.problemOf(error)
       const status = code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011
       // A close reason has 123 bytes at most; a character that the cut splits is removed.
       ws.close(status, Buffer.from(detail).subarray(0, 120).toString().replaceAll('\ufffd', ''))
@@ -158,8 +160,4 @@ function tokenFromMessage(text: string): string | undefined {
 function fullAccess(caller: Caller): Caller {
   if (caller.access === 'full') return caller
   throw new VitrineError('access_denied', `The token ${caller.name} has read access only.`)
-}
-
-function rejectUpgrade(socket: Duplex, error: unknown): void {
-  sendRawProblem(socket, toProblem(error))
 }
