@@ -5,6 +5,7 @@ import { roundTrip } from './agents/round-trip.ts'
 import { crash } from './crash.ts'
 import { coldStart } from './daemon/cold-start.ts'
 import { health } from './daemon/health.ts'
+import { longReads } from './daemon/long-reads.ts'
 import { stalledReaders } from './daemon/stalled-readers.ts'
 import { transfers } from './daemon/transfers.ts'
 import { large } from './files/large.ts'
@@ -43,5 +44,5 @@ export const benchmarks: Benchmarks = {
   watch: [watchLatency, storms, idle],
   persist: [manyFiles, largeFiles],
   agents: [burst, roundTrip, endings, manySessions],
-  daemon: [health, transfers, stalledReaders, coldStart],
+  daemon: [health, longReads, transfers, stalledReaders, coldStart],
 }

@@ -30,7 +30,7 @@ export function rootOf(folder: string): string {
   return join(folder, 'workspace')
 }
 
-function dataOf(folder: string): string {
+export function dataOf(folder: string): string {
   return join(folder, 'data')
 }
 

@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
 import type { LocalOptions } from '@vitrine/sandbox'
 
 /** The least that every sandbox of a host must have, whoever creates or attaches it. */
@@ -16,7 +17,7 @@ export function applyFloor({ isolation: floor }: HostFloor, options: Options): O
   if (isolation === 'none')
     throw belowFloor('isolation', `expected ${JSON.stringify(floor)}, the least on this host, got "none"`)
   if (user === 'root' || user === '0')
-    throw belowFloor('user', `expected a user other than root on this host, got ${JSON.stringify(user)}`)
+    throw belowFloor('user', `expected a user other than root on this host, got ${shown(user)}`)
   return { ...options, isolation: floor }
 }
 

@@ -1,5 +1,5 @@
 import { newId, VitrineError } from '@vitrine/protocol'
-import { checkSandboxId } from '@vitrine/protocol/primitives'
+import { checkSandboxId, shown } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import { type LocalOptions, policySource } from '@vitrine/sandbox'
 import { assertBindsAllowed } from './data-binds.ts'
@@ -15,7 +15,7 @@ export function newRecord(
 ): SandboxRecord {
   const { id = newId('sandbox'), provider = 'local', workspace, policy, onAsk, secrets } = options
   if (provider !== 'local')
-    throw new VitrineError('argument_invalid', `provider: expected local, got ${JSON.stringify(provider)}.`)
+    throw new VitrineError('argument_invalid', `provider: expected local, got ${shown(provider)}.`)
   // The id becomes a file name before any other code validates it.
   checkSandboxId(id)
   const local = applyFloor(floor, { ...lastingDefaults(defaults), ...options.local })

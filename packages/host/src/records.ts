@@ -20,6 +20,8 @@ export class Records {
   readonly #folder: string
   readonly #records = new Map<string, SandboxRecord>()
   readonly #damaged = new Map<string, DamagedRecord>()
+  /** The records by age; undefined once one has changed. */
+  #sorted: readonly SandboxRecord[] | undefined
 
   /** `defaults` are merged into records of a version that did not store them. */
   constructor(folder: string, defaults: Omit<LocalOptions, 'data'> = {}) {
@@ -37,12 +39,17 @@ export class Records {
     }
   }
 
-  list(): SandboxRecord[] {
-    return [...this.#records.values()].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+  list(): readonly SandboxRecord[] {
+    this.#sorted ??= [...this.#records.values()].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+    return this.#sorted
   }
 
   get damaged(): readonly DamagedRecord[] {
     return [...this.#damaged.values()]
+  }
+
+  damagedOf(id: string): DamagedRecord | undefined {
+    return this.#damaged.get(id)
   }
 
   /** Throws if the record is damaged. */
@@ -70,6 +77,7 @@ export class Records {
       throw error
     }
     this.#records.set(record.id, record)
+    this.#sorted = undefined
   }
 
   /** Changes the stored record. A sandbox whose creation failed has none any more. */
@@ -82,6 +90,7 @@ export class Records {
   remove(id: string): void {
     rmSync(this.#path(id), { force: true })
     this.#records.delete(id)
+    this.#sorted = undefined
   }
 
   #path(id: string): string {

@@ -1,4 +1,5 @@
 import { VitrineError } from './errors/vitrine-error.ts'
+import { shown } from './primitives/shown.ts'
 
 /** The prefix shows the kind of an id. */
 export const idPrefixes = {
@@ -85,7 +86,7 @@ export function checkSandboxId(id: string): void {
   if (!idPattern.test(id) || id === '.' || id === '..')
     throw new VitrineError(
       'argument_invalid',
-      `id: expected letters, digits, "_", "." and "-", at most 128 and neither "." nor "..", got ${JSON.stringify(id)}.`,
+      `id: expected letters, digits, "_", "." and "-", at most 128 and neither "." nor "..", got ${shown(id)}.`,
     )
   if (id === hostJournal || id.startsWith(`${idPrefixes.loop}_`))
     throw new VitrineError(

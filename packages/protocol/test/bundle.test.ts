@@ -7,9 +7,10 @@ import { bundle } from './bundle.ts'
 /**
  * 13,921 bytes at first, most of it zod; 14,932 with the 23 errors of the engine's
  * processes, 15,661 with the 21 of its files, 18,055 with `readPages`,
- * 18,511 with the events of queued prompts and six errors about records. Raise it knowingly.
+ * 18,511 with the events of queued prompts and six errors about records, 18,702 with the limit of an
+ * event's values and two errors of requests. Raise it knowingly.
  */
-const maxGzipBytes = 18_700
+const maxGzipBytes = 18_900
 
 describe('the browser bundle of the package', () => {
   it('contains no import, of Node or any other module', async () => {

@@ -2,6 +2,7 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node
 import type { AddressInfo, Socket } from 'node:net'
 import { toProblem, VitrineError } from '@vitrine/protocol'
 import { checkOptions, serverOptions } from '@vitrine/protocol/options'
+import { Connections } from './guard/connections.ts'
 import { http } from './http/http.ts'
 import type { HttpResponse } from './http/http-response.ts'
 import { NodeRequest } from './http/node-request.ts'
@@ -15,7 +16,7 @@ export interface ListenOptions {
   readonly hostname?: string
   /** Default 0: any free port. */
   readonly port?: number
-  /** Maximum number of concurrent connections; default 2,000. */
+  /** Maximum number of concurrent connections; default 2,000. Those that have not shown a token may be half of them. */
   readonly maxConnections?: number
   /** How long a client may take to send its headers; default 10 s. */
   readonly headersMs?: number
@@ -37,6 +38,7 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
   checkOptions('listen', serverOptions.listen, options)
   const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
   const { headersMs = 10_000, bodyIdleMs = 300_000 } = options
+  const connections = new Connections(Math.max(1, Math.floor(maxConnections / 2)))
   const listener = http.createServer(
     {
       headersTimeout: headersMs,
@@ -47,15 +49,12 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
     },
     (incoming, outgoing) => {
       limitBodyIdle(incoming, bodyIdleMs)
+      outgoing.once('close', connections.begin(incoming.socket))
       // A failure while sending closes only its own connection.
       sendResponse(server, incoming, outgoing, bodyIdleMs).catch(() => outgoing.destroy())
     },
   )
-  const sockets = new Set<Socket>()
-  listener.on('connection', (socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
+  listener.on('connection', (socket) => connections.add(socket))
   listener.maxConnections = maxConnections
   listener.keepAliveTimeout = 65_000
   listener.on('upgrade', server.upgrade)
@@ -65,7 +64,7 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
     listener.listen(port, hostname, resolve)
   })
   const { port: bound } = listener.address() as AddressInfo
-  const close = once(() => closeAll(server, listener, sockets))
+  const close = once(() => closeAll(server, listener, connections))
   return {
     url: `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${bound}`,
     port: bound,
@@ -114,7 +113,7 @@ async function responseTo(
   try {
     return await server.respond(new NodeRequest(incoming, outgoing))
   } catch (error) {
-    return problemResponse(error)
+    return problemResponse(toProblem(error))
   }
 }
 
@@ -131,14 +130,12 @@ function respondToClientError(error: Error & { code?: string }, socket: Socket):
   sendRawProblem(socket, { ...problem, status })
 }
 
-async function closeAll(server: Server, listener: HttpServer, sockets: ReadonlySet<Socket>): Promise<void> {
+async function closeAll(server: Server, listener: HttpServer, connections: Connections): Promise<void> {
   server.close()
   const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
   listener.closeIdleConnections()
   // Includes upgraded sockets, which the HTTP server does not track.
-  const timer = setTimeout(() => {
-    for (const socket of sockets) socket.destroy()
-  }, closeMs)
+  const timer = setTimeout(() => connections.destroyAll(), closeMs)
   await closed
   clearTimeout(timer)
 }

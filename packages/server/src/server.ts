@@ -6,10 +6,12 @@ import { checkOptions, serverOptions } from '@vitrine/protocol/options'
 import type { Daemon } from './daemon/daemon.ts'
 import { DefaultSandbox } from './daemon/default-sandbox.ts'
 import { InFlightCalls } from './daemon/in-flight-calls.ts'
+import { LongReads } from './daemon/long-reads.ts'
 import { Previews } from './daemon/previews.ts'
 import { securityHeaders } from './guard/headers.ts'
 import { HostHeaderGuard } from './guard/host-header.ts'
 import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
+import { invalidRequestUrl } from './guard/request-head.ts'
 import { bearerToken, type NamedToken, Tokens } from './guard/tokens.ts'
 import { handlersOf } from './handlers/handlers.ts'
 import { fromRequest, type HttpRequest } from './http/http-request.ts'
@@ -17,6 +19,7 @@ import { HttpResponse } from './http/http-response.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { proxy } from './preview/proxy.ts'
 import { problemResponse } from './responses/problem.ts'
+import { redactedProblem } from './responses/redacted-problem.ts'
 import { createRouter } from './routing/router.ts'
 import { Sockets } from './sockets/sockets.ts'
 import { page } from './ui/page.ts'
@@ -73,15 +76,18 @@ export function createServer(options: ServerOptions): Server {
   const callers = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
   // A token gives access to every sandbox, so an event must not hand it to a reader.
   for (const { name, token } of tokens) host.store.addSecret(`token of ${name}`, token)
+  const problemOf = (error: unknown) => redactedProblem(error, (text) => host.store.redactText(text))
   const daemon: Daemon = {
     host,
     defaultSandbox: new DefaultSandbox(host, options.defaultSandbox),
     metrics: new Metrics(),
     tokens: callers,
     calls: new InFlightCalls(),
-    previews: new Previews((id) => host.list().some((one) => one.id === id && one.state !== 'destroyed')),
-    streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000 },
+    longReads: new LongReads(),
+    previews: new Previews((id) => (host.info(id)?.state ?? 'destroyed') !== 'destroyed'),
+    streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000, problemOf },
     version,
+    problemOf,
     closing: closing.signal,
   }
   const hosts = new HostHeaderGuard(options.allowHosts)
@@ -97,8 +103,12 @@ export function createServer(options: ServerOptions): Server {
     const { host, path } = request
     // A preview is protected by its unguessable token, and its host name serves nothing else of the daemon.
     const preview = daemon.previews.find(host, path)
-    if (preview !== undefined) return proxy(daemon, preview, request)
-    hosts.check(host)
+    if (preview !== undefined && path !== '') {
+      request.setAuthenticated()
+      return proxy(daemon, preview, request)
+    }
+    if (preview === undefined) hosts.check(host)
+    if (path === '') throw invalidRequestUrl()
     const origin = origins.check(request.header('origin'), host)
     if (request.method === 'OPTIONS' && origin !== undefined)
       return new HttpResponse(204, { ...securityHeaders, ...preflightHeaders(origin) }, null)
@@ -106,15 +116,17 @@ export function createServer(options: ServerOptions): Server {
     let response: HttpResponse
     try {
       if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
-      response = await route(request, callers.caller(bearerToken(request.header('authorization'))))
+      const caller = callers.caller(bearerToken(request.header('authorization')))
+      request.setAuthenticated()
+      response = await route(request, caller)
     } catch (error) {
-      response = problemResponse(error)
+      response = problemResponse(problemOf(error))
     }
     return origin === undefined ? response : response.with(corsHeaders(origin))
   }
 
   const respondSafely = (request: HttpRequest) =>
-    respond(request).catch((error: unknown) => problemResponse(error))
+    respond(request).catch((error: unknown) => problemResponse(problemOf(error)))
   return {
     respond: respondSafely,
     fetch: async (request) => (await respondSafely(fromRequest(request))).toResponse(),

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { openDaemon, token } from './daemon.ts'
-import { dial, readResponse } from './raw.ts'
+import { dial, type RawConnection, readResponse, say } from './raw.ts'
+
+const health = (port: number) =>
+  say(port, `GET /v1/health HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}`)
 
 describe('a thousand half-open connections', () => {
   it('do not block other clients, and are all closed in the end', async () => {
@@ -30,6 +33,66 @@ describe('a thousand half-open connections', () => {
     await expect.poll(() => closed.size).toBeGreaterThanOrEqual(15)
     for (const connection of some) connection[Symbol.dispose]()
     await expect.poll(async () => (await daemon.fetch('/v1/health').catch(() => undefined))?.status).toBe(200)
+  })
+})
+
+describe('2,000 connections without a token', () => {
+  it.each([
+    ['that send nothing', ''],
+    ['that never end their headers', 'GET /v1/health HTTP/1.1\r\nhost: localhost\r\nx: '],
+    [
+      'with an unknown token',
+      'GET /v1/health HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer wrong-one\r\n\r\n',
+    ],
+    ['that load a page and do not read it', 'GET /ui/ HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(50)],
+  ])(
+    'do not lock out the holders of a token: %s',
+    async (_what, written) => {
+      await using daemon = await openDaemon({ listen: { headersMs: 600_000 } })
+      const flood: RawConnection[] = []
+      try {
+        while (flood.length < 2_000)
+          flood.push(...(await Promise.all(Array.from({ length: 100 }, () => dial(daemon.port, written)))))
+        if (written.includes('/ui/')) for (const { socket } of flood) socket.pause()
+        // Each on a connection of its own, one after the other and at once.
+        for (let count = 0; count < 5; count += 1) expect((await health(daemon.port)).status).toBe(200)
+        const several = await Promise.all(Array.from({ length: 50 }, () => health(daemon.port)))
+        expect(several.map(({ status }) => status)).toEqual(Array(50).fill(200))
+        expect(flood.filter(({ socket }) => !socket.closed).length).toBeGreaterThan(0)
+      } finally {
+        for (const connection of flood) connection[Symbol.dispose]()
+      }
+    },
+    120_000,
+  )
+
+  it('do not end a stream of a holder', async () => {
+    await using daemon = await openDaemon({ listen: { maxConnections: 40 } })
+    using stream = await dial(
+      daemon.port,
+      `GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\naccept: text/event-stream\r\n\r\n`,
+    )
+    await expect.poll(() => stream.text).toContain('event: heartbeat')
+    const flood: RawConnection[] = []
+    try {
+      for (let count = 0; count < 100; count += 1) flood.push(await dial(daemon.port, 'GET /'))
+      const closed = () => flood.filter(({ socket }) => socket.closed).length
+      await expect.poll(closed).toBeGreaterThanOrEqual(80)
+      // The oldest were closed, with a reason.
+      expect(readResponse(await flood[0]!.ended)).toMatchObject({
+        status: 408,
+        body: expect.stringContaining('too_many_connections'),
+      })
+      expect(flood.at(-1)!.socket.closed).toBe(false)
+      await daemon.host.store
+        .journal(daemon.sandbox)
+        .then((journal) =>
+          journal.append([{ type: 'log.message', data: { level: 'info', message: 'still streamed' } }]),
+        )
+      await expect.poll(() => stream.text).toContain('still streamed')
+    } finally {
+      for (const connection of flood) connection[Symbol.dispose]()
+    }
   })
 })
 

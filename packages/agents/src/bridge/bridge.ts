@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Journal, JournalStream } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
-import { ObserverErrors, Serial, settledWithin } from '@vitrine/protocol/primitives'
+import { hasTooManyValues, ObserverErrors, Serial, settledWithin } from '@vitrine/protocol/primitives'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
 import { messageChannel } from './message-channel.ts'
@@ -302,8 +302,11 @@ export class Bridge {
     const { context, replay, events = [], replacement } = interpretation
     if (replacement !== undefined) return replacement
     const { instance } = this
-    const data = { instance, direction, message: envelope.message, ...(replay && { replay: true }) }
-    return [{ ...context, type: 'agent.message', data }, ...events]
+    const { message } = envelope
+    const data = { instance, direction, message, ...(replay && { replay: true }) }
+    // A message with too many values for an event is recorded as text, which becomes a blob.
+    const stored = hasTooManyValues(data) ? { ...data, message: JSON.stringify(message) } : data
+    return [{ ...context, type: 'agent.message', data: stored }, ...events]
   }
 
   #refuseDuplicate(envelope: RpcEnvelope): void {

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { type InstallProgress, type OnObserverError, VitrineError } from '@vitrine/protocol'
 import { agentOptions, checkOptions } from '@vitrine/protocol/options'
-import { ObserverErrors } from '@vitrine/protocol/primitives'
+import { ObserverErrors, shown } from '@vitrine/protocol/primitives'
 import type { Isolation } from '@vitrine/sandbox'
 import type { AgentEntry, NpmSource } from '../registry/entry.ts'
 import { findAgent } from '../registry/known-agents.ts'
@@ -103,6 +103,6 @@ function checkedVersion(version: string | undefined): string {
     return version
   throw new VitrineError(
     'argument_invalid',
-    `version: expected an exact version such as 1.2.3, got ${JSON.stringify(version)}.`,
+    `version: expected an exact version such as 1.2.3, got ${shown(version)}.`,
   )
 }

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
 import * as z from 'zod/mini'
 
 /** Marks a folder as a complete installation: it is written before the folder is renamed to its final path. */
@@ -27,7 +28,7 @@ export function installationFolder(cache: string, name: string, version: string)
     if (!/^[A-Za-z0-9][A-Za-z0-9._+-]*$/.test(value))
       throw new VitrineError(
         'argument_invalid',
-        `${what}: expected letters, digits, ".", "_", "+" and "-", got ${JSON.stringify(value)}.`,
+        `${what}: expected letters, digits, ".", "_", "+" and "-", got ${shown(value)}.`,
       )
   }
   return join(cache, name, version)

@@ -1,4 +1,5 @@
 import { type ContentBlock, type JsonObject, VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
 import { objectIn, textIn } from './fields.ts'
 
 const knownTypes = ['text', 'image', 'audio', 'resource', 'resource_link']
@@ -11,7 +12,7 @@ export function promptBlocks(content: string | readonly ContentBlock[]): Content
     if (knownTypes.includes(block?.type)) continue
     throw new VitrineError(
       'argument_invalid',
-      `content[${index}].type: expected ${knownTypes.join(', ')}, got ${JSON.stringify(block?.type)}.`,
+      `content[${index}].type: expected ${knownTypes.join(', ')}, got ${shown(block?.type)}.`,
     )
   }
   return blocks

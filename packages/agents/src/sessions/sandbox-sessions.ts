@@ -11,7 +11,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
-import { sessionIdPattern, settledWithin } from '@vitrine/protocol/primitives'
+import { sessionIdPattern, settledWithin, shown } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../tools/host-tool.ts'
@@ -201,10 +201,7 @@ export class SandboxSessions implements Sessions, SessionHost {
   #idFor(given: string | undefined): string {
     const id = given ?? newId('session')
     if (!sessionIdPattern.test(id))
-      throw new VitrineError(
-        'argument_invalid',
-        `id: expected letters, digits and "_.:-", got ${JSON.stringify(id)}.`,
-      )
+      throw new VitrineError('argument_invalid', `id: expected letters, digits and "_.:-", got ${shown(id)}.`)
     if (this.#open.has(id) || this.#opening.has(id)) throw exists(id)
     return id
   }
@@ -278,7 +275,7 @@ export class SandboxSessions implements Sessions, SessionHost {
     if (path === root || path.startsWith(`${root}/`)) return path
     throw new VitrineError(
       'argument_invalid',
-      `cwd: expected a directory of the workspace ${root}, got ${JSON.stringify(cwd)}.`,
+      `cwd: expected a directory of the workspace ${root}, got ${shown(cwd)}.`,
     )
   }
 

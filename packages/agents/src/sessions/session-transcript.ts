@@ -1,5 +1,5 @@
 import { type JournalReader, readPages } from '@vitrine/protocol'
-import { Serial } from '@vitrine/protocol/primitives'
+import { Serial, TimeSlice } from '@vitrine/protocol/primitives'
 import { type Transcript, transcriptView, type View } from '@vitrine/views'
 
 /** The transcript of one session, read incrementally from the last cursor. */
@@ -25,7 +25,9 @@ export class SessionTranscript {
   async #readNew(): Promise<Transcript> {
     const after = this.#cursor
     const options = { session: this.#session, ...(after !== undefined && { after }) }
+    const slice = new TimeSlice()
     for await (const { events, cursor } of readPages(this.#journal, options)) {
+      if (slice.expired) await slice.yieldToEventLoop()
       this.#state = this.#view.add(this.#state, events)
       this.#cursor = cursor
     }

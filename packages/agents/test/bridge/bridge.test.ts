@@ -38,6 +38,20 @@ describe('the journal', () => {
     expect(seen).toEqual([2])
   })
 
+  it('records a message with too many values for an event as a blob, and delivers it', async () => {
+    const { agent, bridge, events } = await openBridge()
+    const { next } = attachClient(bridge, 'one')
+    const list = Array.from({ length: 60_000 }, (_, n) => n)
+    agent.emit({ method: 'note', params: { list } })
+    agent.emit(note(1))
+    expect(await next()).toMatchObject({ params: { list } })
+    expect(await next()).toMatchObject(note(1))
+    expect(await events('agent.message')).toMatchObject([
+      { data: { message: { blob: expect.stringContaining('sha256:') } } },
+      { data: { message: note(1) } },
+    ])
+  })
+
   it('records and delivers messages in the order of the agent', async () => {
     const { agent, bridge, events } = await openBridge()
     const { next } = attachClient(bridge, 'one')

@@ -7,16 +7,20 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
+import type { TimeSlice } from '@vitrine/protocol/primitives'
 import type { Hole, StoreConnection } from '../stores/contract.ts'
 import { entryMatcher } from '../stores/entry-matcher.ts'
 import { EncodedEvent, type TailEncodedOptions } from './encoded-event.ts'
 import { seqAtTime } from './locate.ts'
 import type { ReadScope } from './read-scope.ts'
+import { readingSlice } from './reading-slice.ts'
 import type { RecentEvents } from './recent-events.ts'
 import { keyOf, type ScannedItem, scan, toItem } from './scan.ts'
 import { Tail } from './tail.ts'
 
 const pageItems = 1_000
+/** Items that are decoded between two looks at the clock. */
+const itemsPerCheck = 4
 
 /** A page whose events are JSON strings. */
 export interface EncodedPage extends Omit<Page, 'events'> {
@@ -53,24 +57,27 @@ export class Reader {
 
   async page(scope: ReadScope, options?: ReadOptions): Promise<Page> {
     checkOptions('read', journalOptions.read, options)
-    const { found, ...page } = await this.#page(scope, options)
+    const slice = readingSlice()
+    const { found, ...page } = await this.#page(scope, options, slice)
     const cursorOf = this.#holeCursor(scope)
-    return { events: found.map((item) => toItem(item, cursorOf)), ...page }
+    return { events: await mapInSlices(found, slice, (item) => toItem(item, cursorOf)), ...page }
   }
 
   /** A page with each event as its stored JSON. */
   async encodedPage(scope: ReadScope, options?: ReadOptions): Promise<EncodedPage> {
     checkOptions('readEncoded', journalOptions.read, options)
-    const { found, ...page } = await this.#page(scope, options)
+    const slice = readingSlice()
+    const { found, ...page } = await this.#page(scope, options, slice)
     const cursorOf = this.#holeCursor(scope)
     const textOf = (item: ScannedItem) =>
       'body' in item ? item.text : JSON.stringify(toItem(item, cursorOf))
-    return { events: found.map(textOf), ...page }
+    return { events: await mapInSlices(found, slice, textOf), ...page }
   }
 
   async #page(
     scope: ReadScope,
     options: ReadOptions = {},
+    slice: TimeSlice,
   ): Promise<{ readonly found: readonly ScannedItem[]; readonly cursor: string; readonly end: boolean }> {
     this.assertOpen()
     const { order = 'asc', limit = pageItems, signal, ...filter } = options
@@ -83,6 +90,7 @@ export class Reader {
       order,
       limit,
       filter: eventFilter(filter),
+      slice,
       signal,
     })
     return { found, cursor: scope.cursor(Math.min(scanned, newest)), end }
@@ -182,6 +190,7 @@ export class Reader {
       order: 'asc',
       limit,
       filter,
+      slice: readingSlice(),
       signal,
     })
     return { found, scanned }
@@ -190,6 +199,19 @@ export class Reader {
   #holeCursor(scope: ReadScope): (hole: Hole) => string {
     return (hole) => scope.cursor(keyOf(hole, scope.journal))
   }
+}
+
+async function mapInSlices<Item>(
+  found: readonly ScannedItem[],
+  slice: TimeSlice,
+  map: (item: ScannedItem) => Item,
+): Promise<Item[]> {
+  const items: Item[] = []
+  for (const item of found) {
+    if (items.length % itemsPerCheck === 0 && slice.expired) await slice.yieldToEventLoop()
+    items.push(map(item))
+  }
+  return items
 }
 
 function startKey(scope: ReadScope, after: string | undefined): number | (() => Promise<number>) {

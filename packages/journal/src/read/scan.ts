@@ -1,9 +1,9 @@
 import { type EventFilter, type JournalGap, type JournalItem, matchTypes } from '@vitrine/protocol'
+import type { TimeSlice } from '@vitrine/protocol/primitives'
 import type { Entry } from '../entry.ts'
 import type { Hole, ScanRange, StoreConnection } from '../stores/contract.ts'
+import { ScanWindow } from './scan-window.ts'
 
-/** The most keys that one statement scans, so that a filter without matches does not block the event loop. */
-const windowKeys = 10_000
 /** The most text in one page, whatever its item limit: it bounds the memory of each reader. */
 const pageBytes = 8 * 1024 * 1024
 
@@ -19,6 +19,7 @@ export interface ScanRequest {
   readonly order: 'asc' | 'desc'
   readonly limit: number
   readonly filter: EventFilter
+  readonly slice: TimeSlice
   readonly signal?: AbortSignal | undefined
 }
 
@@ -32,19 +33,22 @@ export interface ScanResult {
   readonly end: boolean
 }
 
-/** Reads window by window, yielding in between, until the limit or the end. Holes appear in order. */
+/** Reads window by window, yielding when its time slice is used up, until the limit or the end. Holes appear in order. */
 export async function scan(connection: StoreConnection, request: ScanRequest): Promise<ScanResult> {
-  const { journal, to, order, limit, filter, signal } = request
+  const { journal, to, order, limit, filter, slice, signal } = request
   const forwards = order === 'asc'
   const found: ScannedItem[] = []
+  const window = new ScanWindow()
   let scanned = request.from
   let bytesLeft = pageBytes
   while (forwards ? scanned < to : scanned > to) {
+    if (slice.expired) await slice.yieldToEventLoop()
     signal?.throwIfAborted()
-    const edge = forwards ? Math.min(scanned + windowKeys, to) : Math.max(scanned - windowKeys, to)
+    const { keys } = window
+    const edge = forwards ? Math.min(scanned + keys, to) : Math.max(scanned - keys, to)
     const wanted = limit - found.length
     const range = { ...filter, journal, from: scanned, to: edge, order, limit: wanted, maxBytes: bytesLeft }
-    const { entries, holes: around } = await readRange(connection, range)
+    const { entries, holes: around } = await window.timed(() => readRange(connection, range))
     for (const { body } of entries) bytesLeft -= body.length
     const last = entries.length < wanted && bytesLeft > 0 ? undefined : entries.at(-1)
     let reached = last ? keyOf(last, journal) : edge
@@ -64,8 +68,7 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
       found.length = limit
       scanned = farKeyOf(found.at(-1)!, journal, order)
     }
-    if (last || found.length === limit) break
-    if (forwards ? scanned < to : scanned > to) await new Promise(setImmediate)
+    if (found.length === limit || bytesLeft <= 0) break
   }
   return { found, scanned, end: forwards ? scanned >= to : scanned <= to }
 }

@@ -1,7 +1,7 @@
 import type { EventFilter, Summary, SummaryBucket } from '@vitrine/protocol'
 import type { StoreConnection } from '../stores/contract.ts'
-
-const pageRows = 5_000
+import { readingSlice } from './reading-slice.ts'
+import { ScanWindow } from './scan-window.ts'
 
 /** Counts a journal's events by type in intervals of equal length. */
 export async function summarize(
@@ -23,22 +23,20 @@ export async function summarize(
   const width = Math.max(1, Math.ceil((end - start + 1) / buckets))
   const slices = Array.from({ length: Math.ceil((end - start + 1) / width) }, () => new Slice())
   const all = new Slice()
-  for (let from = 0; from < headSeq; from += pageRows) {
+  const slice = readingSlice()
+  const window = new ScanWindow()
+  for (let from = 0; from < headSeq; ) {
+    if (slice.expired) await slice.yieldToEventLoop()
     signal?.throwIfAborted()
-    const to = Math.min(from + pageRows, headSeq)
-    const entries = await connection.index({
-      ...filter,
-      journal,
-      from,
-      to,
-      order: 'asc',
-      limit: pageRows,
-    })
+    const { keys } = window
+    const to = Math.min(from + keys, headSeq)
+    const range = { ...filter, journal, from, to, order: 'asc', limit: keys } as const
+    const entries = await window.timed(() => connection.index(range))
     for (const { time, type, seq } of entries) {
       all.count(type, seq)
       slices[Math.min(Math.floor((time - start) / width), slices.length - 1)]?.count(type, seq)
     }
-    await new Promise(setImmediate)
+    from = to
   }
   return {
     buckets: slices.map((slice, index) => slice.bucket(start + index * width, start + (index + 1) * width)),

@@ -322,10 +322,12 @@ export const errorRegistry = {
   origin_refused: entry(403, false, 'Allow this origin with `--cors <origin>`.'),
   route_unknown: entry(404, false, 'Look at /openapi.json for the list of routes.'),
   method_unknown: entry(405, false, 'Look at the `allow` header, or at /openapi.json.'),
+  request_invalid: entry(400, false, 'Correct the request line or the header that the message names.'),
   body_invalid: entry(400, false, 'Correct the body: the message names the field and the expected value.'),
   body_too_large: entry(413, false, 'Send a smaller body; files and archives can be streamed at any size.'),
   media_type_unsupported: entry(415, false, 'Send the `content-type` that the message names.'),
   too_many_connections: entry(503, true, 'Close unused streams, or raise the limit of the daemon.'),
+  too_many_reads: entry(429, true, 'Await the responses to earlier reads before sending more.'),
   server_closing: entry(503, true, 'The daemon is shutting down: connect again with your last cursor.'),
   connection_failed: entry(
     503,

@@ -2,6 +2,7 @@ import type * as z from 'zod/mini'
 import { VitrineError } from '../errors/vitrine-error.ts'
 import { expectation, fieldPath, kindOf, valueAt } from '../expectation.ts'
 import { type EventType, eventCatalogue, isDesktopEventType, isEventType } from './catalogue.ts'
+import { hasTooManyValues, maxEventValues } from './count-values.ts'
 import { type EventInput, eventEnvelope, type JournalEvent } from './envelope.ts'
 
 // Looked up for every event, and a Map is faster than an object of this size.
@@ -33,6 +34,7 @@ export function checkEventInput(input: EventInput, index = 0): void {
     throw unknownType(pathOf(index, 'type'), input.type)
   const data: unknown = input.data ?? {}
   if (!isFields(data)) throw invalid(pathOf(index, 'data'), 'a plain object', data)
+  if (hasTooManyValues(data)) throw tooManyValues(pathOf(index, 'data'))
   const checked = schema?.safeParse(data)
   if (checked?.success === false)
     throw invalidField(pathOf(index, 'data'), checked.error.issues[0], input.data)
@@ -97,6 +99,13 @@ function invalid(path: string, expected: string, value: unknown, issue?: Issue):
   const got = kindOf(issue ? valueAt(value, issue.path) : value)
   return new VitrineError('event_invalid', `${path}: expected ${expected}, got ${got}.`, {
     details: { path, expected, got },
+  })
+}
+
+function tooManyValues(path: string): VitrineError {
+  const expected = `at most ${maxEventValues} values in objects and arrays`
+  return new VitrineError('event_invalid', `${path}: expected ${expected}, got more.`, {
+    details: { path, expected, limit: maxEventValues },
   })
 }
 

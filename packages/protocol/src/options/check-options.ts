@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { VitrineError } from '../errors/vitrine-error.ts'
 import { alternatives, expectation, fieldPath, kindOf, valueAt } from '../expectation.ts'
+import { refuseDroppedKeys } from './dropped-keys.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -17,6 +18,7 @@ export function checkOptions(call: string, schema: z.ZodMiniType, options: unkno
   const checked = schema.safeParse(options)
   if (!checked.success)
     throw invalidOptions(checked.error.issues, options, { root: `${call} options`, prefix: '' })
+  refuseDroppedKeys('', options, checked.data)
 }
 
 /** Rejects a Map or a Set: a schema would accept it as an object without keys. */
@@ -44,7 +46,10 @@ export function parseAs<Schema extends z.ZodMiniType>(
   value: unknown,
 ): z.output<Schema> {
   const checked = schema.safeParse(value)
-  if (checked.success) return checked.data
+  if (checked.success) {
+    refuseDroppedKeys(name, value, checked.data)
+    return checked.data
+  }
   throw invalidOptions(checked.error.issues, value, { root: name, prefix: name })
 }
 
@@ -57,7 +62,7 @@ interface ErrorLocation {
 
 function invalidOptions(issues: readonly Issue[], value: unknown, location: ErrorLocation): VitrineError {
   const issue = innermost(mostSpecific(issues))
-  const path = fieldPath(location.prefix, issue.path)
+  const path = fieldPath(location.prefix, shownPath(issue.path))
   const received = issue.code === 'invalid_key' ? String(issue.path.at(-1)) : valueAt(value, issue.path)
   const message = issue.code === 'unrecognized_keys' ? issue.message : `${expected(issue, received)}.`
   return new VitrineError(
@@ -110,11 +115,27 @@ function isNumber(issue: Issue): boolean {
 const shownText = 60
 /** Fields whose values may contain a secret: a URL with a password, an argument with a token. */
 const secret =
-  /^(env|headers|content|stdin|data|url|args|command|modelEndpoint|mcpServers)$|credential|token|key|secret|password/i
+  /^(env|variables|headers?|content|stdin|input|data|url|args|command|prompt|modelEndpoint|mcpServers)$|credential|token|key|secret|passw|auth|cookie/i
+
+function mayBeSecret(path: readonly PropertyKey[]): boolean {
+  return path.some((key) => secret.test(String(key)))
+}
+
+/** `KEY=value` is the name of no variable: its value is left out. */
+function nameOnly(key: string): string {
+  const name = key.split(/[=:]/, 1)[0]!.slice(0, shownText)
+  return name === key ? key : `${name}…`
+}
+
+function shownPath(path: readonly PropertyKey[]): PropertyKey[] {
+  return path.map((key, index) =>
+    typeof key === 'string' && mayBeSecret(path.slice(0, index)) ? nameOnly(key) : key,
+  )
+}
 
 function describeValue(issue: Issue, value: unknown): string {
   if (typeof value === 'number' && issue.path.at(-1) === 'mode' && value >= 0) return `0o${value.toString(8)}`
-  const hidden = issue.path.some((key) => secret.test(String(key)))
+  const hidden = mayBeSecret(issue.path)
   if (typeof value === 'number' || typeof value === 'boolean') return hidden ? kindOf(value) : String(value)
   if (typeof value !== 'string') return kindOf(value)
   // A URL may contain a password.

@@ -7,9 +7,12 @@ it('exports these values and no others', () => {
     'ObserverErrors',
     'Semaphore',
     'Serial',
+    'TimeSlice',
+    'cancelled',
     'checkSandboxId',
     'decodePathText',
     'encodePathText',
+    'hasTooManyValues',
     'idPattern',
     'isPathText',
     'isWholeNumber',
@@ -20,6 +23,7 @@ it('exports these values and no others', () => {
     'requireWholeNumber',
     'sessionIdPattern',
     'settledWithin',
+    'shown',
     'systemErrorCode',
   ])
 })

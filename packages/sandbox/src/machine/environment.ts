@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
 
 type Environment = Readonly<Record<string, string>>
 
@@ -24,7 +25,7 @@ export function checkEnvironment(env: Environment, field = 'env'): void {
     if (name === '' || /[=\0]/.test(name))
       throw new VitrineError(
         'environment_invalid',
-        `${field}: expected a name without "=" and NUL characters, got "${printable(name)}".`,
+        `${field}: expected a name without "=" and NUL characters, got ${name === '' ? 'an empty one' : `one that begins with ${shown(name.split(/[=\0]/, 1)[0])}`}.`,
       )
     if (typeof value !== 'string')
       throw new VitrineError(
@@ -37,8 +38,4 @@ export function checkEnvironment(env: Environment, field = 'env'): void {
         `${field}.${name}: the value must not contain a NUL character.`,
       )
   }
-}
-
-function printable(text: string): string {
-  return text.replaceAll('\0', '\\0')
 }

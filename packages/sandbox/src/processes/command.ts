@@ -14,7 +14,7 @@ export function argvOf(command: Command, shell: string | readonly string[] = 'sh
 function checkArgv(name: string, argv: readonly string[]): readonly string[] {
   if (!Array.isArray(argv) || argv.length === 0)
     throw invalid(
-      `${name}: expected a string or an array that starts with the name of a program, got ${JSON.stringify(argv)}.`,
+      `${name}: expected a string or an array that starts with the name of a program, got ${Array.isArray(argv) ? 'an empty array' : `a ${typeof argv}`}.`,
     )
   for (const [index, part] of argv.entries()) {
     if (typeof part !== 'string') throw invalid(`${name}[${index}]: expected a string, got ${typeof part}.`)

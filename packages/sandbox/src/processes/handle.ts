@@ -8,7 +8,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, processOptions } from '@vitrine/protocol/options'
-import { requireWholeNumber } from '@vitrine/protocol/primitives'
+import { requireWholeNumber, shown } from '@vitrine/protocol/primitives'
 import type { ProcessEntry } from './entry.ts'
 
 const defaultGraceMs = 2_000
@@ -114,10 +114,7 @@ export class ProcessHandle implements Process {
 
 function signalNamed(name: string): NodeJS.Signals {
   if (isSignal(name)) return name
-  throw new VitrineError(
-    'argument_invalid',
-    `signal: expected a name such as SIGTERM, got ${JSON.stringify(name)}.`,
-  )
+  throw new VitrineError('argument_invalid', `signal: expected a name such as SIGTERM, got ${shown(name)}.`)
 }
 
 function isSignal(name: string): name is NodeJS.Signals {

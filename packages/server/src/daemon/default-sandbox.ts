@@ -1,5 +1,5 @@
 import type { Host, HostCreateOptions, HostSandbox } from '@vitrine/host'
-import { type HostCallContext, newId } from '@vitrine/protocol'
+import { type HostCallContext, newId, type SandboxInfo } from '@vitrine/protocol'
 
 const label = 'vitrine.default'
 
@@ -12,6 +12,8 @@ export class DefaultSandbox {
   readonly #options: HostCreateOptions
   readonly #key: string
   #nextId: string | undefined
+  /** The id that the last search for the label found. */
+  #foundId: string | undefined
   #creating: Promise<HostSandbox> | undefined
 
   constructor(host: Host, options: HostCreateOptions = {}) {
@@ -48,14 +50,15 @@ export class DefaultSandbox {
   /** A configured id names that sandbox also when it was destroyed. */
   #exists(): boolean {
     const { id: given } = this.#options
-    return given === undefined
-      ? this.#findId() !== undefined
-      : this.#host.list().some(({ id }) => id === given)
+    return given === undefined ? this.#findId() !== undefined : this.#host.info(given) !== undefined
   }
 
   #findId(): string | undefined {
-    return this.#host.list().find(({ labels, state }) => labels[label] === this.#key && state !== 'destroyed')
-      ?.id
+    const isDefault = ({ labels, state }: SandboxInfo) => labels[label] === this.#key && state !== 'destroyed'
+    const known = this.#foundId === undefined ? undefined : this.#host.info(this.#foundId)
+    // Every request without a sandbox id asks for this one, and a host may have thousands.
+    if (known === undefined || !isDefault(known)) this.#foundId = this.#host.list().find(isDefault)?.id
+    return this.#foundId
   }
 }
 

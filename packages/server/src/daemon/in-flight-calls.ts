@@ -24,7 +24,7 @@ export class InFlightCalls {
     if (!/^[\w.-]{8,128}$/.test(id) || this.#running.has(id))
       throw new VitrineError(
         'argument_invalid',
-        `vitrine-call: expected an unused id of 8 to 128 letters, digits, "_", "." and "-", got ${JSON.stringify(id)}.`,
+        `vitrine-call: expected an unused id of 8 to 128 letters, digits, "_", "." and "-".`,
       )
     const cancelled = new AbortController()
     if (request.header('vitrine-cancelled') === 'true') cancelled.abort()

@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
 import { hostName } from './host-header.ts'
 
 /** The origins whose pages may call the daemon; none by default. */
@@ -15,7 +16,7 @@ export class Origins {
     if (origin === null || origin === undefined) return undefined
     if (this.#allowed.has(origin)) return origin
     if (isOwn(origin, host)) return undefined
-    throw new VitrineError('origin_refused', `The origin ${JSON.stringify(origin)} may not call the daemon.`)
+    throw new VitrineError('origin_refused', `The origin ${shown(origin)} may not call the daemon.`)
   }
 }
 

@@ -8,13 +8,18 @@ export interface NamedToken extends Caller {
 
 /** Authenticates callers by token. Every known token is compared in constant time. */
 export class Tokens {
-  readonly #known: readonly { readonly paddedToken: Buffer; readonly caller: Caller }[]
+  readonly #known: readonly {
+    readonly token: string
+    readonly paddedToken: Buffer
+    readonly caller: Caller
+  }[]
   /** The caller for requests without a token, if anonymous access is allowed. */
   readonly #anonymous: Caller | undefined
 
   constructor(tokens: readonly NamedToken[], anonymous?: Caller) {
     for (const { token, name } of tokens) checkToken(token, name)
     this.#known = tokens.map(({ token, name, access }) => ({
+      token,
       paddedToken: padded(token),
       caller: { name, access },
     }))
@@ -25,8 +30,9 @@ export class Tokens {
     return this.#anonymous !== undefined
   }
 
-  knows(token: string | undefined): boolean {
-    return token !== undefined && this.#find(token) !== undefined
+  /** Whether a text contains a known token, anywhere. */
+  isContainedIn(text: string): boolean {
+    return this.#known.some(({ token }) => text.includes(token))
   }
 
   /** Returns the caller of a token, or throws an error that does not contain the token. */

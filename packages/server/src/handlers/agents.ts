@@ -1,10 +1,10 @@
-import { type AgentInfo, type InstallProgress, toProblem, VitrineError } from '@vitrine/protocol'
+import { type AgentInfo, type InstallProgress, VitrineError } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { frame } from '../streams/frames.ts'
-import { type EventStreamSource, eventStream } from '../streams/stream.ts'
+import { type EventStreamSource, eventStream, type StreamSettings } from '../streams/stream.ts'
 
 type AgentRoutes = Pick<typeof sessionRoutes, 'listAgents' | 'getAgent' | 'installAgent'>
 
@@ -39,7 +39,7 @@ export function agentHandlers({ host, streams }: Daemon): HandlersOf<AgentRoutes
           artifacts: [{ kind: 'agent_process', path: done.path, source: 'npm', version: done.version }],
         } satisfies JsonOf<AgentRoutes['installAgent']>
       }
-      return wantsStream ? eventStream(progressSource(install), streams) : install()
+      return wantsStream ? eventStream(progressSource(install, streams.problemOf), streams) : install()
     },
   }
 }
@@ -74,6 +74,7 @@ function agentJson(agent: AgentInfo): JsonOf<AgentRoutes['getAgent']> {
 /** A stream of `progress` frames, then one `result` or `error` frame. */
 function progressSource(
   install: (onProgress: (progress: InstallProgress) => void) => Promise<unknown>,
+  problemOf: StreamSettings['problemOf'],
 ): EventStreamSource {
   const frames: Uint8Array[] = []
   let wake = () => {}
@@ -85,7 +86,7 @@ function progressSource(
   const done = install((progress) => push('progress', progress))
     .then(
       (result) => push('result', result),
-      (error: unknown) => push('error', toProblem(error)),
+      (error: unknown) => push('error', problemOf(error)),
     )
     .finally(() => {
       isOver = true

@@ -1,6 +1,7 @@
 import type { EncodedEvent, EncodedPage, Store, Tail, TailEncodedOptions } from '@vitrine/journal'
 import { type EventInput, type ReadOptions, VitrineError } from '@vitrine/protocol'
 import type { eventRoutes } from '@vitrine/protocol/http'
+import { shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { HttpResponse } from '../http/http-response.ts'
 import { bytesResponse, readRange } from '../responses/bytes.ts'
@@ -32,7 +33,7 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
     async readEvents(call) {
       const journal = await readableOf(call, store)
       if (call.wantsStream) return await stream(daemon, journal, call)
-      return pageResponse(await readPage(journal, call))
+      return pageResponse(await readPage(daemon, journal, call))
     },
     async recordEvents({ body, ...call }) {
       const sandbox = await call.sandbox()
@@ -42,8 +43,10 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
       // The journal checks every event; its message says which field is wrong.
       await sandbox.record(body.events as unknown as EventInput[])
     },
-    async summarizeEvents({ query, signal, ...call }) {
-      return (await call.journal()).summary({ ...omitUndefined(query), signal: signal() })
+    async summarizeEvents({ query, signal, caller, ...call }) {
+      const journal = await call.journal()
+      const options = { ...omitUndefined(query), signal: signal() }
+      return daemon.longReads.run(caller.name, signal(), () => journal.summary(options))
     },
     async readBlob({ params, request }) {
       const { hash } = params
@@ -88,14 +91,19 @@ function pageResponse({ events, cursor, end }: EncodedPage): JsonResponse<JsonOf
   return encodedJsonResponse(200, `{"events":[${events.join()}],${position}`)
 }
 
-async function readPage(journal: Readable, { query, signal }: ReadEventsCall): Promise<EncodedPage> {
+async function readPage(
+  { longReads }: Daemon,
+  journal: Readable,
+  { query, signal, caller }: ReadEventsCall,
+): Promise<EncodedPage> {
   const { wait = 0, scope: _scope, at, ...rest } = query
   const options: ReadOptions = {
     ...omitUndefined(rest),
     ...(at !== undefined && { at: seqOrTime(at) }),
     signal: signal(),
   }
-  const page = await journal.readEncoded(options)
+  // Only the read has a slot, not the wait for new events.
+  const page = await longReads.run(caller.name, signal(), () => journal.readEncoded(options))
   if (wait === 0 || page.events.length > 0 || query.order === 'desc') return page
   return waitForMore(journal, options, page, Math.min(wait, maxWaitMs), signal())
 }
@@ -124,5 +132,5 @@ function seqOrTime(at: string): number | Date {
   // `Date` also accepts "-5" and "May", so the text must begin with a date.
   const time = new Date(/^\d{4}-\d\d-\d\d/.test(at) ? at : Number.NaN)
   if (!Number.isNaN(time.getTime())) return time
-  throw new VitrineError('argument_invalid', `at: expected a seq or a time, got ${JSON.stringify(at)}.`)
+  throw new VitrineError('argument_invalid', `at: expected a seq or a time, got ${shown(at)}.`)
 }

@@ -12,6 +12,7 @@ import { settledWithin } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
+import { parseJson } from '../routing/parse-json.ts'
 import { framesOf } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
@@ -126,13 +127,7 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
 type ExecRequest = CallOf<(typeof processRoutes)['exec']>['body']
 
 function parseOptions(text: string): ExecRequest {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new VitrineError('argument_invalid', 'query.options: expected JSON.', { cause: error })
-  }
-  return parseAs('query.options', execRequest, value)
+  return parseAs('query.options', execRequest, parseJson('query.options', text))
 }
 
 /** The address of a request may be logged on its way. */

@@ -9,13 +9,14 @@ import type { sandboxRoutes } from '@vitrine/protocol/http'
 import type { Given } from '@vitrine/protocol/options'
 import type { Daemon } from '../daemon/daemon.ts'
 import { streamResponse } from '../responses/bytes.ts'
+import { slicedJsonResponse } from '../responses/sliced-json.ts'
 import type { HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 
 export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes> {
   const { host, defaultSandbox } = daemon
   const infoOf = (id: string) => {
-    const info = host.list().find((one) => one.id === id)
+    const info = host.info(id)
     if (info === undefined) throw new VitrineError('not_found', `There is no sandbox ${id}.`)
     return info
   }
@@ -28,7 +29,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       await daemon.calls.cancel(params.call, caller.name)
     },
     async listSandboxes() {
-      return { sandboxes: host.list(), default: defaultSandbox.id }
+      return slicedJsonResponse(200, { sandboxes: host.list(), default: defaultSandbox.id })
     },
     async createSandbox({ body, signal, context }) {
       const { policy, ...rest } = body

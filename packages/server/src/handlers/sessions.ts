@@ -4,17 +4,17 @@ import {
   newId,
   type OpenSessionOptions,
   type PermissionAnswer,
-  readPages,
   VitrineError,
 } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
 import { settledWithin } from '@vitrine/protocol/primitives'
-import { transcriptView } from '@vitrine/views'
 import type { Daemon } from '../daemon/daemon.ts'
 import { jsonResponse } from '../responses/json.ts'
+import { slicedJsonResponse } from '../responses/sliced-json.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { agentHandlers } from './agents.ts'
+import { readTranscript } from './read-transcript.ts'
 
 const maxWaitMs = 60_000
 
@@ -101,17 +101,12 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       const answer = content === undefined ? { action } : { action, content }
       await session.respondQuestion(params.question, answer, caller.name, call.context())
     },
-    async readTranscript({ params, query, signal, ...call }) {
-      const { session } = params
-      const { at = Number.POSITIVE_INFINITY } = query
-      const view = transcriptView({ session })
-      let state = view.empty
-      for await (const page of readPages(await call.journal(), { session, signal: signal() })) {
-        const events = page.events.filter((item) => !('seq' in item) || item.seq <= at)
-        state = view.add(state, events)
-        if (events.length < page.events.length) break
-      }
-      return state
+    async readTranscript({ params, query, signal, caller, ...call }) {
+      const journal = await call.journal()
+      const options = { ...params, ...query, signal: signal() }
+      return daemon.longReads.run(caller.name, signal(), async () =>
+        slicedJsonResponse(200, await readTranscript(journal, options)),
+      )
     },
     async closeSession(call) {
       await (await sessionOf(call)).close('closed', call.context())

@@ -1,7 +1,7 @@
 /** A request, from a Node server or from `fetch`. */
 export interface HttpRequest {
   readonly method: string
-  /** The normalized path of the URL: no `..`, no `\`. */
+  /** The normalized path of the URL: no `..`, no `\`. Empty if the URL is not such a path. */
   readonly path: string
   /** The query with its `?`; empty if there is none. */
   readonly search: string
@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly body: ReadableStream<Uint8Array> | null
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
+  /** Notes that the request has shown a token that the daemon knows. */
+  setAuthenticated(): void
 }
 
 /** Converts a web-standard `Request`. */
@@ -30,5 +32,6 @@ export function fromRequest(request: Request): HttpRequest {
     headers: () => Object.fromEntries(headers),
     body,
     signal,
+    setAuthenticated: () => undefined,
   }
 }

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { VitrineError } from '@vitrine/protocol'
+import { setAuthenticated } from '../guard/connections.ts'
 import { hostName } from '../guard/host-header.ts'
+import { authorizationOf, checkSingleHeaders, requestPath } from '../guard/request-head.ts'
 import type { HttpRequest } from './http-request.ts'
-
-/** Paths that the URL parser would not change. */
-const plainPath = /^(?!.*(?:\/\.|%2e))\/[\w\-.~!$&'()*+,;=:@%/]*$/i
 
 /** A body up to this size arrives in few parts, so it needs no byte stream. */
 const smallBytes = 64 * 1024
@@ -22,18 +21,18 @@ export class NodeRequest implements HttpRequest {
   #disconnected: AbortController | undefined
 
   constructor(incoming: IncomingMessage, outgoing: ServerResponse) {
-    const { method = 'GET', url = '/', headers } = incoming
+    const { method = 'GET', url = '/', headers, rawHeaders } = incoming
     const { host } = headers
+    checkSingleHeaders(rawHeaders)
     if (host === undefined || hostName(host) === undefined)
       throw new VitrineError(
         'host_refused',
-        `Host: expected a host name, got ${host === undefined ? 'none' : JSON.stringify(host)}.`,
+        `Host: expected a host name, got ${host === undefined ? 'none' : 'another text'}.`,
       )
     const at = url.indexOf('?')
-    const path = at === -1 ? url : url.slice(0, at)
     const search = at === -1 ? '' : url.slice(at)
     this.method = method
-    this.path = plainPath.test(path) ? path : parsedPath(path, host)
+    this.path = requestPath(url)
     this.search = search === '?' ? '' : search
     this.host = host
     this.#incoming = incoming
@@ -41,12 +40,17 @@ export class NodeRequest implements HttpRequest {
   }
 
   header(name: string): string | undefined {
+    if (name === 'authorization') return authorizationOf(this.#incoming)
     const value = this.#incoming.headers[name]
     return typeof value === 'object' ? value.join(', ') : value
   }
 
   headers(): IncomingMessage['headers'] {
     return this.#incoming.headers
+  }
+
+  setAuthenticated(): void {
+    setAuthenticated(this.#incoming.socket)
   }
 
   get body(): ReadableStream<Uint8Array> | null {
@@ -62,15 +66,6 @@ export class NodeRequest implements HttpRequest {
     this.#disconnected ??= abortOnDisconnect(this.#outgoing)
     return this.#disconnected.signal
   }
-}
-
-/** Normalizes a request target that is not a plain path, as the URL standard does. */
-function parsedPath(path: string, host: string): string {
-  const whole = path.startsWith('/') ? `http://${host}${path}` : path
-  const url = path.includes('\\') || path.includes('#') ? null : URL.parse(whole)
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new VitrineError('body_invalid', 'Invalid request URL.')
-  return url.pathname
 }
 
 function hasBody({ method, headers }: IncomingMessage): boolean {

@@ -1,4 +1,4 @@
-import { bearerToken, tokenPrefix } from '../guard/tokens.ts'
+import { type ContainsToken, withoutTokens } from './credentials.ts'
 
 /** Hop-by-hop headers: a proxy must not forward them. */
 const hopByHopHeaders = new Set([
@@ -40,7 +40,7 @@ export function requestHeaders(
   headers: Headers,
   host: string,
   by: 'host' | 'path',
-  isDaemonToken: (token: string | undefined) => boolean,
+  containsToken: ContainsToken,
 ): Record<string, string | string[]> {
   const passed: Record<string, string | string[]> = {}
   const isOfConnection = hopByHopTest(headers)
@@ -48,9 +48,8 @@ export function requestHeaders(
     if (value === undefined || isOfConnection(name)) continue
     // Cookies ignore ports: on the daemon's host they belong to every program there.
     if (by === 'path' && name === 'cookie') continue
-    if (name === 'authorization' && isDaemonToken(bearerToken(String(value)))) continue
-    if (name === 'sec-websocket-protocol' && String(value).includes(tokenPrefix)) continue
-    passed[name] = typeof value === 'string' ? value : [...value]
+    const kept = withoutTokens(name, value, containsToken)
+    if (kept !== undefined) passed[name] = kept
   }
   passed.host = host
   return passed

@@ -8,6 +8,7 @@ import { closingParts } from '../http/body.ts'
 import { http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-request.ts'
 import { HttpResponse } from '../http/http-response.ts'
+import { searchWithoutTokens } from './credentials.ts'
 import { requestHeaders, responseHeaders } from './headers.ts'
 
 /** Forwards a request to the port of its preview, and to no other. */
@@ -17,9 +18,9 @@ export async function proxy(
   request: HttpRequest,
 ): Promise<HttpResponse> {
   const address = await addressOf(daemon, preview)
-  const { search } = request
-  const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
-  const headers = requestHeaders(request.headers(), `localhost:${preview.port}`, by, isOurs)
+  const containsToken = (text: string) => daemon.tokens.isContainedIn(text)
+  const search = searchWithoutTokens(request.search, containsToken)
+  const headers = requestHeaders(request.headers(), `localhost:${preview.port}`, by, containsToken)
   // The body of a GET is not forwarded; with its content-length the port would wait for the next request's bytes.
   if (request.body === null) delete headers['content-length']
   // For some methods Node expects no body and would send one without a length.
@@ -71,9 +72,9 @@ export async function proxyUpgrade(
   head: Buffer,
 ): Promise<void> {
   const { host, port } = await addressOf(daemon, preview)
-  const search = /\?.*$/.exec(request.url ?? '')?.[0] ?? ''
-  const isOurs = (token: string | undefined) => daemon.tokens.knows(token)
-  const passed = requestHeaders(request.headers, `localhost:${preview.port}`, by, isOurs)
+  const containsToken = (text: string) => daemon.tokens.isContainedIn(text)
+  const search = searchWithoutTokens(/\?.*$/.exec(request.url ?? '')?.[0] ?? '', containsToken)
+  const passed = requestHeaders(request.headers, `localhost:${preview.port}`, by, containsToken)
   const { response, upstream } = await new Promise<UpgradeResult>((resolve, reject) => {
     const outgoing = http.request({
       host,

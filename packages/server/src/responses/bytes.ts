@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
 import { securityHeaders } from '../guard/headers.ts'
 import { HttpResponse } from '../http/http-response.ts'
 import { streamParts } from '../http/stream-parts.ts'
@@ -20,7 +21,7 @@ export function readRange(header: string | undefined, size: number): Range | und
   if (start >= size || end <= start)
     throw new VitrineError(
       'range_invalid',
-      `Range: expected a range within ${size} bytes, got ${JSON.stringify(header)}.`,
+      `Range: expected a range within ${size} bytes, got ${shown(header)}.`,
       {
         details: { size },
       },

@@ -1,13 +1,12 @@
-import { toProblem } from '@vitrine/protocol'
+import type { Problem } from '@vitrine/protocol'
 import { securityHeaders } from '../guard/headers.ts'
 import { HttpResponse } from '../http/http-response.ts'
 
-/** An error as an `application/problem+json` response. */
+/** A problem as an `application/problem+json` response. */
 export function problemResponse(
-  error: unknown,
+  problem: Problem,
   headers: Readonly<Record<string, string>> = {},
 ): HttpResponse {
-  const problem = toProblem(error)
   return new HttpResponse(
     problem.status,
     {

@@ -1,7 +1,9 @@
 import { VitrineError } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
 import { parseAs, strict } from '@vitrine/protocol/options'
+import { shown } from '@vitrine/protocol/primitives'
 import type { HttpRequest } from '../http/http-request.ts'
+import { parseJson } from './parse-json.ts'
 
 /** Reads a body as its route requires: validated JSON, or a stream of bytes. */
 export async function readBody(request: HttpRequest, route: Route, maxBytes: number): Promise<unknown> {
@@ -14,7 +16,7 @@ export async function readBody(request: HttpRequest, route: Route, maxBytes: num
     throw new VitrineError('body_invalid', 'body: expected JSON, got nothing.')
   }
   assertJson(request)
-  return parseAs('body', schema, parse(text))
+  return parseAs('body', schema, parseJson('body', text))
 }
 
 const noQuery = strict({})
@@ -29,7 +31,7 @@ function assertJson(request: HttpRequest): void {
   if (type === 'application/json' || type?.endsWith('+json')) return
   throw new VitrineError(
     'media_type_unsupported',
-    `Expected content-type application/json, got ${type ?? 'none'}.`,
+    `Expected content-type application/json, got ${type === undefined ? 'none' : shown(type)}.`,
   )
 }
 
@@ -45,15 +47,6 @@ async function readText(request: HttpRequest, maxBytes: number): Promise<string>
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    // The parser's message quotes the body, which may contain a secret.
-    throw new VitrineError('body_invalid', 'body: expected valid JSON.', { cause: error })
-  }
 }
 
 function tooLarge(maxBytes: number): VitrineError {

@@ -5,7 +5,8 @@ import { decodePathText } from '@vitrine/protocol/primitives'
  * surrogate, as in every path of the API.
  */
 export function readQuery(search: string): Record<string, string> {
-  const values: Record<string, string> = {}
+  // Without a prototype, so that `__proto__` is a name like any other.
+  const values: Record<string, string> = Object.create(null)
   for (const part of search.replace(/^\?/, '').split('&')) {
     if (part === '') continue
     const at = part.indexOf('=')

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
+import { shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
 import { securityHeaders } from '../guard/headers.ts'
@@ -41,21 +42,21 @@ export function createRouter(
   methodsOf('/metrics').set('GET', async () =>
     text(await daemon.metrics.text(daemon.host), 'text/plain; version=0.0.4'),
   )
+  const refuse = (error: VitrineError, headers?: Readonly<Record<string, string>>) =>
+    problemResponse(daemon.problemOf(error), headers)
   return async (request, caller) => {
     const match = paths.find(request.path)
     if (match === undefined)
-      return problemResponse(new VitrineError('route_unknown', `There is no route ${request.path}.`))
+      return refuse(new VitrineError('route_unknown', `There is no route ${shown(request.path)}.`))
     const isHead = request.method === 'HEAD'
     const run = match.value.get(isHead ? 'GET' : request.method)
-    if (run === undefined) return methodNotAllowed([...match.value.keys()])
+    if (run === undefined) {
+      const allow = [...match.value.keys()].join(', ')
+      return refuse(new VitrineError('method_unknown', `The route supports ${allow} only.`), { allow })
+    }
     const response = await run({ request, params: match.params, caller })
     return isHead ? response.head() : response
   }
-}
-
-function methodNotAllowed(allowed: readonly string[]): HttpResponse {
-  const error = new VitrineError('method_unknown', `The route supports ${allowed.join(', ')} only.`)
-  return problemResponse(error, { allow: allowed.join(', ') })
 }
 
 function routeHandler(
@@ -87,7 +88,7 @@ function routeHandler(
           : await daemon.calls.run(id, request, caller.name, (cancelled) => handle({ ...context, cancelled }))
       response = responseOf(route, result)
     } catch (error) {
-      response = problemResponse(error)
+      response = problemResponse(daemon.problemOf(error))
     }
     count(response.status)
     return response
@@ -134,9 +135,7 @@ function callOf(
       // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.
       const { sandbox: id = defaultSandbox.id } = params
       const isKnown =
-        id === defaultSandbox.id ||
-        host.list().some((one) => one.id === id) ||
-        (await host.store.journals()).includes(id)
+        id === defaultSandbox.id || host.info(id) !== undefined || (await host.store.journals()).includes(id)
       if (!isKnown) throw new VitrineError('not_found', `There is no sandbox ${id}.`)
       return host.store.journal(id)
     },

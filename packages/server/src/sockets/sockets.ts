@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { toProblem, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import type { WebSocket, WebSocketServer } from 'ws'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
+import { setAuthenticated } from '../guard/connections.ts'
 import type { HostHeaderGuard } from '../guard/host-header.ts'
 import type { Origins } from '../guard/origins.ts'
+import { authorizationOf, checkSingleHeaders, invalidRequestUrl, requestPath } from '../guard/request-head.ts'
 import { bearerToken, type Tokens, tokenPrefix } from '../guard/tokens.ts'
 import { proxyUpgrade } from '../preview/proxy.ts'
 import { sendRawProblem } from '../responses/raw-problem.ts'
@@ -41,35 +43,34 @@ export class Sockets {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
-    const [path = ''] = (request.url ?? '').split('?', 1)
-    const preview = this.#daemon.previews.find(request.headers.host, path)
+    this.#accept(request, socket, head).catch((error: unknown) =>
+      sendRawProblem(socket, this.#daemon.problemOf(error)),
+    )
+  }
+
+  async #accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const { url = '', rawHeaders } = request
+    const { host, origin } = request.headers
+    checkSingleHeaders(rawHeaders)
+    const path = requestPath(url)
+    const preview = this.#daemon.previews.find(host, path)
+    if (preview === undefined) this.#guards.hosts.check(host)
+    if (path === '') throw invalidRequestUrl()
     if (preview !== undefined) {
-      proxyUpgrade(this.#daemon, preview, request, socket, head).catch((error: unknown) =>
-        rejectUpgrade(socket, error),
-      )
-      return
+      setAuthenticated(socket)
+      return proxyUpgrade(this.#daemon, preview, request, socket, head)
     }
-    let target: { sandbox: string; process: string; query: Record<string, string> }
-    let caller: Caller | undefined
-    try {
-      if (this.#daemon.closing.aborted)
-        throw new VitrineError('server_closing', 'The daemon is shutting down.')
-      this.#guards.hosts.check(request.headers.host)
-      this.#guards.origins.check(request.headers.origin, request.headers.host)
-      target = this.#parseUrl(request.url ?? '')
-      const token = tokenOf(request, target.query)
-      const { tokens } = this.#guards
-      if (token !== undefined || tokens.allowsAnonymous) caller = fullAccess(tokens.caller(token))
-    } catch (error) {
-      rejectUpgrade(socket, error)
-      return
-    }
+    if (this.#daemon.closing.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
+    this.#guards.origins.check(origin, host)
+    const target = this.#parseUrl(url)
+    const token = tokenOf(request, target.query)
+    const { tokens } = this.#guards
+    const caller =
+      token === undefined && !tokens.allowsAnonymous ? undefined : fullAccess(tokens.caller(token))
+    if (caller !== undefined) setAuthenticated(socket)
     this.#opening ??= newServer()
-    this.#opening
-      .then((server) =>
-        server.handleUpgrade(request, socket, head, (ws) => this.#opened(ws, request, target, caller)),
-      )
-      .catch((error: unknown) => rejectUpgrade(socket, error))
+    const server = await this.#opening
+    server.handleUpgrade(request, socket, head, (ws) => this.#opened(ws, request, target, caller))
   }
 
   #opened(
@@ -80,7 +81,7 @@ export class Sockets {
   ): void {
     ws.on('error', () => ws.terminate())
     this.#serve(ws, request, target, caller).catch((error: unknown) => {
-      const { code, detail } = toProblem(error)
+      const { code, detail } = this.#daemon.problemOf(error)
       const status = code === 'token_invalid' || code === 'access_denied' ? 4401 : 1011
       // A close reason has 123 bytes at most; a character that the cut splits is removed.
       ws.close(status, Buffer.from(detail).subarray(0, 120).toString().replaceAll('\ufffd', ''))
@@ -95,6 +96,7 @@ export class Sockets {
   ): Promise<void> {
     const inbox = new SocketInbox(ws, maxQueuedBytesBeforeToken)
     const caller = authenticated ?? fullAccess(await this.#authenticate(inbox))
+    setAuthenticated(request.socket)
     inbox.maxBytes = maxQueuedBytes
     const { host, defaultSandbox } = this.#daemon
     const context = contextOf((name) => [request.headers[name] ?? []].flat().join(', ') || undefined, caller)
@@ -140,10 +142,10 @@ async function newServer(): Promise<WebSocketServer> {
 }
 
 /** The token from the header, from a subprotocol, or from the query for clients that can send neither. */
-function tokenOf({ headers }: IncomingMessage, query: Record<string, string>): string | undefined {
-  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? []
+function tokenOf(request: IncomingMessage, query: Record<string, string>): string | undefined {
+  const offered = request.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? []
   const named = offered.find((name) => name.startsWith(tokenPrefix))?.slice(tokenPrefix.length)
-  return bearerToken(headers.authorization) ?? named ?? query.access_token
+  return bearerToken(authorizationOf(request)) ?? named ?? query.access_token
 }
 
 function tokenFromMessage(text: string): string | undefined {
@@ -158,8 +160,4 @@ function tokenFromMessage(text: string): string | undefined {
 function fullAccess(caller: Caller): Caller {
   if (caller.access === 'full') return caller
   throw new VitrineError('access_denied', `The token ${caller.name} has read access only.`)
-}
-
-function rejectUpgrade(socket: Duplex, error: unknown): void {
-  sendRawProblem(socket, toProblem(error))
 }

@@ -1,4 +1,4 @@
-import { toProblem } from '@vitrine/protocol'
+import type { Problem } from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import { securityHeaders } from '../guard/headers.ts'
 import { closingParts } from '../http/body.ts'
@@ -17,22 +17,23 @@ export interface EventStreamSource {
   close(): void
 }
 
-export interface StreamLimits {
+export interface StreamSettings {
   readonly heartbeatMs: number
   /** How long a reader may take for one chunk before its connection is closed. */
   readonly stallMs: number
+  readonly problemOf: (error: unknown) => Problem
 }
 
 /** Server-sent events, produced on demand: a stalled reader costs one chunk and is disconnected after `stallMs`. */
-export function eventStream(source: EventStreamSource, { heartbeatMs, stallMs }: StreamLimits): HttpResponse {
+export function eventStream(source: EventStreamSource, settings: StreamSettings): HttpResponse {
   const headers = { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
-  const body = closingParts(streamFrames(source, heartbeatMs), () => source.close())
-  return new HttpResponse(200, headers, body, stallMs)
+  const body = closingParts(streamFrames(source, settings), () => source.close())
+  return new HttpResponse(200, headers, body, settings.stallMs)
 }
 
 async function* streamFrames(
   source: EventStreamSource,
-  heartbeatMs: number,
+  { heartbeatMs, problemOf }: StreamSettings,
 ): AsyncGenerator<Uint8Array, undefined> {
   try {
     let next = source.next()
@@ -50,7 +51,7 @@ async function* streamFrames(
     }
     yield frame('end', source.end())
   } catch (error) {
-    yield frame('error', toProblem(error))
+    yield frame('error', problemOf(error))
   } finally {
     source.close()
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { VitrineError } from '@vitrine/protocol'
+import { toProblem, VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
 import { pageHeaders } from '../guard/headers.ts'
 import { HttpResponse } from '../http/http-response.ts'
 import { problemResponse } from '../responses/problem.ts'
@@ -15,7 +16,7 @@ export function page(path: string, method: string): HttpResponse {
   if (path === '/' || path === '/ui') return new HttpResponse(302, { ...pageHeaders, location: '/ui/' }, null)
   const file = files[path]
   if (file === undefined || (method !== 'GET' && method !== 'HEAD'))
-    return problemResponse(new VitrineError('route_unknown', `There is no page ${path}.`))
+    return problemResponse(toProblem(new VitrineError('route_unknown', `There is no page ${shown(path)}.`)))
   const content = readFileSync(new URL(`../../ui/${file.name}`, import.meta.url))
   return new HttpResponse(200, { ...pageHeaders, 'content-type': file.type }, content)
 }

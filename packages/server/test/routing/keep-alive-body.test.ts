@@ -1,3 +1,4 @@
+import { toProblem } from '@vitrine/protocol'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { closingParts } from '../../src/http/body.ts'
 import { HttpResponse } from '../../src/http/http-response.ts'
@@ -14,7 +15,7 @@ describe('a response with keep-alive', () => {
   it('a response that is ready early is sent unchanged', async () => {
     const response = new HttpResponse(201, { 'x-own': 'kept' }, '{"a":1}')
     expect(await withKeepAlive(Promise.resolve(response), 60_000)).toBe(response)
-    const problem = problemResponse(new Error('no'))
+    const problem = problemResponse(toProblem(new Error('no')))
     expect((await withKeepAlive(Promise.resolve(problem), 60_000)).status).toBe(500)
     await expect(withKeepAlive(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken')
   })
@@ -40,7 +41,7 @@ describe('a response with keep-alive', () => {
   it('a response that ends as a problem is recognized by its type', async () => {
     const { promise, resolve } = pending()
     const response = (await withKeepAlive(promise, 1)).toResponse()
-    resolve(problemResponse(new Error('no')))
+    resolve(problemResponse(toProblem(new Error('no'))))
     expect(await response.json()).toMatchObject({
       type: expect.stringMatching(/^urn:vitrine:error:/),
       status: 500,

@@ -26,10 +26,7 @@ export function modelEndpointSetup(
     )
   const egress = egressOf(endpoint.url)
   if (egress.length === 0)
-    throw new VitrineError(
-      'argument_invalid',
-      `modelEndpoint.url: expected an http or https URL, got ${JSON.stringify(endpoint.url)}.`,
-    )
+    throw new VitrineError('argument_invalid', `modelEndpoint.url: expected an http or https URL.`)
   const model = endpoint.model ?? modelEndpoint.defaultModel
   const values: TemplateValues = {
     url: endpoint.url.replace(/\/+$/, '') + modelEndpoint.path,
