@@ -160,7 +160,7 @@ describe('the clean-up of HOME', () => {
 
   it('is part of destroying a sandbox whose HOME the caller chose', async () => {
     const data = dataFolder()
-    const home = join(data, 'given')
+    const home = join(dataFolder(), 'given')
     mkdirSync(home)
     writeFileSync(join(home, 'mine'), '')
     const sandbox = await start(data, { home })
