@@ -37,6 +37,7 @@ export class OutputRecorder {
   #skipped = 0
   #written = 0
   #uncommitted = 0
+  #full = false
   #scheduled = false
   #committing: Promise<unknown> = Promise.resolve()
   #limitReported = false
@@ -46,9 +47,9 @@ export class OutputRecorder {
     this.#headBudget = Math.floor(options.budget * headShare)
   }
 
-  /** Whether the pipes should be paused until `onDrain`. */
+  /** Whether the pipes should be paused: from `highWater` until `onDrain`. */
   get full(): boolean {
-    return this.#uncommitted > highWater
+    return this.#full
   }
 
   /** The number of bytes that were not recorded; final once `end` has settled. */
@@ -73,6 +74,7 @@ export class OutputRecorder {
       stream.pending.push(head)
       this.#written += head.length
       this.#uncommitted += head.length
+      this.#full ||= this.#uncommitted > highWater
       this.#schedule()
     }
     if (head.length === chunk.length) return
@@ -192,7 +194,9 @@ export class OutputRecorder {
   #committed(bytes: number): void {
     const was = this.#uncommitted
     this.#uncommitted -= bytes
-    if (was > lowWater && this.#uncommitted <= lowWater) this.#options.onDrain()
+    if (was <= lowWater || this.#uncommitted > lowWater) return
+    this.#full = false
+    this.#options.onDrain()
   }
 
   #reportLimit(): void {

@@ -154,6 +154,34 @@ describe('a journal that is slow', () => {
     expect(drained).toBe(1)
     expect(together(await outputOf(journal))).toHaveLength(16 * 65_536 + 1)
   })
+
+  it('stays full until onDrain, also while fewer than 1 MiB are uncommitted', async () => {
+    const driver = holding(memoryStore())
+    const { journal } = await openJournal(driver)
+    let drained = 0
+    const recorder = recorderOf({
+      journal,
+      budget: 100_000_000,
+      onDrain: () => {
+        drained += 1
+      },
+    })
+    const releaseFirst = driver.pause()
+    recorder.take('stdout', Buffer.alloc(600_000, 'x'))
+    await turn()
+    await turn()
+    const releaseSecond = driver.pause()
+    recorder.take('stdout', Buffer.alloc(600_000, 'x'))
+    expect(recorder.full).toBe(true)
+    releaseFirst()
+    while ((await outputOf(journal)).length === 0) await turn()
+    await turn()
+    expect({ full: recorder.full, drained }).toEqual({ full: true, drained: 0 })
+    releaseSecond()
+    await until(() => drained > 0)
+    expect(recorder.full).toBe(false)
+    await recorder.end()
+  })
 })
 
 describe('a store that fails for a while', () => {
