@@ -75,7 +75,10 @@ describe('output', () => {
   it('is truncated between characters, within the limit, to head and tail of the original', () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: 'grapheme', minLength: 20, maxLength: 300 }),
+        // A character that is cut in two is decoded as U+FFFD, so the original must not contain one.
+        fc
+          .string({ unit: 'grapheme', minLength: 20, maxLength: 300 })
+          .filter((one) => !one.includes('\ufffd')),
         fc.integer({ min: 0, max: 200 }),
         (text, maxOutputBytes) => {
           const result = apply(finished, { op: 'exec', stdout: text }, { maxOutputBytes })
