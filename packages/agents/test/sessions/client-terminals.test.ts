@@ -1,4 +1,6 @@
+import { mkdtempSync } from 'node:fs'
 import type { Process, ProcessExit, SandboxCore } from '@vitrine/protocol'
+import { commandPolicy, createLocalSandbox, local } from '@vitrine/sandbox'
 import { expect, it } from 'vitest'
 import { ClientTerminals } from '../../src/sessions/client-terminals.ts'
 
@@ -55,4 +57,30 @@ it('kills terminals created after a count, also those still being started', asyn
   started.resolve()
   await expect(late).rejects.toMatchObject({ code: 'cancelled' })
   expect(terminals.output(before)).toMatchObject({ truncated: false })
+})
+
+it('the variables of a terminal are judged by the policy of the sandbox', async () => {
+  await using sandbox = await createLocalSandbox({
+    provider: local({ data: mkdtempSync('/var/tmp/vitrine-test-'), isolation: 'none' }),
+    policy: commandPolicy({ allow: ['git *'], otherwise: 'allow' }),
+  })
+  const terminals = new ClientTerminals()
+  const create = (name: string, value: string) =>
+    terminals.create(sandbox, 'agent', {
+      sessionId: 's',
+      command: 'git',
+      args: ['--version'],
+      env: [{ name, value }],
+    })
+  for (const [name, value] of [
+    ['PATH', `${sandbox.root}/bin:/usr/bin:/bin`],
+    ['LD_PRELOAD', './x.so'],
+    ['GIT_EXEC_PATH', 'bin'],
+  ] as const)
+    await expect(create(name, value)).rejects.toMatchObject({
+      code: 'gate_refused',
+      message: expect.stringContaining(name),
+    })
+  const id = await create('GIT_PAGER', 'cat')
+  expect(await terminals.waitForExit(id)).toMatchObject({ exitCode: 0 })
 })

@@ -39,6 +39,8 @@ export interface CommandCaller {
   readonly core: EngineCore
   readonly journal: Journal
   readonly gate: PolicyGate | undefined
+  /** Whose the variables of a call are. Those of the host itself are not judged by the policy. */
+  readonly variables?: 'of-the-caller' | 'of-the-host'
 }
 
 /** Runs a command to its end. Every exit is a result; only a command that could not be started throws. */
@@ -155,7 +157,7 @@ export function start(
 }
 
 function operateOn<T>(
-  { core, journal, gate }: CommandCaller,
+  { core, journal, gate, variables }: CommandCaller,
   op: string,
   command: Command,
   argv: readonly string[],
@@ -173,7 +175,8 @@ function operateOn<T>(
   // Before the first event: the command itself may contain a value.
   if (options.secrets !== undefined) registerSecrets(core, options.secrets, options.env)
   if (gate === undefined) return operation()
-  return gate.withJudgement(command, policyCall(machine, core.settings.env, options), operation)
+  const judged = variables === 'of-the-host' ? { ...options, env: {} } : options
+  return gate.withJudgement(command, policyCall(machine, core.settings.env, judged), operation)
 }
 
 type ProcessStartOptions = Pick<EntryOptions, 'remember' | 'onOutput' | 'rawStdout'> & Pick<Launch, 'input'>

@@ -96,6 +96,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#spawn(command, options ?? {})
   }
 
+  /** Runs a command with variables that the host itself has set, so that the policy judges the command only. */
+  execWithHostVariables(command: Command, options: ExecOptions): Promise<ExecResult> {
+    return execute({ ...this.#caller, variables: 'of-the-host' }, command, options)
+  }
+
   /** Runs a command of the host: journaled like every other, but not judged by the policy. */
   execUnchecked(command: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
     const run = () => execute({ ...this.#caller, gate: undefined }, command, options)

@@ -23,12 +23,13 @@ export function stepsOf(
   const { sandbox, core } = target
   const { env } = core.settings
   const exec: Exec = (command, options) => sandbox.exec(command, options)
+  const execClone: Exec = (command, options) => sandbox.execWithHostVariables(command, options)
   const one = [
     ...accountSteps(plan, exec),
     ...plan.directories.map((entry) => makeDirectory(entry, target)),
     ...plan.files.map((entry) => writeFile(entry, target)),
     ...plan.copy.map((entry) => copy(entry, target)),
-    ...plan.git.map((entry) => step(entry, 'clone', (signal) => clone(exec, entry, env, signal))),
+    ...plan.git.map((entry) => step(entry, 'clone', (signal) => clone(execClone, entry, env, signal))),
   ].map((each) => [each])
   const commands = plan.setup.map((group) =>
     group.map(({ field, name, run, options }) => ({

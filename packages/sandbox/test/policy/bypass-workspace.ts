@@ -43,6 +43,7 @@ const files: Readonly<Record<string, string>> = {
   'home/.bash_profile': "touch '{root}/ran'\n",
   'home/.gitconfig': gitConfig,
   'xdg/git/config': gitConfig,
+  'fresh/.keep': '',
   gitconfig: gitConfig,
   'ok.js': '\n',
   'ok.py': '\n',

@@ -30,7 +30,7 @@ async function run(sandbox: LocalSandbox, root: string, bypass: Bypass, shell: r
   const [env, command] = typeof bypass === 'string' ? [{}, bypass] : bypass
   const inRoot = (text: string) => text.replaceAll('{root}', root)
   const given = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, inRoot(value)]))
-  const options = { shell, cwd: root, env: given, timeoutMs: 8_000 }
+  const options = { shell, cwd: root, env: given, timeoutMs: 5_000 }
   const refused = await sandbox.exec(inRoot(command), options).then(
     () => false,
     (error: { readonly code?: string }) => error.code === 'gate_refused',
@@ -58,7 +58,7 @@ it('without a policy they run it, so the table is about real ones', async () => 
     const [env, command] = typeof bypass === 'string' ? [{}, bypass] : bypass
     const own: Bypass = [{ HOME: '{root}/fresh', ...env }, command]
     let ran = false
-    for (const shell of ['bash', 'zsh', 'dash']) {
+    for (const shell of ['bash', 'zsh']) {
       const root = workspaces.create(sandbox.root, `case-${index}-${shell}`)
       ran = (await run(sandbox, root, own, [shell, '-c'])).ran
       rmSync(root, { recursive: true, force: true, maxRetries: 5 })

@@ -164,6 +164,12 @@ describe('the journal', () => {
     ])
   })
 
+  it('judges the variables of a command with it', async () => {
+    const { pty } = await ptyScene({ policy: commandPolicy({ otherwise: 'allow' }) })
+    await expect(pty.ptyExecStart({ cmd: 'ls', env: { LD_PRELOAD: './x.so' } })).rejects.toThrow('LD_PRELOAD')
+    expect(await pty.ptyExecStart({ cmd: 'ls', env: { CI: '1' } })).toMatchObject({ exitCode: 0 })
+  })
+
   it('records a denied command as denied, and nothing runs', async () => {
     const policy = commandPolicy({ deny: ['rm'] })
     const { sandbox, pty, operations } = await ptyScene({ policy })

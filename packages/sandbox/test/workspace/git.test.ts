@@ -117,6 +117,25 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     await expect(failing).rejects.toMatchObject({ code: 'setup_failed', details: { code: 'gate_refused' } })
   })
 
+  it('clones with credentials under a policy that allows git', async () => {
+    const repository = makeRepository()
+    const token = `tok-${newId('operation').slice(3)}`
+    const { port } = await serveRepository(repository, token)
+    const sandbox = await prepare(
+      {
+        git: {
+          app: {
+            url: `http://localhost:${port}/repo.git`,
+            depth: 'full',
+            credentials: { username: 'me', token },
+          },
+        },
+      },
+      { isolation: 'none', policy: commandPolicy({ allow: ['git *', 'ls *'], otherwise: 'deny' }) },
+    )
+    expect((await sandbox.exec('ls app/.git')).outcome).toBe('ok')
+  })
+
   it('leaves the credentials neither in the workspace nor in the journal', async () => {
     const repository = makeRepository()
     const token = `tok-${newId('operation').slice(3)}`
