@@ -23,9 +23,16 @@ const unfinished =
   /(?:%[\da-fA-F]?|\\(?:u[dD][89abAB][\da-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]?)?)?)?)?|u[\da-fA-F]{0,3}|u\{[\da-fA-F]{0,6}|x[\da-fA-F]?|[0-3][0-7]?)?)$/
 const longestEscape = 12
 
-/** Whether a text may contain an escape. */
+/** Whether a text may contain an escape or end with the beginning of one. A percentage is none. */
 export function mayHaveEscapes(text: string): boolean {
-  return text.includes('\\') || text.includes('%')
+  for (let at = text.indexOf('%'); at !== -1; at = text.indexOf('%', at + 1))
+    if (at + 1 === text.length || isHexDigit(text.charCodeAt(at + 1))) return true
+  return text.includes('\\')
+}
+
+function isHexDigit(unit: number): boolean {
+  const letter = unit | 32
+  return (unit >= 48 && unit <= 57) || (letter >= 97 && letter <= 102)
 }
 
 /** Undoes the escapes of a text up to `end`. Returns undefined if that is the text itself. */
