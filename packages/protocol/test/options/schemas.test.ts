@@ -234,7 +234,7 @@ const rows: {
       wrong: [
         [
           { limits: { memoryBytes: '512' } },
-          'limits.memoryBytes: expected a whole number of at least 1, got "512", a string; give it as a number.',
+          'limits.memoryBytes: expected a whole number of at least 1 or false, got "512", a string; give it as a number.',
         ],
         [{ watch: true }, 'watch: expected an object or false, got true.'],
         [{ isolation: 'vm' }, 'isolation: expected "auto", "bubblewrap" or "none", got "vm".'],
