@@ -1,5 +1,5 @@
 import { VitrineError } from './errors/vitrine-error.ts'
-import { shown } from './primitives/shown.ts'
+import { shown } from './shown.ts'
 
 /** The prefix shows the kind of an id. */
 export const idPrefixes = {

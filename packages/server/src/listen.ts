@@ -2,7 +2,7 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node
 import type { AddressInfo, Socket } from 'node:net'
 import { toProblem, VitrineError } from '@vitrine/protocol'
 import { checkOptions, serverOptions } from '@vitrine/protocol/options'
-import { Connections } from './guard/connections.ts'
+import { Connections } from './connections.ts'
 import { http } from './http/http.ts'
 import type { HttpResponse } from './http/http-response.ts'
 import { NodeRequest } from './http/node-request.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { VitrineError } from '@vitrine/protocol'
-import { setAuthenticated } from '../guard/connections.ts'
+import { setAuthenticated } from '../guard/authenticated.ts'
 import { hostName } from '../guard/host-header.ts'
 import { authorizationOf, checkSingleHeaders, requestPath } from '../guard/request-head.ts'
 import type { HttpRequest } from './http-request.ts'

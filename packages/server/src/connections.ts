@@ -1,14 +1,7 @@
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { toProblem, VitrineError } from '@vitrine/protocol'
-import { sendRawProblem } from '../responses/raw-problem.ts'
-
-const authenticate = new WeakMap<Duplex, () => void>()
-
-/** Notes that a connection has shown a token that the daemon knows, or that of a preview. */
-export function setAuthenticated(socket: Duplex): void {
-  authenticate.get(socket)?.()
-}
+import { onAuthenticated } from './guard/authenticated.ts'
+import { sendRawProblem } from './responses/raw-problem.ts'
 
 /**
  * The connections of a listener. Those that have not shown a token share a part of all connections: beyond it the oldest
@@ -28,7 +21,7 @@ export class Connections {
   add(socket: Socket): void {
     this.#all.add(socket)
     this.#unauthenticated.add(socket)
-    authenticate.set(socket, () => this.#unauthenticated.delete(socket))
+    onAuthenticated(socket, () => this.#unauthenticated.delete(socket))
     socket.once('close', () => {
       this.#all.delete(socket)
       this.#unauthenticated.delete(socket)
