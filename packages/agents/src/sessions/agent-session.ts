@@ -6,7 +6,6 @@ import {
   type HostCallContext,
   type JournalEvent,
   type JournalItem,
-  type JsonObject,
   newId,
   type OpenSessionOptions,
   type PendingPermission,
@@ -17,11 +16,9 @@ import {
   type QuestionAnswer,
   type Session,
   type SessionInfo,
-  toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
-import { settledWithin } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { Direction, Interpretation } from '../bridge/bridge.ts'
@@ -29,59 +26,22 @@ import type { RpcEnvelope } from '../bridge/rpc-envelope.ts'
 import type { AgentExit } from '../bridge/transport.ts'
 import type { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
+import { AttachedAgent } from './attached-agent.ts'
 import { attributionOf } from './attribution.ts'
-import { ChosenOptions } from './chosen-options.ts'
 import { ClientTerminals } from './client-terminals.ts'
+import { closeSession } from './close-session.ts'
 import { withoutUndefined } from './fields.ts'
-import { MessageInterpreter, sessionUpdated } from './interpret-message.ts'
-import type { KnownTurns } from './known-turns.ts'
-import { closeMs, defaultQueue } from './limits.ts'
+import { MessageInterpreter } from './interpret-message.ts'
+import { defaultQueue } from './limits.ts'
 import { PendingRequests } from './pending-requests.ts'
 import { completeRules } from './permissions.ts'
 import { promptBlocks } from './prompt-content.ts'
 import type { JoinedTurn } from './prompted-turn.ts'
 import type { OpenRequest } from './requests.ts'
-import { type AgentSessionState, nextSessionState, type SessionInput } from './session-state.ts'
+import type { KnownSession, Restored, SessionHost } from './session-host.ts'
+import { SessionOptions } from './session-options.ts'
 import type { TurnCaller } from './turn-context.ts'
 import { SessionTurns, type TurnHost } from './turns.ts'
-
-/** The parts of its sandbox that a session uses. */
-export interface SessionHost {
-  readonly sandbox: LocalSandbox
-  readonly journal: Journal
-  readonly turns: KnownTurns
-  /** Starts an agent for a session whose own has exited, and restores the conversation. */
-  restore(session: AgentSession, signal: AbortSignal): Promise<Restored>
-  /** Releases the agent and the tools of a session that is closing. */
-  release(session: AgentSession): Promise<void>
-  /** Called once `session.closed` is appended. */
-  onClosed(session: AgentSession): void
-  fork(session: AgentSession, id: string | undefined, context?: HostCallContext): Promise<AgentSession>
-  transcript(session: AgentSession): Promise<Transcript>
-}
-
-export interface Restored {
-  readonly instance: AgentInstance
-  readonly answer: JsonObject
-  readonly agentSession: string
-  /** Summary of the earlier conversation, for an agent that could not restore it itself. */
-  readonly recap?: string
-}
-
-export interface KnownSession {
-  readonly cwd: string
-  readonly createdAt: string
-  readonly turns: number
-  readonly title?: string
-}
-
-interface AttachedAgent {
-  readonly instance: AgentInstance
-  /** The agent's own id for the session. */
-  readonly agentSession: string
-  /** Sent before the next prompt, once. */
-  recap: string | undefined
-}
 
 export interface BeginPromptOptions {
   readonly turn: string
@@ -102,11 +62,15 @@ export class AgentSession implements Session, TurnHost {
   readonly terminals = new ClientTerminals()
   readonly #host: SessionHost
   readonly #turns: SessionTurns
-  readonly #options = new ChosenOptions()
+  readonly #agent = new AttachedAgent({
+    restore: () => this.#restore(),
+    recordExit: (instance, exit) => this.#recordAgentExit(instance, exit),
+    closedError: () => this.closedError(),
+  })
+  readonly #options = new SessionOptions(this)
   readonly #interpreter: MessageInterpreter
   readonly #opener: TurnCaller
-  readonly #closeSignal = new AbortController()
-  #state: AgentSessionState<AttachedAgent, AgentInstance> = { phase: 'new' }
+  readonly #close = new AbortController()
 
   constructor(
     host: SessionHost,
@@ -123,7 +87,7 @@ export class AgentSession implements Session, TurnHost {
     this.journal = host.journal.as({ ...options.context, source: 'host', session: this.id })
     this.sandbox = host.sandbox
     this.answers = new PendingRequests(completeRules(options.permissions))
-    this.#interpreter = new MessageInterpreter(this, this.#options, known.title)
+    this.#interpreter = new MessageInterpreter(this, this.#options.chosen, known.title)
     this.#host = host
     this.#turns = new SessionTurns(this, { queue: options.queue ?? defaultQueue, count: known.turns })
   }
@@ -138,26 +102,27 @@ export class AgentSession implements Session, TurnHost {
       cwd: this.cwd,
       turns: this.#turns.count,
       busy: this.#turns.busy,
-      options: this.#options.recorded,
+      options: this.#options.chosen.recorded,
       ...(title !== undefined && { title }),
-      ...(this.#agent !== undefined && { agentSession: this.agentSession }),
+      ...(this.instance !== undefined && { agentSession: this.agentSession }),
     }
   }
 
-  get #agent(): AttachedAgent | undefined {
-    return this.#state.phase === 'new' ? undefined : this.#state.agent
-  }
-
   get instance(): AgentInstance | undefined {
-    return this.#agent?.instance
+    return this.#agent.instance
   }
 
   get agentSession(): string {
-    return this.#agent?.agentSession ?? ''
+    return this.#agent.agentSession
   }
 
   get hasAgent(): boolean {
-    return this.#state.phase === 'open' && this.#state.agent.instance.alive
+    return this.#agent.isRunning
+  }
+
+  /** Aborts when its close begins. */
+  get closeSignal(): AbortSignal {
+    return this.#close.signal
   }
 
   get limits() {
@@ -180,17 +145,14 @@ export class AgentSession implements Session, TurnHost {
 
   /** Whether its close has begun. */
   get closing(): boolean {
-    return this.#state.phase === 'closing' || this.#state.phase === 'closed'
-  }
-
-  #apply(input: SessionInput<AttachedAgent, AgentInstance>): void {
-    this.#state = nextSessionState(this.#state, input)
+    return this.#agent.closing
   }
 
   /** Attaches the agent that was started or restored for this session. */
-  attach({ instance, answer, agentSession, recap }: Restored): void {
-    this.#options.read(answer)
-    this.#apply({ type: 'attached', agent: { instance, agentSession, recap } })
+  attach(restored: Restored): void {
+    const { instance, answer, agentSession } = restored
+    this.#options.chosen.read(answer)
+    this.#agent.attach(restored)
     instance.sessions.set(agentSession, this)
     // The agent may have exited before the session was registered with it.
     const { exit } = instance.bridge
@@ -263,61 +225,33 @@ export class AgentSession implements Session, TurnHost {
 
   /** The context of a call is recorded with the change. */
   setMode(mode: string, context: HostCallContext = {}): Promise<void> {
-    return this.#choose({ category: 'mode' }, mode, { context })
+    return this.#options.choose({ category: 'mode' }, mode, { context })
   }
 
   setModel(model: string, context: HostCallContext = {}): Promise<void> {
-    return this.#choose({ category: 'model' }, model, { context })
+    return this.#options.choose({ category: 'model' }, model, { context })
   }
 
   setThoughtLevel(level: string, context: HostCallContext = {}): Promise<void> {
-    return this.#choose({ category: 'thought_level' }, level, { context })
+    return this.#options.choose({ category: 'thought_level' }, level, { context })
   }
 
   setConfigOption(id: string, value: string | boolean, context: HostCallContext = {}): Promise<void> {
-    return this.#choose({ id }, value, { context })
+    return this.#options.choose({ id }, value, { context })
   }
 
-  /** Sets the model, thought level and mode that the session was opened with. */
-  async applyInitialOptions(mode: string | undefined, signal: AbortSignal): Promise<void> {
+  /** Sets the model, thought level and mode that the session was opened with; `mode` if it was opened with none. */
+  applyInitialOptions(mode: string | undefined, signal: AbortSignal): Promise<void> {
     const { model, thoughtLevel, mode: wanted = mode } = this.options
-    if (model !== undefined) await this.#choose({ category: 'model' }, model, { signal })
-    if (thoughtLevel !== undefined)
-      await this.#choose({ category: 'thought_level' }, thoughtLevel, { signal })
-    if (wanted !== undefined) await this.#choose({ category: 'mode' }, wanted, { signal })
+    return this.#options.applyInitial(withoutUndefined({ model, thoughtLevel, mode: wanted }), signal)
   }
 
-  /** Sets earlier values again at a restored agent; a failure is only logged. */
-  async reapplyOptions(
+  /** Sets earlier values again at a restored agent. */
+  reapplyOptions(
     before: readonly Pick<ConfigOption, 'id' | 'current'>[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { instance } = this
-    if (instance === undefined) return
-    try {
-      await this.#options.reapplyOptions(instance, this.agentSession, before, signal)
-    } catch (error) {
-      if (signal.aborted) throw error
-      const message = `Some options could not be set again: ${toVitrineError(error).message}`
-      await this.journal.append([{ type: 'log.message', data: { level: 'warn', message } }])
-    }
-    this.#options.setRecorded(this.#options.latest)
-  }
-
-  async #choose(
-    wanted: { category?: string; id?: string },
-    value: string | boolean,
-    { signal: openSignal, context = {} }: { signal?: AbortSignal; context?: HostCallContext },
-  ): Promise<void> {
-    this.assertOpen()
-    const instance = await this.ensureAgent()
-    const signal = AbortSignal.any([this.#closeSignal.signal, ...(openSignal ? [openSignal] : [])])
-    await this.#options.choose(instance, this.agentSession, wanted, value, signal)
-    const { latest } = this.#options
-    await this.journal.append([
-      { ...sessionUpdated(this.id, { options: latest }), ...attributionOf(context) },
-    ])
-    this.#options.setRecorded(latest)
+    return this.#options.reapply(before, signal)
   }
 
   get permissions(): readonly PendingPermission[] {
@@ -348,64 +282,19 @@ export class AgentSession implements Session, TurnHost {
   }
 
   close(reason = 'closed', context: HostCallContext = {}): Promise<void> {
-    if (this.#state.phase === 'closing' || this.#state.phase === 'closed') return this.#state.closed
-    const closed = Promise.withResolvers<void>()
-    this.#apply({ type: 'close', closed: closed.promise })
-    this.#close(reason, attributionOf(context))
-      .finally(() => {
-        this.#apply({ type: 'closed' })
-        this.#host.onClosed(this)
-      })
-      .then(closed.resolve, closed.reject)
-    return closed.promise
-  }
-
-  async #close(reason: string, by: EventContext): Promise<void> {
-    this.#closeSignal.abort()
-    const cancelled = this.#turns.cancel('closed')
-    const turnEnded = await settledWithin(cancelled, closeMs, { ref: true })
-    await settledWithin(this.#restoring, closeMs, { ref: true })
-    // Cancel the permissions and questions that were requested outside of a turn.
-    await settledWithin(this.answers.cancelAll('close'), closeMs, { ref: true })
-    const { instance } = this
-    if (instance?.alive && instance.sessions.all.some((other) => other !== this))
-      await this.#detach(instance, turnEnded)
-    await this.#host.release(this)
-    await this.#turns.ended
-    await this.terminals.close()
-    await this.#exit?.recording
-    const orphaned = this.answers.orphaned()
-    const closed = this.#exit?.isRecorded
-      ? []
-      : [{ ...by, type: 'session.closed', data: { reason, endedBy: 'host' } }]
-    if (orphaned.length + closed.length > 0) await this.journal.append([...orphaned, ...closed])
-  }
-
-  /** The restore that is under way. */
-  get #restoring(): Promise<AgentInstance> | undefined {
-    return 'restored' in this.#state ? this.#state.restored : undefined
-  }
-
-  /** The exit of the attached agent. */
-  get #exit() {
-    return 'exit' in this.#state ? this.#state.exit : undefined
-  }
-
-  /** Closes the session at an agent that others share; stops the agent if it can neither close a session nor end the turn. */
-  async #detach(instance: AgentInstance, turnEnded: boolean): Promise<void> {
-    if (instance.can('close')) {
-      const closing = instance.request(
-        'session/close',
-        { sessionId: this.agentSession },
-        { timeoutMs: closeMs },
-      )
-      await closing.catch(() => undefined)
-      this.#turns.abandon()
-    } else if (!turnEnded) {
-      const data = { limit: 'session.closeMs', max: closeMs, instance: instance.id }
-      await this.journal.append([{ type: 'limit.reached', data }])
-      await instance.end(0)
+    const parts = {
+      session: this,
+      turns: this.#turns,
+      agent: this.#agent,
+      release: () => this.#host.release(this),
     }
+    return this.#agent.close(
+      async () => {
+        this.#close.abort()
+        await closeSession(parts, reason, attributionOf(context))
+      },
+      () => this.#host.onClosed(this),
+    )
   }
 
   async fork(
@@ -419,54 +308,36 @@ export class AgentSession implements Session, TurnHost {
 
   /** Called when the agent has exited, by itself or ended by the host. */
   onAgentExit(instance: AgentInstance, exit: AgentExit): Promise<void> {
-    if (this.instance !== instance) return Promise.resolve()
-    const recording = this.#recordAgentExit(instance, exit)
-    this.#apply({ type: 'exited', instance, recording })
-    return recording
+    return this.#agent.onExit(instance, exit)
   }
 
-  async #recordAgentExit(instance: AgentInstance, { exitCode, signal, stderr }: AgentExit): Promise<void> {
+  async #recordAgentExit(instance: AgentInstance, { exitCode, signal, stderr }: AgentExit): Promise<boolean> {
     // `turn.finished` comes before `session.closed`.
     await this.#turns.finished
     await this.terminals.close()
     // The close of the session records its end.
-    if (this.closing) return
+    if (this.closing) return false
     const endedBy = instance.endedByHost ? 'host' : 'agent'
     const { code: errorCode, message: errorMessage } = instance.bridge.exitError()
     const facts = { reason: 'agent_exited', endedBy, errorCode, errorMessage, exitCode, signal, stderr }
     await this.journal.append([...this.answers.orphaned(), { type: 'session.closed', data: facts }])
-    this.#apply({ type: 'exitRecorded', instance })
+    return true
   }
 
   ensureAgent(): Promise<AgentInstance> {
-    if (this.hasAgent && this.instance !== undefined) return Promise.resolve(this.instance)
-    const { phase } = this.#state
-    if (phase === 'restoring') return this.#state.restored
-    if (phase !== 'open' && phase !== 'lost') return Promise.reject(this.closedError())
-    const restored = this.#restore(this.#state.agent.instance)
-    this.#apply({ type: 'restore', restored })
-    return restored
+    return this.#agent.ensure()
   }
 
-  async #restore(before: AgentInstance): Promise<AgentInstance> {
-    try {
-      await before.bridge.closed
-      await this.#exit?.recording
-      const chosen = this.#options.recorded
-      const restored = await this.#host.restore(this, this.#closeSignal.signal)
-      this.attach(restored)
-      await this.reapplyOptions(chosen, this.#closeSignal.signal)
-      return restored.instance
-    } finally {
-      this.#apply({ type: 'restoreEnded' })
-    }
+  async #restore(): Promise<AgentInstance> {
+    const { recorded } = this.#options.chosen
+    const restored = await this.#host.restore(this, this.closeSignal)
+    this.attach(restored)
+    await this.reapplyOptions(recorded, this.closeSignal)
+    return restored.instance
   }
 
   takeRecap(): string | undefined {
-    const agent = this.#agent
-    const recap = agent?.recap
-    if (agent !== undefined) agent.recap = undefined
-    return recap
+    return this.#agent.takeRecap()
   }
 
   assertOpen(): void {

@@ -2,9 +2,10 @@ import { isVitrineError, type JsonObject, VitrineError } from '@vitrine/protocol
 import { type Transcript, transcriptText } from '@vitrine/views'
 import { turnsKey } from '../bridge/function-transport.ts'
 import type { AgentInstance } from './agent-instance.ts'
-import type { AgentSession, Restored } from './agent-session.ts'
+import type { AgentSession } from './agent-session.ts'
 import { textIn } from './fields.ts'
 import { cancelledError, closeMs, defaultRestoreChars } from './limits.ts'
+import type { Restored } from './session-host.ts'
 import type { SessionRecord } from './session-records.ts'
 
 /** The inputs of every way to open a conversation. */

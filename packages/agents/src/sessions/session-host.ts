@@ -1,0 +1,37 @@
+import type { Journal } from '@vitrine/journal'
+import type { HostCallContext, JsonObject } from '@vitrine/protocol'
+import type { LocalSandbox } from '@vitrine/sandbox'
+import type { Transcript } from '@vitrine/views'
+import type { AgentInstance } from './agent-instance.ts'
+import type { AgentSession } from './agent-session.ts'
+import type { KnownTurns } from './known-turns.ts'
+
+/** The parts of its sandbox that a session uses. */
+export interface SessionHost {
+  readonly sandbox: LocalSandbox
+  readonly journal: Journal
+  readonly turns: KnownTurns
+  /** Starts an agent for a session whose own has exited, and restores the conversation. */
+  restore(session: AgentSession, signal: AbortSignal): Promise<Restored>
+  /** Releases the agent and the tools of a session that is closing. */
+  release(session: AgentSession): Promise<void>
+  /** Called once `session.closed` is appended. */
+  onClosed(session: AgentSession): void
+  fork(session: AgentSession, id: string | undefined, context?: HostCallContext): Promise<AgentSession>
+  transcript(session: AgentSession): Promise<Transcript>
+}
+
+export interface Restored {
+  readonly instance: AgentInstance
+  readonly answer: JsonObject
+  readonly agentSession: string
+  /** Summary of the earlier conversation, for an agent that could not restore it itself. */
+  readonly recap?: string
+}
+
+export interface KnownSession {
+  readonly cwd: string
+  readonly createdAt: string
+  readonly turns: number
+  readonly title?: string
+}
