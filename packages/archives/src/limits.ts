@@ -20,6 +20,7 @@ export class ArchiveTally {
   readonly #limits: ArchiveLimits
   #input = 0
   #expanded = 0
+  #holes = 0
   #members = 0
   #entries = 0
   #names = 0
@@ -34,10 +35,21 @@ export class ArchiveTally {
   }
 
   expanded(bytes: number): void {
-    const { expandedBytes, ratio } = this.#limits
+    const { ratio } = this.#limits
     this.#expanded += bytes
-    if (this.#expanded > expandedBytes) throw tooLarge('expandedBytes', expandedBytes)
+    this.#checkExpanded()
     if (this.#expanded > ratioMinBytes && this.#expanded > ratio * this.#input) throw tooLarge('ratio', ratio)
+  }
+
+  /** Counts the holes of a sparse file. They are no compressed content, so the ratio does not apply to them. */
+  holes(bytes: number): void {
+    this.#holes += bytes
+    this.#checkExpanded()
+  }
+
+  #checkExpanded(): void {
+    const { expandedBytes } = this.#limits
+    if (this.#expanded + this.#holes > expandedBytes) throw tooLarge('expandedBytes', expandedBytes)
   }
 
   member(name: string): void {

@@ -64,8 +64,10 @@ async function unpackTar(
   for await (const chunk of expand(source, scheme, tally)) {
     reader.push(chunk)
     for (let piece = reader.next(); piece !== undefined; piece = reader.next()) {
-      if (piece.kind === 'member') unpacking.begin(piece.member)
-      else if (piece.kind === 'end') unpacking.end()
+      if (piece.kind === 'member') {
+        if (piece.holes !== undefined) tally.holes(piece.holes)
+        unpacking.begin(piece.member)
+      } else if (piece.kind === 'end') unpacking.end()
       else await unpacking.write(piece.bytes, piece.at)
       if (unpacking.timeSlice.expired) await unpacking.timeSlice.yieldToEventLoop()
     }

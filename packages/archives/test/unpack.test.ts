@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { type ArchiveInput, fileByteSource } from '../src/byte-source.ts'
 import { pack } from '../src/pack.ts'
 import { type UnpackOptions, unpack } from '../src/unpack.ts'
-import { endOfTar, paxMember, type RawMember, rawMember, tarOf } from './fixtures/tar-bytes.ts'
+import { endOfTar, paxMember, type RawMember, rawMember, tarOf, withChecksum } from './fixtures/tar-bytes.ts'
 import { openDescriptors, type TestDirectory, testDirectories } from './fixtures/test-directory.ts'
 import { treeOf } from './fixtures/tree.ts'
 
@@ -304,17 +304,50 @@ with tarfile.open('bomb.tar.gz', 'w:gz', compresslevel=9) as tar:
     )
   })
 
-  it('does not count holes of sparse files', async () => {
-    const map = Buffer.alloc(512)
-    map.write('1\n1000000000000\n0\n')
-    const hollow = paxMember({
-      'GNU.sparse.major': '1',
-      'GNU.sparse.minor': '0',
-      'GNU.sparse.name': 'hollow',
-      'GNU.sparse.realsize': '1000000000000',
+  /** A file without content but a size, as PAX 1.0 and as old GNU tar write it. */
+  const hollowFiles = {
+    'PAX 1.0': (name: string, size: number) => {
+      const map = Buffer.alloc(512)
+      map.write(`1\n${size}\n0\n`)
+      const pax = paxMember({
+        'GNU.sparse.major': '1',
+        'GNU.sparse.minor': '0',
+        'GNU.sparse.name': name,
+        'GNU.sparse.realsize': `${size}`,
+      })
+      return Buffer.concat([pax, rawMember({ name: 'x', content: map })])
+    },
+    'old GNU': (name: string, size: number) => {
+      const header = rawMember({ name, type: 'S', magic: 'ustar  \0' })
+      header.writeUInt8(0x80, 483)
+      header.writeBigUInt64BE(BigInt(size), 487)
+      return withChecksum(header)
+    },
+  }
+
+  describe.each(Object.entries(hollowFiles))('for sparse files of the format %s', (_, hollow) => {
+    it('counts a sparse file by its apparent size', async () => {
+      const archive = tarOf(hollow('hollow', 1e12))
+      for (const options of [foreign, own])
+        await expect(unpacked(archive, options)).rejects.toMatchObject({
+          code: 'archive_too_large',
+          details: { limit: 'expandedBytes' },
+        })
+      const { path } = await unpacked(archive, { limits: { expandedBytes: 1e12 + 10_000 } })
+      expect(lstatSync(`${path}/hollow`)).toMatchObject({ size: 1e12, blocks: 0 })
     })
-    const { path } = await unpacked(tarOf(hollow, { name: 'x', content: map }))
-    expect(lstatSync(`${path}/hollow`)).toMatchObject({ size: 1e12, blocks: 0 })
+
+    it('counts many sparse files together, and other members with them', async () => {
+      const files = Array.from({ length: 10 }, (_, index) => hollow(`hollow-${index}`, 10_000_000))
+      const limits = { expandedBytes: 100_000_000 }
+      await expect(unpacked(tarOf(...files), { limits })).rejects.toMatchObject(tooLarge)
+      await unpacked(tarOf(...files.slice(1)), { limits })
+    })
+
+    it('does not count holes as a compression ratio', async () => {
+      const { path } = await unpacked(tarOf(hollow('hollow', 15 * 1024 ** 3)))
+      expect(lstatSync(`${path}/hollow`)).toMatchObject({ size: 15 * 1024 ** 3, blocks: 0 })
+    })
   })
 
   it('reports a full disk', async ({ skip }) => {

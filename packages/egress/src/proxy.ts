@@ -132,9 +132,9 @@ export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
 
   if (options.signal?.aborted) void close()
   options.signal?.addEventListener('abort', close, { once: true })
-  function allow(entries: readonly string[]): void {
-    list = readAllowList([...entries, ...entries])
-    entries = [...entries, ...entries]
+  function allow(more: readonly string[]): void {
+    list = readAllowList([...entries, ...more])
+    entries.push(...more)
   }
 
   return { handle, close, allow }

@@ -36,6 +36,18 @@ const get = (target: string, path = '/', more = '') =>
 const last = 'Connection: close\r\n'
 
 describe('a plain request', () => {
+  it('reaches the targets of the start and all that were allowed later', async () => {
+    const { proxy, target, port } = await site()
+    const [second, third] = [await site(), await site()]
+    const status = async (to: string) => statusOf(await say(port, get(to, '/', last)))
+    expect([await status(target), await status(second.target)]).toEqual([200, 403])
+    proxy.allow([second.target])
+    proxy.allow([third.target])
+    for (const allowed of [target, second.target, third.target]) expect(await status(allowed)).toBe(200)
+    expect(() => proxy.allow([`other.localhost:${port}`, 'bad'])).toThrow(/allow\[\d+\]/)
+    expect(await status(`other.localhost:${port}`)).toBe(403)
+  })
+
   it('forwards a request with its body and without hop-by-hop headers', async () => {
     const { seen, target, port, events } = await site()
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import {
   type BlobRef,
-  type EventInput,
   type JournalItem,
   type OpenWork,
   type Page,
@@ -16,24 +14,22 @@ import {
   sinkOptions,
   storeOptions,
 } from '@vitrine/protocol/options'
-import { idPattern, ObserverErrors } from '@vitrine/protocol/primitives'
-import { Committer, type Health, type JournalState } from './append/committer.ts'
+import { ObserverErrors } from '@vitrine/protocol/primitives'
+import { Committer, type Health } from './append/committer.ts'
 import { type AppendStages, prepareRedacted } from './append/prepare.ts'
+import { startBackground } from './background.ts'
 import { type BlobContent, Blobs, type PreparedBlob, type StoredBlob } from './blobs/blobs.ts'
 import type { Entry } from './entry.ts'
-import { Gates } from './gates/gates.ts'
-import { genesis } from './integrity/chain.ts'
-import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
-import { currentOperation } from './operate/current-operation.ts'
+import { flushToSinks } from './flush.ts'
+import type { FlushOptions, Journal, WriterOptions } from './journal.ts'
+import { OpenJournals } from './open-journals.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
-import { journalScope, type ReadScope, storeScope } from './read/read-scope.ts'
+import { type ReadScope, storeScope } from './read/read-scope.ts'
 import { type EncodedPage, Reader } from './read/reader.ts'
 import { RecentEvents } from './read/recent-events.ts'
 import type { Tail } from './read/tail.ts'
 import { recoveryEvents } from './recovery.ts'
 import { createRedactor, type Redactor } from './redact/redactor.ts'
-import { repeat } from './repeat.ts'
-import type { RetentionLimits } from './retention/retention.ts'
 import { Trimming } from './retention/trimming.ts'
 import type { KeptSecret, SecretStorage } from './secrets/secret-storage.ts'
 import { Secrets } from './secrets/secrets.ts'
@@ -41,13 +37,8 @@ import type { StoreSettings } from './settings.ts'
 import type { SinkState } from './sinks/feed.ts'
 import type { Sink } from './sinks/sink.ts'
 import { type AddSinkOptions, type SinkHandle, Sinks } from './sinks/sinks.ts'
-import type { JournalHead, StoreConnection } from './stores/contract.ts'
-import { Taps } from './taps/taps.ts'
+import type { StoreConnection } from './stores/contract.ts'
 import { Wakeup } from './wakeup.ts'
-
-const ownershipCheckMs = 500
-const readOnlyPollMs = 25
-const maintenanceMs = 60_000
 
 /** All journals and blobs of a host. Every write goes through it. */
 export class Store {
@@ -65,13 +56,11 @@ export class Store {
   readonly #stages: AppendStages
   readonly #scope: ReadScope
   readonly #wakeup = new Wakeup()
-  readonly #journals = new Map<string, JournalCore & { readonly wakeup: Wakeup }>()
-  readonly #opening = new Map<string, Promise<JournalCore>>()
+  readonly #journals: OpenJournals
   readonly #sinks: Sinks
   readonly #trimming: Trimming
   readonly #lost = new AbortController()
   readonly #closing = new AbortController()
-  #seenPosition: number
   #ended: VitrineError | undefined
   #sealed: VitrineError | undefined
   #closed: Promise<void> | undefined
@@ -114,26 +103,45 @@ export class Store {
         committer: this.#committer,
         stages: this.#stages,
         signal: this.#closing.signal,
-        recordInHostJournal: (type, data) => this.#recordInHostJournal(type, data),
+        recordInHostJournal: (type, data) => this.#journals.recordInHostJournal(type, data),
       },
       settings.retention,
     )
+    this.#journals = new OpenJournals({
+      connection,
+      committer: this.#committer,
+      reader: this.#reader,
+      stages: this.#stages,
+      trimming: this.#trimming,
+      onObserverError: settings.onObserverError,
+      flush: (options) => this.flush(options),
+    })
     this.#sinks = new Sinks({
       scope: this.#scope,
       reader: this.#reader,
       connection,
       committer: this.#committer,
       closeMs: settings.closeMs,
-      onChange: (type, data) => this.#recordInHostJournal(type, data),
-      errors: this.#observerErrors(({ type, data = {} }) => this.#recordInHostJournal(type, data)),
+      onChange: (type, data) => this.#journals.recordInHostJournal(type, data),
+      errors: new ObserverErrors({
+        onObserverError: settings.onObserverError,
+        log: ({ type, data = {} }) => this.#journals.recordInHostJournal(type, data),
+      }),
     })
-    this.#seenPosition = start.lastPosition
-    const { signal } = this.#closing
-    if (connection.readOnly) void repeat(readOnlyPollMs, signal, () => this.#pollForCommits())
-    else {
-      void repeat(ownershipCheckMs, signal, () => this.#checkOwnership())
-      void repeat(maintenanceMs, signal, () => this.#runMaintenance())
-    }
+    startBackground({
+      connection,
+      blobs: this.#blobs,
+      trimming: this.#trimming,
+      journals: this.#journals,
+      signal: this.#closing.signal,
+      lastPosition: start.lastPosition,
+      isEnded: () => this.#ended !== undefined,
+      onTakenOver: async () => {
+        this.#onLost(new VitrineError('store_fenced', 'Another host took this store over.'))
+        await connection.close()
+      },
+      onForeignCommit: () => this.#wakeReaders(),
+    })
   }
 
   get health(): Health {
@@ -143,8 +151,7 @@ export class Store {
   /** The journal with this id; its first event creates it. */
   async journal(id: string, writer: WriterOptions = {}): Promise<Journal> {
     checkOptions('journal', journalOptions.writer, writer)
-    this.#reader.assertOpen()
-    return new Journal(await this.#core(id), writer)
+    return this.#journals.journal(id, writer)
   }
 
   async journals(): Promise<readonly string[]> {
@@ -162,9 +169,8 @@ export class Store {
     if (openWork.length === 0) return
     const noRedaction = { ...this.#stages, redactor: createRedactor({ patterns: false }) }
     for (const [id, open] of Map.groupBy(openWork, (work) => work.journal)) {
-      const { state } = await this.#core(id)
       const append = prepareRedacted(recoveryEvents(open), { source: 'host', context: {} }, noRedaction)
-      await this.#committer.append(state, append, append)
+      await this.#committer.append(await this.#journals.state(id), append, append)
     }
   }
 
@@ -249,30 +255,9 @@ export class Store {
   /** Resolves once everything appended is committed and delivered to every sink. */
   async flush(options: FlushOptions = {}): Promise<void> {
     checkOptions('flush', journalOptions.flush, options)
-    const { timeoutMs = 30_000, signal } = options
     if (this.#ended) throw this.#ended
-    // Unlike the timer of `AbortSignal.timeout`, this one keeps the process alive until it fires.
-    const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(), timeoutMs)
-    const either = signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal
-    try {
-      await this.#committer.idle(either)
-      const { position } = this.#committer
-      await this.#sinks.caughtUp(position, either)
-      if (this.#ended) throw this.#ended
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (!timeout.signal.aborted) throw error
-      const late = this.sinks
-        .filter((sink) => sink.lag > 0)
-        .map((sink) => `${sink.name} (${sink.error?.message ?? 'slow'})`)
-      throw new VitrineError(
-        'timeout',
-        `Not every sink caught up within ${timeoutMs} ms: ${late.join(', ')}.`,
-      )
-    } finally {
-      clearTimeout(timer)
-    }
+    await flushToSinks(this.#committer, this.#sinks, options)
+    if (this.#ended) throw this.#ended
   }
 
   /** Commits pending appends, waits up to `closeMs` for sinks, and releases the store. */
@@ -316,59 +301,9 @@ export class Store {
     await this.close()
   }
 
-  /** Concurrent callers share one core per journal. */
-  #core(id: string): Promise<JournalCore> {
-    const known = this.#opening.get(id)
-    if (known) return known
-    const opening = this.#openCore(id)
-    this.#opening.set(id, opening)
-    opening.catch(() => this.#opening.delete(id))
-    return opening
-  }
-
-  async #openCore(id: string): Promise<JournalCore> {
-    if (typeof id !== 'string' || !idPattern.test(id)) {
-      throw new VitrineError(
-        'argument_invalid',
-        `journal: expected an id of 1 to 128 letters, digits, "_", "." and "-", got ${typeof id === 'string' ? JSON.stringify(id.slice(0, 200)) : typeof id}.`,
-      )
-    }
-    const state: JournalState = { head: (await this.#connection.head(id)) ?? emptyHead(id) }
-    const wakeup = new Wakeup()
-    const scope = journalScope(id, wakeup, async () => {
-      if (this.#connection.readOnly) state.head = (await this.#connection.head(id)) ?? state.head
-      return state.head
-    })
-    await scope.end()
-    const observerErrors = this.#observerErrors((event) => this.#logInJournal(state, event))
-    const core = {
-      id,
-      state,
-      wakeup,
-      scope,
-      taps: new Taps(observerErrors),
-      observerErrors,
-      gates: new Gates(),
-      connection: this.#connection,
-      committer: this.#committer,
-      reader: this.#reader,
-      stages: this.#stages,
-      flush: (options?: FlushOptions) => this.flush(options),
-      trim: (journal: JournalState, limits: RetentionLimits) => this.#trimming.trim(journal, limits),
-    }
-    this.#journals.set(id, core)
-    return core
-  }
-
   #onCommitted(entries: readonly Entry[], journals: Iterable<string>): void {
     this.#recent.add(entries)
-    for (const id of journals) {
-      const core = this.#journals.get(id)
-      if (core === undefined) continue
-      if (core.taps.size > 0) core.taps.deliver(entries.filter(({ journal }) => journal === id))
-      core.wakeup.notify()
-      this.#trimming.trimIfOverLimit(core.state)
-    }
+    this.#journals.onCommitted(entries, journals)
     this.#wakeup.notify()
   }
 
@@ -381,30 +316,11 @@ export class Store {
     const { milliseconds = 0, error } = health.failedFor ?? {}
     // Waiting for another program's lock is not a disk limit.
     if (error?.code !== 'store_failing') return
-    this.#recordInHostJournal('limit.reached', {
+    this.#journals.recordInHostJournal('limit.reached', {
       limit: 'disk',
       max: 0,
       failedForMs: Math.round(milliseconds),
     })
-  }
-
-  /** Appends to the host's own journal in the background and ignores failures. */
-  #recordInHostJournal(type: string, data: { readonly [key: string]: unknown }): void {
-    this.journal('host')
-      .then((host) => host.append([{ type, data, derived: true }]))
-      .catch(() => undefined)
-  }
-
-  #observerErrors(log: (event: EventInput) => unknown): ObserverErrors {
-    return new ObserverErrors({ onObserverError: this.#settings.onObserverError, log })
-  }
-
-  /** Logs in the journal that was observed. A mirror takes only imports, so a message about it goes to the host's journal. */
-  async #logInJournal({ head }: JournalState, event: EventInput): Promise<void> {
-    if (head.mirror) return this.#recordInHostJournal(event.type, { ...event.data, journal: head.id })
-    const journal = await this.journal(head.id)
-    // An observer is called by the commit of any operation: the message does not belong to that operation.
-    await currentOperation.exit(() => journal.append([{ ...event, derived: true }]))
   }
 
   #onLost(error: VitrineError): void {
@@ -422,7 +338,7 @@ export class Store {
   }
 
   #wakeReaders(): void {
-    for (const { wakeup } of this.#journals.values()) wakeup.notify()
+    this.#journals.wakeReaders()
     this.#wakeup.notify()
   }
 
@@ -432,32 +348,6 @@ export class Store {
     if (this.#connection.readOnly)
       throw new VitrineError('store_read_only', 'The store was opened read-only.')
   }
-
-  /** An idle host makes no commits that would fail, so it polls for a takeover. */
-  async #checkOwnership(): Promise<void> {
-    if (this.#ended || (await this.#connection.owns())) return
-    this.#onLost(new VitrineError('store_fenced', 'Another host took this store over.'))
-    await this.#connection.close()
-  }
-
-  async #runMaintenance(): Promise<void> {
-    if (this.#ended) return
-    await this.#blobs.sweep()
-    // Includes journals that were not opened since the store was: their events age too.
-    for (const id of await this.#connection.journals()) {
-      const head = await this.#connection.head(id)
-      if (head && (await this.#trimming.isDue(head)))
-        await this.#trimming.trimToDefaults((await this.#core(id)).state)
-    }
-  }
-
-  /** A reader in another process polls for commits. */
-  async #pollForCommits(): Promise<void> {
-    const position = await this.#connection.lastPosition()
-    if (position === this.#seenPosition) return
-    this.#seenPosition = position
-    this.#wakeReaders()
-  }
 }
 
 export interface StoreStart {
@@ -466,9 +356,4 @@ export interface StoreStart {
   readonly blobBytes: number
   /** Where secrets are kept, and those of earlier owners. */
   readonly secrets?: { readonly storage: SecretStorage; readonly kept: readonly KeptSecret[] }
-}
-
-function emptyHead(id: string): JournalHead {
-  const incarnation = randomBytes(6).toString('base64url')
-  return { id, incarnation, seq: 0, hash: genesis(id), time: 0, events: 0, bytes: 0, mirror: false }
 }

@@ -70,23 +70,34 @@ export function archiveLimitCases(make: MakeSandbox): void {
       })
     })
 
-    it.each(additiveCalls)(
-      '$name does not count the holes of a sparse file, and keeps them',
-      async ({ send }) => {
-        const { sandbox } = await newSandbox(make, { limits: { archives: { expandedBytes: 100_000 } } })
-        const pax = {
-          'GNU.sparse.major': '1',
-          'GNU.sparse.minor': '0',
-          'GNU.sparse.name': 'hollow',
-          'GNU.sparse.realsize': '50000000',
-        }
-        const map = Buffer.alloc(512)
-        map.write('0\n')
-        await send(sandbox, tarOf({ name: 'hollow', pax, content: map }))
-        expect(await outputOf(sandbox, 'stat -c "%s %b" here/hollow')).toBe('50000000 0')
-      },
-    )
+    it.each(unpackCalls)('$name counts a sparse file by its apparent size', async ({ send }) => {
+      const under = await boundedAfterwards()
+      const { sandbox } = under
+      await sandbox.exec(setup)
+      await changesNothing(under, 'a sparse file', async () => {
+        await expect(send(sandbox, hollowTar(50_000_000))).rejects.toMatchObject(tooLarge)
+      })
+    })
+
+    it.each(additiveCalls)('$name keeps the holes of a sparse file', async ({ send }) => {
+      const { sandbox } = await newSandbox(make)
+      await send(sandbox, hollowTar(50_000_000))
+      expect(await outputOf(sandbox, 'stat -c "%s %b" here/hollow')).toBe('50000000 0')
+    })
   })
+}
+
+/** A tar with a file that has a size but no content. */
+function hollowTar(size: number): Buffer {
+  const pax = {
+    'GNU.sparse.major': '1',
+    'GNU.sparse.minor': '0',
+    'GNU.sparse.name': 'hollow',
+    'GNU.sparse.realsize': `${size}`,
+  }
+  const map = Buffer.alloc(512)
+  map.write('0\n')
+  return tarOf({ name: 'hollow', pax, content: map })
 }
 
 /** Archives that expand to many times their size. */

@@ -126,5 +126,15 @@ export function changingCases(make: MakeSandbox): void {
         await expect(files.chmod('file', mode)).rejects.toMatchObject({ code: 'argument_invalid' })
       await expect(files.chmod('missing', 0o600)).rejects.toMatchObject({ code: 'file_not_found' })
     })
+
+    it("chmod refuses to take the owner's access to the workspace itself", async () => {
+      const { sandbox } = await shared()
+      const { files } = sandbox
+      for (const mode of [0, 0o077, 0o555, 0o1600])
+        for (const path of ['.', sandbox.root])
+          await expect(files.chmod(path, mode)).rejects.toMatchObject({ code: 'argument_invalid' })
+      await files.chmod('.', 0o700)
+      expect(await outputOf(sandbox, 'stat -c %a . && touch new && ls')).toBe('700\nnew')
+    })
   })
 }

@@ -76,6 +76,24 @@ export function hydratingCases(make: MakeSandbox): void {
       expect(await outputOf(sandbox, 'stat -c "%a %Y" .')).toBe('750 1000000')
     })
 
+    it.each([
+      ['000', '700'],
+      ['077', '777'],
+      ['555', '755'],
+      ['1411', '1711'],
+    ])('hydrate of a root of mode %s leaves the sandbox usable', async (given, kept) => {
+      const under = await shared()
+      const { sandbox } = under
+      const mode = Number.parseInt(given, 8)
+      await sandbox.hydrate(tarOf({ name: './', type: '5', mode }, { name: 'f', content: 'x' }))
+      expect(await outputOf(sandbox, 'cat f && echo y > new && stat -c %a .')).toBe(`x${kept}`)
+      await sandbox.files.write('written', 'z')
+      const saved = await bytesOf(await sandbox.persist())
+      await sandbox.hydrate(saved)
+      expect(await outputOf(sandbox, 'cat new written')).toBe('y\nz')
+      if (sandbox.capabilities.watching !== 'none') expect(await faultsOf(under)).toEqual([])
+    })
+
     it('hydrate takes tars made by other tools, also compressed', async () => {
       const { sandbox } = await shared()
       await sandbox.exec(

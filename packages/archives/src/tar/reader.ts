@@ -8,7 +8,8 @@ import { hasMoreMap, headerMap, type SparseMap, textMap } from './sparse-map.ts'
 
 /** A parsed piece of a tar. A member is followed by its data and its end. */
 export type TarPiece =
-  | { readonly kind: 'member'; readonly member: Member }
+  /** `holes` counts the bytes of a sparse file that are not stored. */
+  | { readonly kind: 'member'; readonly member: Member; readonly holes?: number }
   | { readonly kind: 'data'; readonly at: number; readonly bytes: Buffer }
   | { readonly kind: 'end' }
 
@@ -133,7 +134,10 @@ export class TarReader {
     this.#stored = stored
     this.#padding = paddingOf(stored)
     this.#pax = this.#longName = this.#longTarget = undefined
-    if (sparse === undefined) return this.#begin([{ at: 0, length: stored }])
+    if (sparse === undefined) {
+      this.#beginData([{ at: 0, length: stored }])
+      return { kind: 'member', member: this.#member }
+    }
     this.#map = sparse.map
     if (header.type === 'S' && !hasMoreMap(block)) return this.#beginSparse()
     this.#state = 'map'
@@ -168,18 +172,18 @@ export class TarReader {
   #beginSparse(): TarPiece {
     const { extents } = this.#map!
     this.#map = undefined
+    const member = this.#member!
     const length = extents.reduce((sum, extent) => sum + extent.length, 0)
-    if (length !== this.#stored) throw refusal(this.#member!.name, 'is a sparse file with an invalid map')
-    return this.#begin(extents)
+    if (length !== this.#stored) throw refusal(member.name, 'is a sparse file with an invalid map')
+    this.#beginData(extents)
+    return { kind: 'member', member, holes: member.size - length }
   }
 
-  #begin(extents: readonly Extent[]): TarPiece {
-    const member = this.#member!
+  #beginData(extents: readonly Extent[]): void {
     this.#extents = extents
     this.#extent = 0
     this.#done = 0
     this.#state = 'data'
-    return { kind: 'member', member }
   }
 
   #nextData(): TarPiece | undefined {

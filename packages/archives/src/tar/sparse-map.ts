@@ -1,5 +1,5 @@
 import type { Extent } from '../member.ts'
-import { refusal } from '../refusal.ts'
+import { invalid, refusal } from '../refusal.ts'
 import { readNumber } from './numbers.ts'
 
 const maxExtents = 1_000_000
@@ -73,6 +73,7 @@ export function textMap(name: string, size: number): SparseMap {
 /** Parses the old GNU format: pairs of numbers in the header and in extension blocks after it. */
 export function headerMap(name: string, block: Buffer): { readonly size: number; readonly map: SparseMap } {
   const size = readNumber(block, 483, 12)
+  if (size < 0) throw invalid('has a sparse file of a negative size')
   const list = new ExtentList(name, size)
   const takePairs = (from: Buffer, at: number, count: number) => {
     for (let pair = 0; pair < count; pair += 1) {

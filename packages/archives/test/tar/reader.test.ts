@@ -204,6 +204,12 @@ describe('a tar is refused', () => {
 })
 
 describe('a tar is invalid', () => {
+  it('rejects a sparse file of a negative size', () => {
+    const old = rawMember({ name: 'old', type: 'S', magic: 'ustar  \0' })
+    old.fill(0xff, 483, 495)
+    expect(() => readTar(tarOf(withChecksum(old)))).toThrow(invalid)
+  })
+
   it('rejects a wrong checksum', () => {
     const bytes = tarOf({ name: 'a' })
     bytes[0] = 0x62

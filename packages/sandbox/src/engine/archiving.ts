@@ -26,7 +26,7 @@ import {
 import type { ArchiveLimits, ArchiveOptions, ArchiveScheme, LeftOut, Unpacked } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { makeDirectories } from '../files/change.ts'
-import { type FileContext, mustBeWritable, ownerAt } from '../files/file-context.ts'
+import { type FileContext, mustBeWritable, ownerAt, rootAccess } from '../files/file-context.ts'
 import { directoryAt } from '../files/list.ts'
 import { openFile } from '../files/read.ts'
 import { stagingInside } from '../files/staging.ts'
@@ -270,7 +270,7 @@ export async function hydrate(
     })
     await replaceContents(staged.handle, root.directory, trash.handle, {
       keep: (name) => name === stagingInside || keep(name),
-      attributes,
+      attributes: attributes && { ...attributes, mode: attributes.mode | rootAccess },
     })
     return unpacked
   } finally {

@@ -11,7 +11,14 @@ import {
 } from '@vitrine/archives'
 import { VitrineError } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
-import { checkMode, type FileContext, makeDirectory, mustBeWritable, withParents } from './file-context.ts'
+import {
+  checkMode,
+  type FileContext,
+  makeDirectory,
+  mustBeWritable,
+  rootAccess,
+  withParents,
+} from './file-context.ts'
 
 export function makeDirectories(
   context: FileContext,
@@ -126,6 +133,11 @@ export function changeMode(
     mustBeWritable(context, resolved)
     if (identity !== undefined && !identity.all && identity.uid !== entry.stats.uid)
       throw new VitrineError('file_denied', `${shown}: only its owner may change its mode.`)
+    if (resolved.path === context.roots.root.path && (mode & rootAccess) !== rootAccess)
+      throw new VitrineError(
+        'argument_invalid',
+        `mode: expected at least 0o700 for the workspace itself, got 0o${mode.toString(8)}: commands start there.`,
+      )
     chmodSync(entry.self, mode)
   })
 }

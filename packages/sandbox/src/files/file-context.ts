@@ -40,6 +40,9 @@ export function checkMode(mode: number | undefined): void {
   )
 }
 
+/** The bits that the workspace's own directory keeps: without them no command can start in it, to give them back. */
+export const rootAccess = 0o700
+
 /** Returns the owner of a file to be created at a path; undefined leaves the host's own user. */
 export function ownerAt(
   context: FileContext,

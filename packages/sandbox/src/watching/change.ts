@@ -1,4 +1,5 @@
 import type { FileKind } from '@vitrine/protocol'
+import type { TreeNode } from './node.ts'
 
 /** The stored content of a file: its blob, or the reason why it was not stored. */
 export interface Image {
@@ -22,4 +23,17 @@ export interface Change {
   readonly after?: Image | undefined
   /** The content to store as `after`. */
   readonly content?: Uint8Array
+}
+
+export function changeOf(type: Change['type'], { path, stat: { kind, size } }: TreeNode): Change {
+  return { type, path, kind, ...(kind !== 'directory' && { size }) }
+}
+
+export function deletionOf({ stat: { kind }, image }: TreeNode, path: string): Change {
+  return { type: 'deleted', path, kind, ...(kind === 'file' && { before: image }) }
+}
+
+/** The images of a change that leaves the content as it is. */
+export function sameImages({ stat, image }: TreeNode): { before?: Image; after?: Image } {
+  return stat.kind === 'file' ? { before: image, after: image } : {}
 }

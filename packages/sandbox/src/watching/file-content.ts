@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto'
+import type { Change } from './change.ts'
+import type { Disk, OpenDirectory } from './disk.ts'
+import type { EntryStat, TreeNode } from './node.ts'
+
+export interface DigestedContent {
+  readonly bytes: Uint8Array
+  readonly digest: string
+  /** The attributes that belong to the bytes. They are newer than those of the check if the file was written to meanwhile. */
+  readonly stat: EntryStat
+}
+
+/** Reads the contents of files up to a maximum size. */
+export class ContentReader {
+  readonly #disk: Disk
+  readonly #maxBytes: number
+
+  constructor(disk: Disk, maxBytes: number) {
+    this.#disk = disk
+    this.#maxBytes = maxBytes
+  }
+
+  /** Undefined if the entry is not a regular file, is too large or cannot be read. */
+  read(node: TreeNode, now: EntryStat): DigestedContent | undefined {
+    if (now.kind !== 'file' || now.size > this.#maxBytes || node.parent === undefined) return undefined
+    let open: OpenDirectory | undefined
+    try {
+      open = this.#disk.open(node.parent)
+      const found = open?.read(node.name, this.#maxBytes)
+      if (found === undefined) return undefined
+      const { bytes, stat } = found
+      const digest = hash('sha256', bytes, 'base64url')
+      const same = stat !== undefined && stat.ino === now.ino
+      return { bytes, digest, stat: same ? stat : { ...now, size: bytes.byteLength } }
+    } catch {
+      return undefined
+    } finally {
+      open?.close()
+    }
+  }
+
+  /** Gives a node a new image and returns the part of the change that stores it. */
+  setImage(node: TreeNode, now: EntryStat, content: DigestedContent | undefined): Partial<Change> {
+    const omitted = this.#omissionReason(node, now, content)
+    node.image = omitted === undefined ? {} : { omitted }
+    return { after: node.image, ...(omitted === undefined && content && { content: content.bytes }) }
+  }
+
+  #omissionReason(node: TreeNode, now: EntryStat, content: DigestedContent | undefined): string | undefined {
+    if (isPrivate(node.name)) return 'private'
+    if (now.size > this.#maxBytes) return 'size'
+    return content === undefined ? 'unreadable' : undefined
+  }
+}
+
+/** Files that hold secrets by convention. Their content is compared but never stored. */
+function isPrivate(name: string): boolean {
+  return name.startsWith('.env')
+}
