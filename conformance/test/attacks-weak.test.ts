@@ -113,6 +113,8 @@ const weak: readonly (readonly [
       'a request for a foreign host is refused, even with a valid token',
       'a page of a foreign origin may not call, even with a valid token',
       'a read token changes nothing',
+      'a request with an absolute URL or with two hosts is refused',
+      'a preview by path cannot act as a page of the daemon',
     ],
   ],
 ]

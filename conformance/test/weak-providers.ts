@@ -112,7 +112,7 @@ export const withoutAllowList: AttackDriver = {
   make: async ({ egress: _, ...options } = {}) => isolated({ ...options, network: 'host' }),
 }
 
-/** Forwards every request to the daemon as if it came from its owner. */
+/** Forwards every request to the daemon as if it came from its owner, and every page without its policy. */
 export async function openProxy(daemon: AttackedDaemon): Promise<{ daemon: AttackedDaemon; close(): void }> {
   const { hostname, port } = new URL(daemon.url)
   const server = createServer((received, response) => {
@@ -122,7 +122,8 @@ export async function openProxy(daemon: AttackedDaemon): Promise<{ daemon: Attac
       headers: { ...headers, authorization: `Bearer ${daemon.token}` },
     })
     sent.once('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, { ...answer.headers, 'access-control-allow-origin': '*' })
+      const { 'content-security-policy': _policy, ...others } = answer.headers
+      response.writeHead(answer.statusCode ?? 502, { ...others, 'access-control-allow-origin': '*' })
       answer.pipe(response)
     })
     sent.once('error', () => response.destroy())

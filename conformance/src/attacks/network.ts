@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
-import { quoted } from '../sandbox/commands.ts'
 import { allEvents } from '../sandbox/events.ts'
 import type { TestedSandbox } from '../sandbox/kit.ts'
 import type { Attack, AttackTarget } from './kit.ts'
@@ -31,19 +30,23 @@ async function serve(target: AttackTarget, address = '127.0.0.1'): Promise<Servi
   return { port: (server.address() as AddressInfo).port, requests }
 }
 
-/** Sends bytes to the proxy that the sandbox's environment names, and prints the first line of the response. */
-function toProxy(bytes: string): string {
-  const perl =
-    'my ($h) = ($ENV{http_proxy} // "") =~ m{//([^/]+)}; exit 0 unless $h; $s = IO::Socket::INET->new(PeerAddr => $h, Timeout => 5) or exit 0; print $s join("", <STDIN>); alarm 5; print scalar <$s>'
-  return `printf '%b' ${quoted(bytes)} | perl -MIO::Socket::INET -e ${quoted(perl)}`
+/** Reads requests from stdin, one in hexadecimal digits per line, and sends each to the proxy of the environment. */
+const toProxy = `my ($proxy) = ($ENV{http_proxy} // "") =~ m{//([^/]+)}; exit unless $proxy; while (<STDIN>) { chomp; my $s = IO::Socket::INET->new(PeerAddr => $proxy, Timeout => 5) or next; print $s pack("H*", $_); eval { local $SIG{ALRM} = sub { die }; alarm 5; scalar <$s>; alarm 0 }; close $s }`
+
+async function sendToProxy(sandbox: TestedSandbox, requests: readonly string[]): Promise<void> {
+  const stdin = requests.map((request) => `${Buffer.from(request).toString('hex')}\n`).join('')
+  await sandbox.exec(['perl', '-MIO::Socket::INET', '-e', toProxy], { stdin })
 }
 
-/** Tries a destination as a tunnel, as a plain request and around the proxy. */
-async function tryToConnect(sandbox: TestedSandbox, authority: string): Promise<void> {
-  const tunnel = `CONNECT ${authority} HTTP/1.1\\r\\nHost: ${authority}\\r\\n\\r\\nGET /tunnel HTTP/1.0\\r\\n\\r\\n`
-  const plain = `GET http://${authority}/plain HTTP/1.1\\r\\nHost: ${authority}\\r\\nConnection: close\\r\\n\\r\\n`
-  const direct = `curl -s -m 3 --noproxy '*' ${quoted(`http://${authority}/direct`)}`
-  await sandbox.exec(`${toProxy(tunnel)}; ${toProxy(plain)}; ${direct}`)
+/** Tries destinations as tunnels, as plain requests and around the proxy. */
+async function tryToConnect(sandbox: TestedSandbox, authorities: readonly string[]): Promise<void> {
+  const requests = authorities.flatMap((authority) => [
+    `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\nGET /tunnel HTTP/1.0\r\n\r\n`,
+    `GET http://${authority}/plain HTTP/1.1\r\nHost: ${authority}\r\nConnection: close\r\n\r\n`,
+  ])
+  await sendToProxy(sandbox, requests)
+  const urls = authorities.filter((one) => !one.includes('\0')).map((one) => `http://${one}/direct`)
+  await sandbox.exec(['curl', '-s', '-m', '3', '--noproxy', '*', ...urls])
 }
 
 const name = 'allowed.localhost'
@@ -64,15 +67,15 @@ const spellings: readonly ((port: number) => string)[] = [
   (port) => `[::1]:${port}`,
   (port) => `[::ffff:127.0.0.1]:${port}`,
   (port) => `[::ffff:7f00:1]:${port}`,
-  (port) => `evil.example\\0000.${name}:${port}`,
-  (port) => `${name}\\0000.evil.example:${port}`,
+  (port) => `evil.example\0.${name}:${port}`,
+  (port) => `${name}\0.evil.example:${port}`,
   (port) => `${name}@127.0.0.1:${port}`,
   (port) => `${name}:${port}@127.0.0.1:${port}`,
   (port) => `127.0.0.1#.${name}:${port}`,
-  (port) => `127.0.0.1\\\\.${name}:${port}`,
+  (port) => `127.0.0.1\\.${name}:${port}`,
   (port) => `127.0.0.1 ${name}:${port}`,
   (port) => `allowed%2elocalhost:${port}`,
-  (port) => `\\0320\\0260llowed.localhost:${port}`,
+  (port) => `аllowed.localhost:${port}`,
   (port) => `${name}..:${port}`,
   (port) => `${name}:${port + 65_536}`,
 ]
@@ -85,9 +88,8 @@ export const networkAttacks: readonly Attack[] = [
     async run(target) {
       const service = await serve(target)
       const { sandbox } = await target.sandbox({ network: 'none' })
-      for (const host of ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0'])
-        await tryToConnect(sandbox, `${host}:${service.port}`)
-      await tryToConnect(sandbox, '169.254.169.254:80')
+      const hosts = ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0']
+      await tryToConnect(sandbox, [...hosts.map((host) => `${host}:${service.port}`), '169.254.169.254:80'])
       expect(service.requests).toEqual([])
     },
   },
@@ -98,13 +100,12 @@ export const networkAttacks: readonly Attack[] = [
       const [listed, other, open] = [await serve(target), await serve(target), await serve(target)]
       const egress = [`${name}:${listed.port}`, `localhost:${open.port}`]
       const { sandbox, journal } = await target.sandbox({ egress })
-      for (const spelling of spellings) await tryToConnect(sandbox, spelling(listed.port))
-      for (const host of [name, 'localhost', '127.0.0.1'])
-        await tryToConnect(sandbox, `${host}:${other.port}`)
+      const others = [name, 'localhost', '127.0.0.1'].map((host) => `${host}:${other.port}`)
+      await tryToConnect(sandbox, [...spellings.map((spelling) => spelling(listed.port)), ...others])
       expect([...listed.requests, ...other.requests]).toEqual([])
       const refused = await allEvents(journal, { types: ['network.refused'] })
       expect(refused.length, 'recorded refusals').toBeGreaterThan(spellings.length)
-      await tryToConnect(sandbox, `localhost:${open.port}`)
+      await tryToConnect(sandbox, [`localhost:${open.port}`])
       expect(open.requests.length, 'requests to a listed destination').toBeGreaterThan(0)
     },
   },
@@ -115,14 +116,17 @@ export const networkAttacks: readonly Attack[] = [
       const [service, other] = [await serve(target), await serve(target)]
       const listed = `${name}:${service.port}`
       const { sandbox } = await target.sandbox({ egress: [listed] })
-      for (const [url, header] of [
+      const pairs = [
         [`127.0.0.1:${other.port}`, listed],
         [listed, `127.0.0.1:${other.port}`],
-        [listed, `${listed}\\r\\nHost: 127.0.0.1:${other.port}`],
-      ])
-        await sandbox.exec(
-          toProxy(`GET http://${url}/ HTTP/1.1\\r\\nHost: ${header}\\r\\nConnection: close\\r\\n\\r\\n`),
-        )
+        [listed, `${listed}\r\nHost: 127.0.0.1:${other.port}`],
+      ]
+      await sendToProxy(
+        sandbox,
+        pairs.map(
+          ([url, host]) => `GET http://${url}/ HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+        ),
+      )
       expect([...service.requests, ...other.requests]).toEqual([])
     },
   },
@@ -135,7 +139,10 @@ export const networkAttacks: readonly Attack[] = [
       const ports = [four.port, ...(six ? [six.port] : [])]
       const loopback = (await loopbackName())!
       const { sandbox } = await target.sandbox({ egress: ports.map((port) => `${loopback}:${port}`) })
-      for (const port of ports) await tryToConnect(sandbox, `${loopback}:${port}`)
+      await tryToConnect(
+        sandbox,
+        ports.map((port) => `${loopback}:${port}`),
+      )
       expect([...four.requests, ...(six?.requests ?? [])]).toEqual([])
     },
   },
@@ -144,8 +151,11 @@ export const networkAttacks: readonly Attack[] = [
     needs: ['egress'],
     async run(target) {
       const { sandbox, journal } = await target.sandbox({ egress: [`${name}:1`] })
-      for (const host of ['169.254.169.254', '2852039166', '[::ffff:169.254.169.254]', '[fd00:ec2::254]'])
-        await tryToConnect(sandbox, `${host}:80`)
+      const hosts = ['169.254.169.254', '2852039166', '[::ffff:169.254.169.254]', '[fd00:ec2::254]']
+      await tryToConnect(
+        sandbox,
+        hosts.map((host) => `${host}:80`),
+      )
       expect(await allEvents(journal, { types: ['network.allowed'] })).toEqual([])
       expect((await allEvents(journal, { types: ['network.refused'] })).length).toBeGreaterThan(3)
     },

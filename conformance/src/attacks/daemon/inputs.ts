@@ -15,7 +15,7 @@ async function post(daemon: AttackedDaemon, path: string, body: string) {
 }
 
 /** Opens a connection that has sent a part of its headers. */
-function hold({ url }: AttackedDaemon): Promise<Socket> {
+function openHalf({ url }: AttackedDaemon): Promise<Socket> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port) })
@@ -42,7 +42,7 @@ export const inputAttacks: readonly Attack[] = [
         for (const socket of held) socket.destroy()
       })
       for (let count = 0; count < manyConnections; count += 100)
-        held.push(...(await Promise.all(Array.from({ length: 100 }, () => hold(daemon)))))
+        held.push(...(await Promise.all(Array.from({ length: 100 }, () => openHalf(daemon)))))
       for (const _round of [1, 2, 3])
         expect(
           await call(daemon, 'POST', `/v1/sandboxes/${sandbox.id}/exec`, { command: 'echo on' }),
