@@ -1,7 +1,7 @@
 import type { AgentExit } from '../bridge/transport.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import type { Restored } from './session-host.ts'
-import { type AgentSessionState, nextSessionState, type SessionInput } from './session-state.ts'
+import { type AgentSessionState, type Exit, nextSessionState, type SessionInput } from './session-state.ts'
 
 interface Attached {
   readonly instance: AgentInstance
@@ -56,7 +56,7 @@ export class AttachedAgent {
   }
 
   /** The exit of the attached agent. */
-  get exit() {
+  get exit(): Exit | undefined {
     return 'exit' in this.#state ? this.#state.exit : undefined
   }
 

@@ -3,7 +3,7 @@ interface Attached {
 }
 
 /** The exit of the attached agent, and how far its record is. */
-interface Exit {
+export interface Exit {
   /** Settles once the exit is recorded, or the close of the session records it. */
   readonly recording: Promise<void>
   /** `session.closed` is appended, and the session was not restored since. */
