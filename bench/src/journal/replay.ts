@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { openStore, sqliteStore } from '@vitrine/journal'
 import { isGap } from '@vitrine/protocol'
 import { measurement } from '../measurement.ts'
@@ -24,6 +25,7 @@ export const replay = measurement<Sizes>({
 })
 
 function run({ total, warmUp }: Sizes, signal: AbortSignal): Promise<Row[]> {
+  limitHeap()
   return inScratch(async (folder) => {
     const path = join(folder, 'journal.db')
     const stalled = await stalledReader(path, { total, warmUp }, signal)
@@ -60,6 +62,12 @@ function run({ total, warmUp }: Sizes, signal: AbortSignal): Promise<Row[]> {
       ),
     ]
   })
+}
+
+/** As a daemon does (`packages/cli/src/serve/run.ts`), so that the memory of what users run is measured. */
+function limitHeap(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+  setFlagsFromString('--heap-growing-percent=20')
 }
 
 function count(events: number): string {
