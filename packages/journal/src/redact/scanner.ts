@@ -49,7 +49,7 @@ export interface Scanner extends SecretSearch {
 const cutLength = 8
 const excerptLength = 12
 
-/** What starts at a candidate index. */
+/** The matches that start at a candidate index. */
 interface Candidate {
   readonly match: { readonly start: number; readonly end: number; readonly form: string } | undefined
   readonly open: OpenMatch | undefined
@@ -100,7 +100,7 @@ export function createScanner(filter: GramFilter): Scanner {
     }
   }
 
-  function walk(text: string, first: number, ending: Ending): OpenScan {
+  function walk(text: string, first: number, ending: TextEnd): OpenScan {
     const { length } = text
     let spans: Span[] | undefined
     // A wrapped form may start a line before its first candidate.
@@ -160,9 +160,9 @@ export function createScanner(filter: GramFilter): Scanner {
   }
 }
 
-type Ending = 'complete' | 'open' | 'cut'
+type TextEnd = 'complete' | 'open' | 'cut'
 
-function isEnough({ length, completion }: OpenMatch, ending: Ending): boolean {
+function isEnough({ length, completion }: OpenMatch, ending: TextEnd): boolean {
   if (ending === 'complete') return length >= excerptLength
   return length >= cutLength || length * 2 >= completion().length
 }

@@ -8,7 +8,7 @@ import { createSortedForms } from './sorted-forms.ts'
 export interface WrappedForms {
   add(added: readonly string[]): void
   remove(removed: readonly string[]): void
-  /** What starts at an index, or up to three letters before a gap that ends there, but not before `from`. */
+  /** The match that starts at an index, or up to three letters before a gap that ends there, but not before `from`. */
   at(text: string, at: number, from: number): WrappedMatch
   /** The shortest form that starts with these letters. */
   completion(letters: string): string

@@ -35,7 +35,7 @@ export interface ExecResult {
 export interface ReachedLimit {
   readonly limit: 'memoryBytes' | 'pids' | 'tmpBytes' | 'diskBytes'
   readonly max: number
-  /** What happened, and which option to raise. */
+  /** Says what happened and which option to raise. */
   readonly message: string
 }
 

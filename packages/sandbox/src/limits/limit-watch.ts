@@ -153,10 +153,10 @@ export class LimitWatch {
     clearTimeout(this.#timer)
     if (this.#isClosed) return
     this.#isIdle = ms === idleLookMs
-    this.#timer = withoutOperation(() => setTimeout(() => void this.#lookAgain(), ms)).unref()
+    this.#timer = withoutOperation(() => setTimeout(() => void this.#round(), ms)).unref()
   }
 
-  async #lookAgain(): Promise<void> {
+  async #round(): Promise<void> {
     if (this.#isLooking || this.#isClosed) return
     this.#isLooking = true
     try {

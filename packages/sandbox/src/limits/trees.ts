@@ -1,4 +1,4 @@
-import type { Table } from '../machine/kill-inside.ts'
+import type { ProcessTable } from '../machine/kill-inside.ts'
 
 /** The processes inside a machine that one command started, or that an ended command left behind. */
 export interface CommandTree {
@@ -12,7 +12,11 @@ export interface CommandTree {
 }
 
 /** Groups the processes inside by the running command that they descend from. `tops` are the tops of the commands' trees. */
-export function commandTrees(inside: Table, table: Table, tops: ReadonlyMap<number, string>): CommandTree[] {
+export function commandTrees(
+  inside: ProcessTable,
+  table: ProcessTable,
+  tops: ReadonlyMap<number, string>,
+): CommandTree[] {
   const ownerOf = (pid: number): string | undefined => {
     const seen = new Set<number>()
     for (let at = table.get(pid); at !== undefined && !seen.has(at.pid); at = table.get(at.parent)) {
