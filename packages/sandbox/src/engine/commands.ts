@@ -16,8 +16,8 @@ import type { Launch } from '../machine/machine.ts'
 import { HeadAndTail } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
 import type { EntryOptions, ProcessEntry } from '../processes/entry.ts'
-import { policyCall } from './call-context.ts'
 import type { EngineCore } from './core.ts'
+import { policyCall } from './policy-call.ts'
 import type { PolicyGate } from './policy-gate.ts'
 
 /** The data of a command's `operation.started` event. */
