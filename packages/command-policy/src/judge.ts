@@ -22,8 +22,8 @@ export interface Judgement {
 /** A nested script costs as much as this many levels, since its text is parsed again at each level. */
 const scriptDepth = 5
 
-/** The parts of a call besides the text of its command. */
-export interface CommandContext {
+/** The shell and the variables that a command is called with. */
+export interface JudgedCall {
   /** The shell that reads a command string: its name, or its argv before the string. */
   readonly shell?: string | readonly string[] | undefined
   /** Variables that the call sets. They are judged like assignments before the command. */
@@ -46,7 +46,7 @@ interface Findings {
 export function judge(
   policy: CommandPolicy,
   command: Command,
-  call: string | readonly string[] | CommandContext = {},
+  call: string | readonly string[] | JudgedCall = {},
 ): Judgement {
   assertCompiled(policy)
   const found: Findings = { parts: [], uncertainties: [] }
@@ -57,7 +57,7 @@ export function judge(
   return summary(found)
 }
 
-function isContext(call: string | readonly string[] | CommandContext): call is CommandContext {
+function isContext(call: string | readonly string[] | JudgedCall): call is JudgedCall {
   return typeof call !== 'string' && !Array.isArray(call)
 }
 

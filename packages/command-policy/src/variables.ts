@@ -188,7 +188,7 @@ export interface VariableEffect {
 }
 
 /**
- * The change that a variable makes to the commands that get it; undefined if nothing.
+ * Says how a variable changes the commands that get it; undefined if it does not.
  *
  * @param value undefined if it is known only at run time
  * @example variableEffect('GIT_PAGER', 'touch x') // { reason: 'names a command that git runs', script: 'touch x' }

@@ -17,7 +17,7 @@ export interface CarrierRow {
   readonly setting?: readonly string[]
   /** Settings that run nothing. */
   readonly harmlessSetting?: RegExp
-  /** Matches an argument that carries a command. */
+  /** The text that an argument with a command begins with or contains. */
   readonly word?: RegExp
   readonly unread?: Unread
   /** Operands that are a command: all of them, or those after the first one that matches. */

@@ -15,7 +15,7 @@ export interface SettingEffect {
   readonly script?: NestedScript
 }
 
-/** The commands that a setting of git may run: of `-c name=value`, `git config name value` or `GIT_CONFIG_KEY_0`. */
+/** The command that a setting of git may run: of `-c name=value`, `git config name value` or `GIT_CONFIG_KEY_0`. */
 export function gitSettingEffect(name: string, value: string): SettingEffect {
   if (/^alias\./i.test(name)) {
     if (!value.startsWith('!')) return { script: posixScript(`git ${value}`) }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type CommandPolicy, type Judgement, judge } from '@vitrine/command-policy'
 import type { GateAnswer, Journal } from '@vitrine/journal'
 import type { Command } from '@vitrine/protocol'
-import { askAboutReplacedPrograms, type PolicyCall } from './call-context.ts'
+import { askAboutReplacedPrograms, type PolicyCall } from './policy-call.ts'
 
 /** Called when a policy's verdict is `ask`. Without such a function, `ask` denies. */
 export type AskAboutCommand = (

@@ -1,11 +1,11 @@
 import { accessSync, constants } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { CommandContext, Judgement } from '@vitrine/command-policy'
+import type { JudgedCall, Judgement } from '@vitrine/command-policy'
 import type { ExecOptions, SpawnOptions } from '@vitrine/protocol'
 import type { Machine } from '../machine/machine.ts'
 
 /** A call as the policy sees it, and the folders of its PATH in which commands of the sandbox can write. */
-export interface PolicyCall extends CommandContext {
+export interface PolicyCall extends JudgedCall {
   /** As paths on the host's disk. */
   readonly writableFolders: readonly string[]
   readonly otherFolders: readonly string[]
