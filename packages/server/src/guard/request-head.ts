@@ -31,19 +31,18 @@ export function authorizationOf({ headers, rawHeaders }: IncomingMessage): strin
 
 /** A normalized path whose characters the URL parser would not change. */
 const plainPath = /^(?!.*(?:\/\.|%2e))\/[\w\-.~!$&'()*+,;=:@%/]*$/i
-const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 
-/** The path of a request URL; empty if the URL is not a path, or one that is not normalized. */
+/** The normalized path of a request URL; empty if the URL is not a path. */
 export function requestPath(url: string): string {
   const [path = ''] = url.split('?', 1)
   if (plainPath.test(path)) return path
-  if (!/^\/[^\\#]*$/.test(path) || dotSegment.test(path)) return ''
+  if (!/^\/[^\\#]*$/.test(path)) return ''
   return URL.parse(`http://localhost${path}`)?.pathname ?? ''
 }
 
 export function invalidRequestUrl(): VitrineError {
   return new VitrineError(
     'request_invalid',
-    'Request URL: expected a path that begins with "/" and has no parts "." and "..".',
+    'Request URL: expected a path that begins with "/", without a host, "\\" and "#".',
   )
 }
