@@ -82,11 +82,11 @@ export class LimitWatch {
   }
 
   /** Starts a program. If the sandbox has no process left for it, the tree that uses them up is ended first. */
-  async launch(launch: Launch): Promise<Launched> {
+  async launch(launch: Launch, hits = this.hits()): Promise<Launched> {
     const { machine } = this.#sandbox
-    await this.#assertDiskSpace()
+    if (this.#sandbox.disk?.account?.isOver) await this.#assertDiskSpace()
+    let before = hits
     for (let attempt = 1; ; attempt++) {
-      const before = machine.limitHits()
       try {
         const launched = await machine.launch(launch)
         if (this.#isIdle) this.#schedule(lookMs)
@@ -95,7 +95,10 @@ export class LimitWatch {
         if (!isVitrineError(error) || error.code !== 'process_refused') throw error
         const [limit] = this.#risenSince(before)
         if (limit === undefined) throw error
-        if (limit === 'pids' && attempt < attempts && (await this.#endTreeUsingUp()) > 0) continue
+        if (limit === 'pids' && attempt < attempts && (await this.#endTreeUsingUp()) > 0) {
+          before = this.hits()
+          continue
+        }
         const reached = this.#reached(limit)
         this.#reports.report(reached)
         const message = `"${launch.argv[0] ?? ''}" could not be started. ${reached.message}`

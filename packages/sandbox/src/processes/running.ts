@@ -51,7 +51,8 @@ export class RunningProcess {
 
   static async start(host: ProcessHost, options: RunningProcessOptions): Promise<RunningProcess> {
     const before = host.watch?.hits()
-    const launched = await (host.watch ?? host.machine).launch(options.launch)
+    const { watch, machine } = host
+    const launched = await (watch?.launch(options.launch, before) ?? machine.launch(options.launch))
     return new RunningProcess(host, launched, options, before)
   }
 

@@ -88,6 +88,15 @@ describe.skipIf(withoutVolumes !== undefined).each(isolations)(
       expect(existsSync(own)).toBe(false)
     })
 
+    it('frees the disk of a sandbox while another one runs', async () => {
+      const sandbox = await open()
+      const other = await open()
+      const own = dirname(dirname(sandbox.root))
+      await sandbox.lifecycle.destroy()
+      await noLoopDevice(own)
+      expect((await other.exec('echo on')).stdout).toBe('on\n')
+    })
+
     it('does not run a sandbox whose disk cannot be mounted', async () => {
       const data = temporaryFolder()
       const provider = local({ data, isolation, watch: false, limits: { diskBytes } })

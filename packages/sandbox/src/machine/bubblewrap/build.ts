@@ -7,6 +7,7 @@ import { hostMarker } from '../../orphan-guard.ts'
 import { parseFailure } from '../launch-errors.ts'
 import type { Degradation } from '../machine.ts'
 import { sandboxMarker } from '../orphans.ts'
+import { withoutOtherVolumes } from './forget-volumes.ts'
 import { type BuildOptions, type BuildPlan, buildFds, planForUser, type Tools } from './plan.ts'
 import { planForRoot } from './plan-for-root.ts'
 import { takeUidRange } from './uid-range.ts'
@@ -82,7 +83,8 @@ async function buildAsRoot(options: MachineBuildOptions, group: Cgroup | undefin
   const degraded: Degradation[] = []
   const attempt = async (wanted: BuildOptions, mapsOwners: boolean): Promise<BuiltParts> => {
     try {
-      const plan = await planForRoot(options.tools, wanted, { uids, mapsOwners })
+      const planned = await planForRoot(options.tools, wanted, { uids, mapsOwners })
+      const plan = withoutOtherVolumes(planned, wanted.root)
       const {
         pid,
         ended,
