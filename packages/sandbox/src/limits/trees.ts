@@ -1,4 +1,4 @@
-import type { ProcessTable } from '../machine/kill-inside.ts'
+import type { ProcessRows } from '../machine/kill-inside.ts'
 
 /** The processes inside a machine that one command started, or that an ended command left behind. */
 export interface CommandTree {
@@ -13,8 +13,8 @@ export interface CommandTree {
 
 /** Groups the processes inside by the running command that they descend from. `tops` are the tops of the commands' trees. */
 export function commandTrees(
-  inside: ProcessTable,
-  table: ProcessTable,
+  inside: ProcessRows,
+  table: ProcessRows,
   tops: ReadonlyMap<number, string>,
 ): CommandTree[] {
   const ownerOf = (pid: number): string | undefined => {

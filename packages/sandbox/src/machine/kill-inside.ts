@@ -7,20 +7,20 @@ const waitMs = 3_000
 /** A zombie still counts as a process; its parent may never reap it. */
 const reapMs = 500
 
-export type ProcessTable = ReadonlyMap<number, ProcessRow>
+export type ProcessRows = ReadonlyMap<number, ProcessRow>
 /** Chooses some of the processes inside a machine. */
-export type ChooseProcesses = (inside: ProcessTable, table: ProcessTable) => Iterable<number>
+export type ChooseProcesses = (inside: ProcessRows, table: ProcessRows) => Iterable<number>
 
 /**
  * Kills the chosen ones of a machine's processes and resolves to their number. Where the machine can be frozen, it is: a
  * process that forks and exits in turn cannot get away, and no new process is missed.
  */
 export async function killInside(
-  membersOf: (table: ProcessTable) => Iterable<number>,
+  membersOf: (table: ProcessRows) => Iterable<number>,
   group: Cgroup | undefined,
   choose: ChooseProcesses,
 ): Promise<number> {
-  const chosenIn = (table: ProcessTable) => [...choose(inside(table, membersOf(table)), table)]
+  const chosenIn = (table: ProcessRows) => [...choose(inside(table, membersOf(table)), table)]
   const frozen = group !== undefined && (await freezes(group))
   if (!frozen) {
     const killed = new Set<number>()
@@ -45,7 +45,7 @@ export async function killInside(
   return killed.length
 }
 
-function inside(table: ProcessTable, members: Iterable<number>): ProcessTable {
+function inside(table: ProcessRows, members: Iterable<number>): ProcessRows {
   return new Map(
     [...members].flatMap((pid) => (table.get(pid)?.ended === false ? [[pid, table.get(pid)!]] : [])),
   )

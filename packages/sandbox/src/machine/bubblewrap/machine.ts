@@ -10,7 +10,7 @@ import type { LimitCounters, LimitHits } from '../../cgroups/limit-hits.ts'
 import { type GuardRegistration, guardSandbox, hostMarker } from '../../orphan-guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
 import { systemPath } from '../environment.ts'
-import { type ChooseProcesses, killInside, type ProcessTable } from '../kill-inside.ts'
+import { type ChooseProcesses, killInside, type ProcessRows } from '../kill-inside.ts'
 import { send } from '../kill-tree.ts'
 import { launchInTerminal } from '../launch-in-terminal.ts'
 import {
@@ -284,7 +284,7 @@ class BubblewrapMachine implements Machine {
   }
 
   /** The processes whose parent is inside too: the first process and the supervisors have a parent outside. */
-  #commands(table: ProcessTable): number[] {
+  #commands(table: ProcessRows): number[] {
     const inside = new Set([...table.keys()].filter((pid) => pidNamespaceOf(pid) === this.#pidNamespace))
     return [...inside].filter((pid) => inside.has(table.get(pid)?.parent ?? 0))
   }
