@@ -10,11 +10,7 @@ async function hashing() {
   return (turn: string, text: string) => new PromptHash(turn, blocks(text), (value) => store.keyedHash(value))
 }
 
-<<<<<<< HEAD
-/** The hash that a reader of the journal can compute of a guess. */
-=======
 /** A hash that a reader of the journal can compute of a guess. */
->>>>>>> rest14
 function guess(turn: string, text: string): string {
   return createHash('sha256')
     .update(JSON.stringify([turn, blocks(text)]))
