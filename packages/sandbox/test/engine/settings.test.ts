@@ -142,7 +142,7 @@ describe('an invalid option', () => {
   })
 
   it('rejects a variable whose name contains "="', () => {
-    refusing({ env: { 'A=B': 'x' } }, 'A=B', 'environment_invalid')
+    refusing({ env: { 'A=B': 'x' } }, 'begins with "A"', 'environment_invalid')
   })
 })
 

@@ -28,9 +28,9 @@ describe('variables', () => {
   })
 
   it.each([
-    [{ '': 'x' }, '""'],
-    [{ 'A=B': 'x' }, 'A=B'],
-    [{ 'A\0B': 'x' }, 'A\\0B'],
+    [{ '': 'x' }, 'got an empty one'],
+    [{ 'A=B': 'x' }, 'begins with "A"'],
+    [{ 'A\0B': 'x' }, 'begins with "A"'],
     [{ A: 'x\0y' }, 'env.A'],
   ])('rejects the variables %j', (env, named) => {
     expect(() => checkEnvironment(env)).toThrow(

@@ -11,7 +11,7 @@ export function parseJson(name: string, text: string): unknown {
     return JSON.parse(text)
   } catch {
     // Without the cause, whose message quotes the text.
-    throw new VitrineError('body_invalid', `${name}: expected valid JSON.`)
+    throw new VitrineError(codeOf(name), `${name}: expected valid JSON.`)
   }
 }
 
@@ -50,7 +50,11 @@ function endOfString(text: string, start: number): number {
 }
 
 function tooLarge(name: string, most: string, limit: number): VitrineError {
-  return new VitrineError('body_invalid', `${name}: expected at most ${most}, got more.`, {
+  return new VitrineError(codeOf(name), `${name}: expected at most ${most}, got more.`, {
     details: { limit },
   })
+}
+
+function codeOf(name: string): 'body_invalid' | 'argument_invalid' {
+  return name === 'body' ? 'body_invalid' : 'argument_invalid'
 }

@@ -93,7 +93,12 @@ describe('A request of the tests', () => {
   it('fails on a daemon whose host adds a field that the contract does not have', async () => {
     await using daemon = await openDaemon()
     const list = daemon.host.list.bind(daemon.host)
+    const info = daemon.host.info.bind(daemon.host)
     daemon.host.list = () => list().map((one) => ({ ...one, secret: 'x' }))
+    daemon.host.info = (id) => {
+      const known = info(id)
+      return known && { ...known, ...{ secret: 'x' } }
+    }
     await expect(daemon.call('GET', '/v1/sandboxes')).rejects.toThrow('"sandboxes.0.secret"')
     await expect(daemon.fetch(`/v1/sandboxes/${daemon.sandbox}`)).rejects.toThrow('"secret"')
   })
