@@ -44,6 +44,9 @@ export class EntryChanges {
       const before = node.stat
       this.#known.unindexInode(node)
       node.unwatch?.()
+      node.unwatch = undefined
+      // If it cannot be entered now because it was moved meanwhile, it is entered when it is found again.
+      node.entered = false
       this.#known.remember(node, found, undefined)
       this.#known.indexInode(node)
       if (differs({ ...before, ino: found.ino }, found) === 'yes') await this.#emit(changeOf('changed', node))

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TimeSlice } from '@vitrine/archives'
 import { expect, it } from 'vitest'
@@ -83,4 +83,38 @@ it('stores the content of a file that was moved while it was being read', async 
   const [created, moved] = await scene.events()
   expect(created?.data).toMatchObject({ afterOmitted: 'unreadable' })
   expect(moved?.data.after).toMatch(/^sha256:/)
+})
+
+it('enters a directory that replaced another one and was away for a moment', async () => {
+  let isTakenAway = false
+  const scene = await openChangedScene(
+    (root, real) => ({
+      stat(name) {
+        const now = real.stat(name)
+        if (isTakenAway && name === 'place') renameSync(join(root, 'place'), join(root, '..', 'other'))
+        isTakenAway &&= name !== 'place'
+        return now
+      },
+    }),
+    (root) => {
+      mkdirSync(join(root, 'place'))
+      mkdirSync(join(root, '..', 'other'))
+      writeFileSync(join(root, '..', 'other', 'file'), 'content')
+    },
+  )
+  const [place, other] = [join(scene.root, 'place'), join(scene.root, '..', 'other')]
+  const changes: Change[] = []
+  const check = () =>
+    scene.tree.check(
+      new Map([[scene.tree.root, null]]),
+      (change) => void changes.push(change),
+      new TimeSlice(),
+    )
+  renameSync(other, place)
+  isTakenAway = true
+  await check()
+  expect(existsSync(place)).toBe(false)
+  renameSync(other, place)
+  await check()
+  expect(changes).toContainEqual(expect.objectContaining({ type: 'created', path: 'place/file' }))
 })
