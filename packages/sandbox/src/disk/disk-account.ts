@@ -35,7 +35,8 @@ export class DiskAccount {
   isDue(isIdle: boolean): boolean {
     if (this.#measuring !== undefined) return false
     const due = this.#due + (isIdle ? idlePauseMs : 0)
-    return performance.now() >= due || this.#free - freeBytes(this.#folders) > this.max - this.#used
+    if (performance.now() >= due) return true
+    return !this.isOver && this.#free - freeBytes(this.#folders) > this.max - this.#used
   }
 
   /** Measures, and resolves to whether the folders are over the limit. Concurrent calls share one measurement. */

@@ -1,4 +1,5 @@
 import { Handle, TimeSlice } from '@vitrine/archives'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 
 const blockBytes = 512
 /** Each level holds a descriptor. A deeper tree counts as endless, so that nothing can be hidden in it. */
@@ -18,9 +19,15 @@ export async function diskUsage(folders: readonly string[], signal?: AbortSignal
       return
     }
     const { dev } = directory.stats
-    for (const name of namesIn(directory)) {
+    const names = unlessHidden(directory, () => directory.names())
+    if (names === 'hidden') bytes = Number.POSITIVE_INFINITY
+    for (const name of names === 'hidden' ? [] : (names ?? [])) {
       if (slice.expired) await slice.yieldToEventLoop()
-      const stats = directory.lstat(name)
+      const stats = unlessHidden(directory, () => directory.lstat(name))
+      if (stats === 'hidden') {
+        bytes = Number.POSITIVE_INFINITY
+        return
+      }
       if (stats === undefined || stats.dev !== dev) continue
       if (stats.nlink > 1 && !stats.isDirectory()) {
         const identity = `${dev}:${stats.ino}`
@@ -29,7 +36,7 @@ export async function diskUsage(folders: readonly string[], signal?: AbortSignal
       }
       bytes += stats.blocks * blockBytes
       if (!stats.isDirectory()) continue
-      const below = directory.entry(name)
+      const below = openBelow(directory, name)
       try {
         if (below?.kind === 'directory') await visit(below, depth + 1)
       } finally {
@@ -56,11 +63,24 @@ function openFolder(path: string): Handle | undefined {
   }
 }
 
-/** A folder that was removed meanwhile, or that an ordinary host may not list, has no names. */
-function namesIn(directory: Handle): string[] {
+/** Undefined if the entry was removed meanwhile, or if it cannot be opened: then only its own blocks are counted. */
+function openBelow(directory: Handle, name: string): Handle | undefined {
   try {
-    return directory.names()
+    return directory.entry(name)
   } catch {
-    return []
+    return undefined
+  }
+}
+
+/**
+ * Reads something of a folder; undefined if the folder was removed meanwhile. A folder that its own user has closed
+ * against reading is `hidden`: its content cannot be counted. In a closed folder of another user a sandbox cannot write.
+ */
+function unlessHidden<T>({ stats }: Handle, read: () => T): T | 'hidden' | undefined {
+  try {
+    return read()
+  } catch (error) {
+    const isClosed = systemErrorCode(error) === 'EACCES' && Number(stats.uid) === process.geteuid?.()
+    return isClosed ? 'hidden' : undefined
   }
 }

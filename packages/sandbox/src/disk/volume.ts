@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { VitrineError } from '@vitrine/protocol'
@@ -89,7 +89,13 @@ export async function unmountVolume({ mountPoint }: VolumePaths): Promise<boolea
  */
 export async function unmountLeftVolumes(data: string, sandbox = ''): Promise<void> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return
-  for (const mountPoint of mountPointsBelow(join(data, 'sandboxes', sandbox))) await unmount(mountPoint)
+  const sandboxes = join(data, 'sandboxes')
+  for (const path of mountPointsBelow(join(sandboxes, sandbox))) {
+    const own = dirname(path)
+    // Other mounts are the operator's: a disk for all sandboxes, for example.
+    const isVolume = dirname(own) === sandboxes && path === volumeIn(own).mountPoint
+    if (isVolume && existsSync(volumeIn(own).image)) await unmount(path)
+  }
 }
 
 function isMounted(mountPoint: string): boolean {

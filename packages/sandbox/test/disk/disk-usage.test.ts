@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { DiskAccount } from '../../src/disk/disk-account.ts'
@@ -33,6 +42,23 @@ describe('the disk space of folders', () => {
     mkdirSync(join(path, 'd/'.repeat(300)), { recursive: true })
     expect(await diskUsage([path])).toBe(Number.POSITIVE_INFINITY)
   })
+
+  it.skipIf(process.getuid?.() !== 0).each([0o600, 0o300])(
+    'cannot be hidden in a folder of mode %o from a host that is not root',
+    async (mode) => {
+      const path = folder()
+      chmodSync(path, 0o777)
+      process.seteuid!(65_534)
+      try {
+        mkdirSync(join(path, 'closed'))
+        writeFileSync(join(path, 'closed/file'), kib(100))
+        chmodSync(join(path, 'closed'), mode)
+        expect(await diskUsage([path])).toBe(Number.POSITIVE_INFINITY)
+      } finally {
+        process.seteuid!(0)
+      }
+    },
+  )
 })
 
 describe('an account', () => {
@@ -55,5 +81,7 @@ describe('an account', () => {
     expect(account.isDue(false)).toBe(false)
     writeFileSync(join(path, 'large'), kib(64 * 1024), { flush: true })
     expect(account.isDue(true)).toBe(true)
+    await account.measure()
+    expect({ isOver: account.isOver, isDue: account.isDue(false) }).toEqual({ isOver: true, isDue: false })
   })
 })
