@@ -4,21 +4,27 @@ import { onAuthenticated } from './guard/authenticated.ts'
 import { sendRawProblem } from './responses/raw-problem.ts'
 
 /**
- * The connections of a listener. Those that have not shown a token share a part of all connections: beyond it the oldest
- * of them is closed, first those without a request in progress, so that they cannot lock out the holders of a token.
+ * The connections of a listener. Those that have not shown a token have a quarter of all connections. Beyond it, and when
+ * there are no connections left, the oldest of them is closed, whatever it does: so a newcomer always has the time to show
+ * its token, and holders of one cannot be locked out.
  */
 export class Connections {
   readonly #all = new Set<Socket>()
   /** In the order of their arrival. */
   readonly #unauthenticated = new Set<Socket>()
-  readonly #busy = new Set<Socket>()
+  readonly #max: number
   readonly #maxUnauthenticated: number
 
-  constructor(maxUnauthenticated: number) {
-    this.#maxUnauthenticated = maxUnauthenticated
+  constructor(max: number) {
+    this.#max = max
+    this.#maxUnauthenticated = Math.max(1, Math.floor(max / 4))
   }
 
   add(socket: Socket): void {
+    if (this.#all.size >= this.#max && !this.#closeOldest()) {
+      socket.destroy()
+      return
+    }
     this.#all.add(socket)
     this.#unauthenticated.add(socket)
     onAuthenticated(socket, () => this.#unauthenticated.delete(socket))
@@ -29,30 +35,26 @@ export class Connections {
     if (this.#unauthenticated.size > this.#maxUnauthenticated) this.#closeOldest()
   }
 
-  /** Notes that a request is in progress, until the returned function is called. */
-  begin(socket: Socket): () => void {
-    this.#busy.add(socket)
-    return () => void this.#busy.delete(socket)
-  }
-
   destroyAll(): void {
     for (const socket of this.#all) socket.destroy()
   }
 
-  #closeOldest(): void {
-    const sockets = [...this.#unauthenticated]
-    const socket = sockets.find((one) => !this.#busy.has(one)) ?? sockets[0]
-    if (socket === undefined) return
+  /** Closes the oldest connection without a token; false if there is none. */
+  #closeOldest(): boolean {
+    const [socket] = this.#unauthenticated
+    if (socket === undefined) return false
     this.#unauthenticated.delete(socket)
+    this.#all.delete(socket)
     // A client that has begun its headers gets a reason; any other could take a response for that of a later request.
-    if (socket.bytesRead === 0 || socket.bytesWritten > 0 || !socket.writable) return void socket.destroy()
-    sendRawProblem(socket, { ...toProblem(tooMany(this.#maxUnauthenticated)), status: 408 })
+    if (socket.bytesRead === 0 || socket.bytesWritten > 0 || !socket.writable) socket.destroy()
+    else sendRawProblem(socket, { ...toProblem(tooMany(this.#maxUnauthenticated)), status: 408 })
+    return true
   }
 }
 
 function tooMany(limit: number): VitrineError {
   return new VitrineError(
     'too_many_connections',
-    `More than ${limit} connections have not sent a token; this one was the oldest of them.`,
+    `There are too many connections, and this one is the oldest that has sent no token; at most ${limit} such stay open.`,
   )
 }

@@ -16,7 +16,7 @@ export interface ListenOptions {
   readonly hostname?: string
   /** Default 0: any free port. */
   readonly port?: number
-  /** Maximum number of concurrent connections; default 2,000. Those that have not shown a token may be half of them. */
+  /** Maximum number of concurrent connections; default 2,000. Those that have not shown a token may be a quarter of them. */
   readonly maxConnections?: number
   /** How long a client may take to send its headers; default 10 s. */
   readonly headersMs?: number
@@ -38,7 +38,7 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
   checkOptions('listen', serverOptions.listen, options)
   const { hostname = '127.0.0.1', port = 0, maxConnections = 2_000 } = options
   const { headersMs = 10_000, bodyIdleMs = 300_000 } = options
-  const connections = new Connections(Math.max(1, Math.floor(maxConnections / 2)))
+  const connections = new Connections(maxConnections)
   const listener = http.createServer(
     {
       headersTimeout: headersMs,
@@ -49,13 +49,11 @@ export async function listen(server: Server, options: ListenOptions = {}): Promi
     },
     (incoming, outgoing) => {
       limitBodyIdle(incoming, bodyIdleMs)
-      outgoing.once('close', connections.begin(incoming.socket))
       // A failure while sending closes only its own connection.
       sendResponse(server, incoming, outgoing, bodyIdleMs).catch(() => outgoing.destroy())
     },
   )
   listener.on('connection', (socket) => connections.add(socket))
-  listener.maxConnections = maxConnections
   listener.keepAliveTimeout = 65_000
   listener.on('upgrade', server.upgrade)
   listener.on('clientError', (error, socket) => respondToClientError(error, socket as Socket))

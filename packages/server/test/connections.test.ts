@@ -66,6 +66,42 @@ describe('2,000 connections without a token', () => {
     120_000,
   )
 
+  it('do not lock out a holder by requests that never end', async () => {
+    await using daemon = await openDaemon({ listen: { maxConnections: 40 } })
+    const flood: RawConnection[] = []
+    try {
+      // Each has a request whose body does not come.
+      for (let count = 0; count < 60; count += 1)
+        flood.push(
+          await dial(
+            daemon.port,
+            'POST /v1/exec HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\nexpect: 100-continue\r\n\r\n',
+          ),
+        )
+      for (let count = 0; count < 5; count += 1) expect((await health(daemon.port)).status).toBe(200)
+    } finally {
+      for (const connection of flood) connection[Symbol.dispose]()
+    }
+  })
+
+  it('make room for holders of a token when no connection is left', async () => {
+    await using daemon = await openDaemon({ listen: { maxConnections: 40 } })
+    const stream = `GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\naccept: text/event-stream\r\n\r\n`
+    const open: RawConnection[] = []
+    try {
+      for (let count = 0; count < 30; count += 1) {
+        const holder = await dial(daemon.port, stream)
+        open.push(holder)
+        await expect.poll(() => holder.text).toContain('200 OK')
+      }
+      for (let count = 0; count < 15; count += 1) open.push(await dial(daemon.port, 'GET /'))
+      for (let count = 0; count < 5; count += 1) expect((await health(daemon.port)).status).toBe(200)
+      expect(open.slice(0, 30).every(({ socket }) => !socket.closed)).toBe(true)
+    } finally {
+      for (const connection of open) connection[Symbol.dispose]()
+    }
+  })
+
   it('do not end a stream of a holder', async () => {
     await using daemon = await openDaemon({ listen: { maxConnections: 40 } })
     using stream = await dial(

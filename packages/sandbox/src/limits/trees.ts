@@ -7,7 +7,7 @@ export interface CommandTree {
   /** Of processes left behind, the session. Each command has a session of its own. */
   readonly session?: number
   readonly pids: readonly number[]
-  /** Processes and threads. */
+  /** Processes and threads, with those that have ended and that their parent has not waited for. */
   readonly size: number
 }
 
@@ -27,10 +27,14 @@ export function commandTrees(
     return undefined
   }
   const members = [...inside.values()].filter(({ pid }) => !tops.has(pid))
+  const endedChildren = Map.groupBy(
+    [...table.values()].filter(({ ended }) => ended),
+    ({ parent }) => parent,
+  )
   return [...Map.groupBy(members, ({ pid, session }) => ownerOf(pid) ?? session)].map(([owner, rows]) => ({
     ...(typeof owner === 'string' ? { process: owner } : { session: owner }),
     pids: rows.map(({ pid }) => pid),
-    size: rows.reduce((sum, { threads }) => sum + threads, 0),
+    size: rows.reduce((sum, { pid, threads }) => sum + threads + (endedChildren.get(pid)?.length ?? 0), 0),
   }))
 }
 

@@ -29,6 +29,8 @@ const bomb = 'b() { b | b & }; b'
 const runningBomb = 'b() { b | b & }; b; while :; do sleep 1; done'
 /** Each process starts the next one and exits, so that no list of them is ever current. */
 const comets = `exec perl -e 'for (1..80) { my $p = fork; if (defined $p && !$p) { while (1) { exit if fork } } } sleep 1000'`
+/** Its children end at once, and it never waits for them. */
+const zombies = `exec perl -e 'for (1..80) { my $p = fork; exit if defined $p && !$p } while (1) { sleep 1; my $p = fork; exit if defined $p && !$p }'`
 
 describe.skipIf(!access.pids).each(isolations)('a limit of processes (%s)', (isolation) => {
   const open = (options: LocalOptions = {}) =>
@@ -75,6 +77,7 @@ describe.skipIf(!access.pids).each(isolations)('a limit of processes (%s)', (iso
   it.each([
     ['a fork bomb', runningBomb],
     ['processes that start one another and exit', comets],
+    ['a program that never waits for its children', zombies],
   ])('ends %s by itself', async (_, command) => {
     const sandbox = await open()
     expect(await sandbox.exec(command, { shell: 'bash' })).toMatchObject({

@@ -27,6 +27,16 @@ describe('the processes inside', () => {
     expect(leftBehind(trees)).toEqual([{ session: 20, pids: [20, 21], size: 2 }])
   })
 
+  it('count with their ended children, which stay processes until their parent waits for them', () => {
+    const [pid, ended] = row(13, 11, 11)
+    const withEnded = new Map([...table, [pid, { ...ended, ended: true }] as const])
+    expect(commandTrees(inside, withEnded, new Map([[10, 'a']]))[0]).toEqual({
+      process: 'a',
+      pids: [11, 12],
+      size: 7,
+    })
+  })
+
   it('belong to no command if their parents form a circle', () => {
     const circle = new Map([row(30, 31, 30), row(31, 30, 30)])
     expect(commandTrees(circle, circle, new Map([[1, 'a']]))).toEqual([
