@@ -4,7 +4,16 @@ import { VitrineError } from '@vitrine/protocol'
 import type { LocalOptions } from '@vitrine/sandbox'
 
 /** The parts of a data directory that no sandbox may see. Installed agents and folders of the caller are others. */
-const hidden = ['keys', 'secrets.jsonl', 'store', 'records', 'sandboxes']
+const hidden = [
+  'keys',
+  'secrets.jsonl',
+  'store',
+  'records',
+  'sandboxes',
+  'token',
+  'daemon.json',
+  'agents.json',
+]
 
 /** Throws if a bind would show a sandbox the keys, the records, the journals or another sandbox of its host. */
 export function assertBindsAllowed(data: string, { binds = [] }: Omit<LocalOptions, 'data'>): void {

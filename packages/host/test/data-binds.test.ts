@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { local } from '../src/index.ts'
@@ -9,11 +9,15 @@ it('refuses to mount the keys, records and journals of the host into a sandbox',
   const host = await open(data)
   mkdirSync(join(data, 'keys'), { recursive: true })
   symlinkSync(join(data, 'keys'), join(data, 'link'))
+  // The full token of a daemon on this data directory.
+  for (const name of ['token', 'daemon.json']) writeFileSync(join(data, name), '')
   const sources = [
     data,
     dirname(data),
     '/',
-    ...['keys', 'store', 'records', 'sandboxes', 'link'].map((name) => join(data, name)),
+    ...['keys', 'store', 'records', 'sandboxes', 'link', 'token', 'daemon.json'].map((name) =>
+      join(data, name),
+    ),
   ]
   for (const source of sources)
     await expect(host.create({ local: { binds: [{ source, target: '/mnt' }] } })).rejects.toMatchObject({

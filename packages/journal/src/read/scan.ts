@@ -38,7 +38,7 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
   const { journal, to, order, limit, filter, slice, signal } = request
   const forwards = order === 'asc'
   const found: ScannedItem[] = []
-  const window = new ScanWindow()
+  const window = new ScanWindow(filter)
   let scanned = request.from
   let bytesLeft = pageBytes
   while (forwards ? scanned < to : scanned > to) {

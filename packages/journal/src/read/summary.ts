@@ -24,7 +24,7 @@ export async function summarize(
   const slices = Array.from({ length: Math.ceil((end - start + 1) / width) }, () => new Slice())
   const all = new Slice()
   const slice = readingSlice()
-  const window = new ScanWindow()
+  const window = new ScanWindow(filter)
   for (let from = 0; from < headSeq; ) {
     if (slice.expired) await slice.yieldToEventLoop()
     signal?.throwIfAborted()

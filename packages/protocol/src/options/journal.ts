@@ -18,7 +18,8 @@ import {
 } from './values.ts'
 
 const maxTypes = 100
-const maxTextLength = 5_000
+/** The cost of a search is the size of the events times that of the text. */
+const maxTextLength = 200
 const maxItems = 10_000
 
 const types = () =>
