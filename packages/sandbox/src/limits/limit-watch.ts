@@ -61,6 +61,8 @@ export class LimitWatch {
   /** The processes that were ended here, with the limit that is the reason. */
   readonly #ended = new Map<string, ReachedLimit>()
   #hits: LimitHits
+  /** The hits until the last command whose exit named a limit. */
+  #attributed: LimitHits = {}
   #looksWithoutPids = 0
   #timer: NodeJS.Timeout | undefined
   #isIdle = false
@@ -115,11 +117,14 @@ export class LimitWatch {
   ): ReachedLimit | undefined | Promise<ReachedLimit | undefined> {
     const known = this.#ended.get(process.id)
     this.#ended.delete(process.id)
-    const risen = this.#risenSince(before)
+    // A command that runs for long must not answer for those that reached a limit before.
+    const risen = this.#risenSince(latest(before, this.#attributed))
     if (known === undefined && risen.length === 0 && outcome === 'ok') return undefined
     const others = this.#sandbox.running().some(({ id }) => id !== process.id)
     const reached = known ?? this.#cause(process, outcome === 'ok' && others ? [] : risen, outcome)
-    if (reached !== undefined && known === undefined) this.#reports.report(reached, process.id)
+    if (reached === undefined) return undefined
+    this.#attributed = this.hits()
+    if (known === undefined) this.#reports.report(reached, process.id)
     return risen.includes('pids') ? this.#endLeftBehind(process).then(() => reached) : reached
   }
 
@@ -315,4 +320,11 @@ function isAfter(
 
 function isSameTree(one: CommandTree, other: CommandTree): boolean {
   return one.process === other.process && one.session === other.session
+}
+
+function latest(one: LimitHits, other: LimitHits): LimitHits {
+  return {
+    memoryBytes: Math.max(one.memoryBytes ?? 0, other.memoryBytes ?? 0),
+    pids: Math.max(one.pids ?? 0, other.pids ?? 0),
+  }
 }

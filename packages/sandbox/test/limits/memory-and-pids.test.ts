@@ -112,6 +112,17 @@ describe.skipIf(!access.pids).each(isolations)('a limit of processes (%s)', (iso
     expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
   })
 
+  it('is not blamed on a command that runs for long, whose end ends nothing of later commands', async () => {
+    const sandbox = await open()
+    const long = await sandbox.spawn('exec sleep 1000')
+    expect(await sandbox.exec(runningBomb, { shell: 'bash' })).toMatchObject({ limit: { limit: 'pids' } })
+    const { stdout } = await sandbox.exec('sleep 1000 > /dev/null 2>&1 & echo $!')
+    const before = await reached(sandbox)
+    expect(await long.kill()).not.toHaveProperty('limit')
+    expect((await sandbox.exec(`kill -0 ${stdout.trim()}`)).outcome).toBe('ok')
+    expect(await reached(sandbox)).toEqual(before)
+  })
+
   it('does not harm another sandbox', async () => {
     const sandbox = await open()
     const other = await open({ limits: {} })
