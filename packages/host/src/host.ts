@@ -89,15 +89,14 @@ export class Host implements SandboxClient, AsyncDisposable {
     const stored = this.#existingRecord(id)
     assertWorkspaceExists(stored)
     assertSameWorkspace(stored)
-    if (sandbox !== undefined) {
-      if (!replaces(given)) {
-        await sandbox.as(context ?? {}).lifecycle.start()
-        return sandbox
-      }
-      await sandbox.close()
+    if (sandbox !== undefined && !replaces(given)) {
+      await sandbox.as(context ?? {}).lifecycle.start()
+      return sandbox
     }
     assertSecretsGiven(stored, given)
     const { record, changes } = restoreRecord(stored, given)
+    // Last, so that a refused attach loses nothing of the sandbox that this host has.
+    await sandbox?.close()
     const started = await this.#start(record, given, context, changes)
     // A start that another caller began has the options of that caller.
     this.#assertUnchanged(id, given)

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPages } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
-import { createSandbox, type Host, local } from '../src/index.ts'
+import { commandPolicy, createSandbox, type Host, local } from '../src/index.ts'
 import { dataFolder, open } from './fixtures/data.ts'
 
 const none = { isolation: 'none' } as const
@@ -71,6 +71,19 @@ describe('secrets of a sandbox', () => {
     expect(await host.attach('one')).toBe(sandbox)
     const text = await record(host, 'one')
     for (const value of [...values, changed.API_KEY]) expect(text).not.toContain(value.slice(0, 12))
+  })
+
+  it('stay with a stopped sandbox when an attach that would replace its policy is refused', async () => {
+    const host = await open(dataFolder())
+    const sandbox = await host.create({ id: 'one', local: none, secrets })
+    await sandbox.lifecycle.stop()
+    await expect(host.attach('one', { policy: commandPolicy({ otherwise: 'allow' }) })).rejects.toMatchObject(
+      {
+        code: 'secret_missing',
+      },
+    )
+    const attached = await host.attach('one')
+    expect((await attached.exec(print)).stdout).toBe(`${values.join(' ')}\n`)
   })
 
   it('are masked after a restart, also before they are given again', async () => {
