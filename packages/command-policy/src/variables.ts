@@ -50,6 +50,12 @@ const variables: readonly Variable[] = [
     reason: 'makes programs load other files or code',
   },
   {
+    // Secrets and versions, which many sessions have.
+    name: /(^|_)(TOKEN|KEY|PASSWORD|SECRET|AUTH|CREDENTIALS|VERSION|WEBHOOK)$/,
+    reason: '',
+    harmless: /^/,
+  },
+  {
     name: /^GIT_(SSH_COMMAND|SSH)$/,
     reason: 'names a command that git runs',
     holds: 'command',
