@@ -10,7 +10,7 @@ import { maxDepth } from './shell/parser-state.ts'
 import type { Script, SimpleCommand } from './shell/script.ts'
 import { literal, literalValue } from './shell/word.ts'
 import { textReader } from './shell-prefix.ts'
-import { variableEffect } from './variables.ts'
+import { type VariableEffect, variableEffect } from './variables.ts'
 
 export interface Judgement {
   readonly verdict: Verdict
@@ -71,7 +71,29 @@ function judgeEnvironment(
     const effect = variableEffect(name, value, programFolders)
     if (!effect) continue
     found.uncertainties.push(`${escapeInvisible(name)} ${effect.reason}`)
-    if (effect.script !== undefined) judgeScript(policy, parseShell(effect.script), found, scriptDepth)
+    judgeVariable(policy, name, effect, found, scriptDepth)
+  }
+}
+
+/**
+ * The value of a variable may be no command but a secret, so only deny and ask rules count, and nothing repeats it. That
+ * the variable has an effect is uncertain in any case.
+ */
+function judgeVariable(
+  policy: CommandPolicy,
+  name: string,
+  { reason, script }: VariableEffect,
+  found: Findings,
+  depth: number,
+): void {
+  if (script === undefined) return
+  const inner: Findings = { parts: [], uncertainties: [] }
+  judgeScript({ ...policy, allow: [], otherwise: 'allow' }, parseShell(script), inner, depth)
+  for (const { verdict, rule } of inner.parts) {
+    if (rule === undefined || verdict === 'allow') continue
+    const matched = `its value matches the rule ${JSON.stringify(rule)}`
+    const sentence = `${escapeInvisible(name)} ${reason}, and ${matched}.`
+    found.parts.push({ argv: [`${name}=…`], verdict, rule, reason: sentence })
   }
 }
 
@@ -135,8 +157,8 @@ function judgeWithNested(
   const self = judgeCommand(policy, command, nested)
   if (self) found.parts.push(self)
   for (const { name, value } of command.assignments) {
-    const script = variableEffect(name, literalValue(value))?.script
-    if (script !== undefined) judgeScript(policy, parseShell(script), found, depth + scriptDepth)
+    const effect = variableEffect(name, literalValue(value))
+    if (effect) judgeVariable(policy, name, effect, found, depth + scriptDepth)
   }
   for (const inner of nested.commands) judgeWithNested(policy, inner, found, depth + 1)
   for (const { text, dialect } of nested.scripts) {

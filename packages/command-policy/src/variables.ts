@@ -6,6 +6,8 @@ interface Variable {
   readonly reason: string
   /** Values that are set often and change nothing: asking each time would train people to ignore the question. */
   readonly harmless?: RegExp
+  /** The same for a value of several words. A pattern for all of them could need exponential time. */
+  readonly harmlessWord?: RegExp
   /** Its value is a command, or begins like one. */
   readonly holds?: 'command'
 }
@@ -14,8 +16,8 @@ const pagers = /^(|cat|less|more|true|:|less( -[FRSXiM]+)+)$/
 const editors = /^(|true|:|false|cat|vi|vim|nvim|nano|emacs|ed|code --wait|code -w)$/
 const remoteShells =
   /^(|ssh( -[46CTqvx]+| -i [\w./~-]+| -p \d+| -o ?(StrictHostKeyChecking|BatchMode|IdentitiesOnly|ConnectTimeout|UserKnownHostsFile)=[\w./]+)*)$/
-const nodeOptions =
-  /^(|(--(max[-_]old[-_]space[-_]size=\d+|max[-_]semi[-_]space[-_]size=\d+|no[-_]warnings|no[-_]deprecation|enable[-_]source[-_]maps|trace-[\w-]+|stack-trace-limit=\d+|unhandled-rejections=\w+|dns-result-order=\w+|experimental-vm-modules)\s*)+)$/
+const nodeOption =
+  /^--(max[-_]old[-_]space[-_]size=\d+|max[-_]semi[-_]space[-_]size=\d+|no[-_]warnings|no[-_]deprecation|enable[-_]source[-_]maps|trace-[\w-]+|stack-trace-limit=\d+|unhandled-rejections=\w+|dns-result-order=\w+|experimental-vm-modules)$/
 
 /**
  * Variables that change which program a name means, what a program loads, or which command it runs. The first row that
@@ -46,6 +48,12 @@ const variables: readonly Variable[] = [
   {
     name: /^(GCONV_PATH|LOCPATH|NLSPATH|HOSTALIASES|GLIBC_TUNABLES|MALLOC_\w+|OPENSSL_(CONF|ENGINES|MODULES)|TERMINFO\w*|TERMCAP)$/,
     reason: 'makes programs load other files or code',
+  },
+  {
+    // Secrets and versions, which many sessions have.
+    name: /(^|_)(TOKEN|KEY|PASSWORD|SECRET|AUTH|CREDENTIALS|VERSION|WEBHOOK)$/,
+    reason: '',
+    harmless: /^/,
   },
   {
     name: /^GIT_(SSH_COMMAND|SSH)$/,
@@ -120,7 +128,7 @@ const variables: readonly Variable[] = [
     holds: 'command',
     harmless: /^$/,
   },
-  { name: /^(NODE_OPTIONS)$/, reason: 'makes node load other code', harmless: nodeOptions },
+  { name: /^(NODE_OPTIONS)$/, reason: 'makes node load other code', harmlessWord: nodeOption },
   {
     name: /^(NODE_ENV|NODE_NO_WARNINGS|NODE_DISABLE_COLORS|NODE_USE_ENV_PROXY|NODE_DEBUG|NODE_V8_COVERAGE)$/,
     reason: '',
@@ -210,7 +218,7 @@ export function isLoaderVariable(name: string): boolean {
 }
 
 function isHarmless(
-  { name: pattern, harmless }: Variable,
+  { name: pattern, harmless, harmlessWord }: Variable,
   name: string,
   value: string | undefined,
   programFolders: readonly string[],
@@ -218,6 +226,7 @@ function isHarmless(
   if (harmless?.source === '^') return true
   if (value === undefined) return false
   if (name === 'PATH' && pattern.test(name)) return isProgramPath(value, programFolders)
+  if (harmlessWord) return value.split(/\s/).every((word) => word === '' || harmlessWord.test(word))
   return harmless?.test(value) ?? false
 }
 

@@ -44,6 +44,6 @@ function nestedIn(program: string, command: SimpleCommand): NestedCommands | und
 
 /** `python3.12` is a python, `gcc-13` a gcc, `bash5.2` a bash. */
 function nestedInVersioned(program: string, command: SimpleCommand): NestedCommands | undefined {
-  const family = program.replace(/-?[0-9][0-9.]*$/, '')
+  const family = program.replace(/(?<![0-9.])-?[0-9][0-9.]*$/, '')
   return family === program || family === '' ? undefined : nestedIn(family, command)
 }

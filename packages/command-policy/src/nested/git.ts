@@ -10,6 +10,7 @@ import {
   posixScript,
   possibleScripts,
 } from './nested-commands.ts'
+import { isRepository, isStartupFile, startupFileReason } from './startup-files.ts'
 
 /** Flags of subcommands whose value is a command. */
 const commandFlags: ReadonlyMap<string, FlagSet> = new Map(
@@ -40,6 +41,7 @@ const runners: ReadonlyMap<string, RegExp> = new Map([
   ['filter-branch', /^/],
   ['for-each-repo', /^/],
   ['hook', /^run$/],
+  ['merge-index', /^/],
   ['mergetool', /^/],
   ['remote-ext', /^/],
   ['shell', /^/],
@@ -55,7 +57,7 @@ const known = new Set(
     'config count-objects credential credential-cache credential-store describe diagnose diff diff-files diff-index ' +
     'diff-tree difftool fast-export fast-import fetch fetch-pack fmt-merge-msg for-each-ref format-patch fsck gc ' +
     'get-tar-commit-id grep hash-object help index-pack init init-db interpret-trailers lfs log ls-files ls-remote ' +
-    'ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-index merge-tree mktag mktree mv name-rev ' +
+    'ls-tree mailinfo mailsplit maintenance merge merge-base merge-file merge-tree mktag mktree mv name-rev ' +
     'notes pack-objects pack-refs patch-id prune prune-packed pull push range-diff read-tree rebase receive-pack reflog ' +
     'remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email send-pack shortlog ' +
     'show show-branch show-index show-ref sparse-checkout stage stash status stripspace submodule switch symbolic-ref ' +
@@ -115,6 +117,9 @@ export function nestedInGit({ words }: SimpleCommand): NestedCommands {
     }
     if (subcommand === 'clone')
       for (const { value = '' } of flagValues([literal('git'), ...rest], cloneSettings)) addSetting(value)
+    const inRepository = texts.slice(1, at).some(isRepository)
+    for (const { value = '' } of flagValues([literal('git'), ...rest], outputFlags))
+      if (inRepository || isStartupFile(value)) uncertainties.push(startupFileReason)
     if (subcommand === 'config') addConfig(args, addEffect, uncertainties)
     for (const text of args) {
       const address = /(?:^|=)(?:ext|fd)::/.exec(text)
@@ -132,33 +137,45 @@ export function nestedInGit({ words }: SimpleCommand): NestedCommands {
 }
 
 const noFlags = flagSet([])
+const outputFlags = flagSet(['-o', '--output', '--output-directory'])
 const cloneSettings = flagSet(['-c', '--config'])
 
 function flagsOf(subcommand: string): FlagSet {
   return commandFlags.get(subcommand) ?? noFlags
 }
 
-const configReads =
-  /^(--?get\S*|-l|--list|--unset\S*|-e|--edit|--remove-section|--rename-section|--name-only)$/
-const configVerbs = /^(get|list|unset|edit|remove-section|rename-section|get-all|get-regexp|get-urlmatch)$/
+const configReads = /^(--?get\S*|-l|--list|--unset\S*|-e|--edit|--remove-section|--name-only)$/
+const configVerbs = /^(get|list|unset|edit|remove-section|get-all|get-regexp|get-urlmatch)$/
 const configValues = /^(-f|--file|--blob|--type|--default|--comment|--value)$/
+const renames = /^(--ren\S*|rename-section)$/
 
-/** `git config name value` and `git config set name value` set a setting; without a value they read it. */
+/**
+ * `git config name value` and `git config set name value` set a setting; without a value they read it. Only a flag
+ * before the first operand is one: after it, `--get` is a value.
+ */
 function addConfig(
   args: readonly string[],
   addEffect: (name: string, value: string) => void,
   uncertainties: string[],
 ): void {
-  if (args.some((text) => configReads.test(text))) return
-  const operands = args.filter(
-    (text, index) => !text.startsWith('-') && !configValues.test(args[index - 1] ?? ''),
-  )
-  const [first = ''] = operands
-  if (configVerbs.test(first)) return
-  const [name, ...values] = first === 'set' ? operands.slice(1) : operands
-  if (name === undefined || values.length === 0) return
+  const start = args.findIndex(isOperand)
+  const flags = start < 0 ? args : args.slice(0, start)
+  const [first = '', ...others] = start < 0 ? [] : args.slice(start)
+  if (renames.test(first) || flags.some((text) => renames.test(text))) {
+    uncertainties.push('a renamed section may set what runs a command')
+    return
+  }
+  if (configVerbs.test(first) || flags.some((text) => configReads.test(text))) return
+  const operands = first === 'set' ? args.slice(start + 1).filter(isOperand) : [first, ...others]
+  const [name = '', ...values] = operands
+  if (values.length === 0) return
   if (name.includes('$')) uncertainties.push('the setting of git is not known')
   addEffect(name, values[0] ?? '')
+}
+
+/** Whether a word of `git config` is neither a flag nor the value of one. */
+function isOperand(text: string, index: number, args: readonly string[]): boolean {
+  return !text.startsWith('-') && !configValues.test(args[index - 1] ?? '')
 }
 
 function result(

@@ -9,16 +9,25 @@ const startupFiles =
 
 const repository = /(^|\/)\.git\/?$/
 
+export const startupFileReason = 'it may change a file from which git or a shell takes commands'
+
+export function isStartupFile(path: string): boolean {
+  return startupFiles.test(path)
+}
+
+export function isRepository(path: string): boolean {
+  return repository.test(path)
+}
+
 /** Why a command may change what other commands run; undefined if it does not. */
 export function startupFileWritten(program: string, words: readonly Word[]): string | undefined {
   if (!writers.has(program)) return undefined
   const args = words.slice(1).map(displayText)
-  const file =
-    args.find((text) => startupFiles.test(text)) ?? args.slice(-1).find((text) => repository.test(text))
+  const file = args.find(isStartupFile) ?? args.slice(-1).find(isRepository)
   if (
     file === undefined ||
     (program.endsWith('sed') && !args.some((text) => /^-(i|-in-place|\w+i)/.test(text)))
   )
     return undefined
-  return 'it may change a file from which git or a shell takes commands'
+  return startupFileReason
 }
