@@ -5,7 +5,7 @@ import { type EventContext, type EventInput, isVitrineError, newId, VitrineError
 import { hasTooManyValues, ObserverErrors, Serial, settledWithin } from '@vitrine/protocol/primitives'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
-import { messageChannel } from './message-channel.ts'
+import { messageChannels } from './message-channels.ts'
 import { readPieces } from './pieces.ts'
 import {
   errorResponse,
@@ -108,7 +108,7 @@ export class Bridge {
     this.#journal = journal
     this.#fromAgent = journal
       .as({ source: 'agent' })
-      .stream({ retryWhileFailing: true, channelOf: messageChannel })
+      .stream({ retryWhileFailing: true, channelOf: messageChannels })
     this.#maxMessageBytes = maxMessageBytes
     this.#cutter = new LineCutter(maxMessageBytes)
     this.closed = transport.closed.then((exit) => this.#end(exit))

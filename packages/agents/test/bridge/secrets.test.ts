@@ -27,6 +27,20 @@ function holds(data: unknown, fields: object): boolean {
   return Object.entries(fields).every(([key, value]) => text.includes(`"${key}":"${value}"`))
 }
 
+interface SessionOutput {
+  readonly chunks: readonly string[]
+  readonly fields: readonly object[]
+}
+
+const updateFields = fc.record(
+  {
+    messageId: fc.constantFrom('m1', 'm2', 'm3'),
+    sessionUpdate: fc.constantFrom('agent_message_chunk', 'agent_thought_chunk'),
+    toolCallId: fc.string({ maxLength: 200 }),
+  },
+  { requiredKeys: [] },
+)
+
 const secret = 'hushed-value-3f9c1b7d2e-and-more'
 const halves = [secret.slice(0, 15), secret.slice(15)] as const
 
@@ -58,6 +72,35 @@ describe('a secret that is split over messages', () => {
     expect(textOf(await events('agent.message'), { messageId: 'm1' })).toBe('a [redacted:KEY] b')
   })
 
+  it.each([
+    ['message ids', (index: number) => ({ messageId: `m${index}` })],
+    ['tool call ids', (index: number) => ({ sessionUpdate: 'tool_call_update', toolCallId: `t${index}` })],
+    ['kinds of update', (index: number) => (index % 2 === 0 ? {} : { sessionUpdate: 'agent_thought_chunk' })],
+  ])('is masked when its parts have different %s', async (_, fieldsOf) => {
+    const { store, agent, bridge, events } = await openBridge()
+    store.addSecret('KEY', secret)
+    const parts = secret.match(/.{1,3}/g) ?? []
+    agent.emit(...parts.map((part, index) => chunk('one', part, fieldsOf(index))))
+    agent.exit()
+    await bridge.closed
+    const text = textOf(await events('agent.message'), { sessionId: 'one' })
+    expect(text).toBe(`${parts[0]}[redacted:KEY]`)
+  })
+
+  it('is masked when its parts have different message ids and thoughts come in between', async () => {
+    const { store, agent, bridge, events } = await openBridge()
+    store.addSecret('KEY', secret)
+    for (const [index, part] of (secret.match(/.{1,3}/g) ?? []).entries())
+      agent.emit(
+        chunk('one', part, { messageId: `m${index}` }),
+        chunk('one', 'thinking', { sessionUpdate: 'agent_thought_chunk' }),
+      )
+    agent.exit()
+    await bridge.closed
+    const said = textOf(await events('agent.message'), { sessionUpdate: 'agent_message_chunk' })
+    expect(leaked(secret, said)).toBeUndefined()
+  })
+
   it('is masked in the last lines of stderr that an error repeats', async () => {
     const { store, agent, bridge, events } = await openBridge()
     store.addSecret('KEY', secret)
@@ -76,17 +119,21 @@ describe('a secret that is split over messages', () => {
     }
   })
 
-  it('shows no 12 characters in any encoding, cut anywhere, while two sessions write at once', async () => {
+  it('shows no 12 characters in any encoding, cut anywhere, under any ids, while two sessions write at once', async () => {
     const session = longSecret.chain((secret) =>
-      encoded(secret).chain(({ text }) => fc.record({ secret: fc.constant(secret), chunks: cutInto(text) })),
+      encoded(secret).chain(({ text }) =>
+        fc.record({ secret: fc.constant(secret), chunks: cutInto(text), fields: fc.array(updateFields) }),
+      ),
     )
+    const emitted = (sessionId: string, { chunks, fields }: SessionOutput, index: number) =>
+      chunk(sessionId, chunks[index] ?? '', fields[index % fields.length])
     await fc.assert(
       fc.asyncProperty(session, session, async (one, two) => {
         const { store, agent, bridge, events } = await openBridge()
         store.addSecret('ONE', one.secret)
         store.addSecret('TWO', two.secret)
         for (let index = 0; index < Math.max(one.chunks.length, two.chunks.length); index++)
-          agent.emit(chunk('one', one.chunks[index] ?? ''), chunk('two', two.chunks[index] ?? ''))
+          agent.emit(emitted('one', one, index), emitted('two', two, index))
         agent.exit()
         await bridge.closed
         const said = await events('agent.message')

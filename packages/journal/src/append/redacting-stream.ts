@@ -11,10 +11,11 @@ export interface StreamOptions {
   /** Retry appends that a failing or overloaded store rejects, in order, until they are committed. */
   readonly retryWhileFailing?: boolean
   /**
-   * The channel of an event; by default all have the same. A text continues in the next event of its channel only, so
-   * that a secret is masked also when it is split and events of another channel come in between.
+   * The channels of an event; by default all have the same. A text continues in the next event of its channel only, so
+   * that a secret is masked also when it is split and events of another channel come in between. An event of several
+   * channels continues each of them.
    */
-  channelOf?(event: EventInput): string
+  channelOf?(event: EventInput): string | readonly string[]
 }
 
 /** Events that continue each other: the output of a process, the messages of an agent. */
@@ -43,7 +44,7 @@ interface HeldEvent {
 export interface RedactingStreamHost {
   readonly redactor: Redactor
   readonly retryWhileFailing: boolean
-  channelOf(event: EventInput): string
+  channelOf(event: EventInput): string | readonly string[]
   check(events: readonly EventInput[]): void
   /** The context of an event that is appended now. */
   context(): EventContext

@@ -81,7 +81,7 @@ interface Segment {
   readonly stop: number
   readonly bytes: string
   readonly isRaw: boolean
-  /** The index in the text of a byte. */
+  /** The index in the text of a byte. Bytes are located in ascending order. */
   locate(byte: number, edge: Edge): number
 }
 
@@ -114,9 +114,33 @@ function* escapesOf(text: string, end: number): Generator<{ readonly start: numb
 }
 
 function rawSegment(text: string, start: number, stop: number, toBytes: ToBytes): Segment {
-  const raw = text.slice(start, stop)
-  const locate = (byte: number, edge: Edge) => start + rawOffset(raw, byte, toBytes, edge)
-  return { start, stop, bytes: toBytes(raw), isRaw: true, locate }
+  const bytes = toBytes(text.slice(start, stop))
+  const hasOneBytePerUnit = bytes.length === stop - start
+  const locate = hasOneBytePerUnit ? (byte: number) => start + byte : forwardLocator(text, start, stop)
+  return { start, stop, bytes, isRaw: true, locate }
+}
+
+/** Finds bytes in ascending order: each search continues where the last one ended. */
+function forwardLocator(text: string, start: number, stop: number): Segment['locate'] {
+  let at = start
+  let bytes = 0
+  return (byte, edge) => {
+    while (at < stop) {
+      const point = text.codePointAt(at)!
+      const next = at + (point > 0xffff ? 2 : 1)
+      const length = utf8Length(point)
+      if (bytes + length > byte) return bytes < byte && edge === 'end' ? next : at
+      bytes += length
+      at = next
+    }
+    return at
+  }
+}
+
+function utf8Length(point: number): number {
+  if (point < 0x80) return 1
+  if (point < 0x800) return 2
+  return point > 0xffff ? 4 : 3
 }
 
 /** Walks the segments again instead of keeping a map, which would be larger than the text. */
@@ -141,20 +165,6 @@ function sourcesOf(segments: Iterator<Segment>, spans: readonly Span[], end: num
 function nextOf<Item>(items: Iterator<Item>): Item | undefined {
   const step = items.next()
   return step.done ? undefined : step.value
-}
-
-/** The offset in a raw text of a byte of it. */
-function rawOffset(raw: string, index: number, toBytes: ToBytes, edge: Edge): number {
-  if (toBytes(raw).length === raw.length) return index
-  let bytes = 0
-  let at = 0
-  for (const unit of raw) {
-    const length = toBytes(unit).length
-    if (bytes >= index || (edge === 'start' && bytes + length > index)) return at
-    bytes += length
-    at += unit.length
-  }
-  return at
 }
 
 const letters = new Map(

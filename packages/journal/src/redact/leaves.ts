@@ -9,16 +9,16 @@ export interface Leaf<State> {
   readonly text: string
   readonly container: JsonContainer
   readonly key: string
-  /** The state of this path; absent until there is some. */
-  readonly node: JsonPathNode<State> | undefined
+  /** The state of this path in each channel; absent until there is some. */
+  readonly nodes: readonly (JsonPathNode<State> | undefined)[]
   /** The keys that lead to it. The array is reused for the next leaf. */
   readonly path: readonly string[]
 }
 
-/** Visits every text inside a container in key order, together with the state of its path. */
+/** Visits every text inside a container in key order, together with the states of its path. */
 export function visitLeaves<State>(
   container: JsonContainer,
-  node: JsonPathNode<State> | undefined,
+  nodes: readonly (JsonPathNode<State> | undefined)[],
   visit: (leaf: Leaf<State>) => void,
   path: string[] = [],
 ): void {
@@ -26,8 +26,8 @@ export function visitLeaves<State>(
     const item = itemOf(container, key)
     if (item === null || (typeof item !== 'string' && typeof item !== 'object')) continue
     path.push(key)
-    const inner = node?.inner.get(key)
-    if (typeof item === 'string') visit({ text: item, container, key, node: inner, path })
+    const inner = nodes.map((node) => node?.inner.get(key))
+    if (typeof item === 'string') visit({ text: item, container, key, nodes: inner, path })
     else visitLeaves(item, inner, visit, path)
     path.pop()
   }

@@ -12,8 +12,9 @@ import {
   resolvePartial,
   type TextPart,
 } from './partial-match.ts'
+import type { OpenScan } from './scanner.ts'
 import type { EscapedSearch } from './search-unescaped.ts'
-import { maskSpans, mergeSpans, type Span } from './span.ts'
+import { maskSpans, mergeSpans, noSpans, type Span } from './span.ts'
 
 /**
  * Masks secrets that are split over consecutive values: a text may continue in the text at the same path of a later
@@ -22,9 +23,10 @@ import { maskSpans, mergeSpans, type Span } from './span.ts'
 export interface StreamRedactor {
   /**
    * Adds the next value. Returns the values that may be committed now, in order, and whether any are held back. Values
-   * of different channels, such as the sessions of one agent, do not continue each other.
+   * of different channels, such as the sessions of one agent, do not continue each other. A value of several channels
+   * continues each of them.
    */
-  push(value: unknown, channel?: string): StreamStep
+  push(value: unknown, channels?: string | readonly string[]): StreamStep
   /** Returns all values held back; call it 200 ms after `push` returned `holding`. Later parts are still masked. */
   release(): JsonValue[]
   /** Ends the stream: returns all values held back and clears the state. */
@@ -52,7 +54,9 @@ interface QueuedValue {
 }
 
 interface QueuedText extends Pick<Leaf<PartialMatch>, 'container' | 'key'> {
-  readonly textPart: TextPart
+  readonly text: string
+  /** The text as a part of each channel that may have a secret in it. */
+  readonly textParts: readonly TextPart[]
   readonly guessed: readonly Span[]
   readonly isBytes: boolean
 }
@@ -66,42 +70,55 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
   let tree = createJsonPathTree<PartialMatch>()
   let heldSize = 0
 
-  function scanLeaf(leaf: Leaf<PartialMatch>, entry: QueuedValue): void {
+  function scanLeaf(leaf: Leaf<PartialMatch>, channels: readonly string[], entry: QueuedValue): void {
     const bytes = decoded(leaf)
     const text = bytes ?? leaf.text
     if (text === '') return
     const scanner = bytes === undefined ? inText : inBytes
-    const partial = continued(leaf.node?.state, scanner)
-    const whole = partial === undefined ? text : partial.text + text
-    const first = filter.next(whole, 0)
-    const hasHeldParts = partial !== undefined && partial.parts.length > 0
-    if (first === -1 && !hasHeldParts && !scanner.mayFindEscaped(whole)) {
-      const pending = scanner.shortTail(whole)
-      remember(leaf, pending === whole.length ? undefined : committedPartial(whole.slice(pending), scanner))
-      return
+    const scan = scanOnce(scanner)
+    const textParts: TextPart[] = []
+    for (const [index, channel] of channels.entries()) {
+      const node = leaf.nodes[index]
+      const partial = continued(node?.state, scanner)
+      const whole = partial === undefined ? text : partial.text + text
+      const hasHeldParts = partial !== undefined && partial.parts.length > 0
+      const found = scan(whole, hasHeldParts)
+      let next: PartialMatch | undefined
+      if (typeof found === 'number') {
+        next = found === whole.length ? undefined : committedPartial(whole.slice(found), scanner)
+      } else {
+        const textPart: TextPart = { text, spans: [], partial: undefined }
+        textParts.push(textPart)
+        next = extendPartial(partial, textPart, scanner, found)
+      }
+      if (node !== undefined) node.state = next
+      else if (next !== undefined) tree.at([channel, ...leaf.path]).state = next
     }
-    const textPart: TextPart = { text, spans: [], partial: undefined }
-    remember(leaf, extendPartial(partial, textPart, scanner, scanner.scan(whole, Math.max(first, 0))))
-    entry.texts.push({
-      textPart,
-      guessed: guess(text),
-      isBytes: bytes !== undefined,
-      container: leaf.container,
-      key: leaf.key,
-    })
+    if (textParts.length === 0) return
+    const { container, key } = leaf
+    entry.texts.push({ text, textParts, guessed: guess(text), isBytes: bytes !== undefined, container, key })
   }
 
-  function remember({ node, path }: Leaf<PartialMatch>, partial: PartialMatch | undefined): void {
-    if (node !== undefined) node.state = partial
-    else if (partial !== undefined) tree.at(path).state = partial
+  /** Scans a text; returns the index of its open end if it has no secret. Channels with the same open text share a scan. */
+  function scanOnce(scanner: EscapedSearch): (whole: string, hasHeldParts: boolean) => OpenScan | number {
+    let last: { readonly whole: string; readonly hasHeldParts: boolean; readonly found: OpenScan | number }
+    return (whole, hasHeldParts) => {
+      if (last?.whole === whole && last.hasHeldParts === hasHeldParts) return last.found
+      const first = filter.next(whole, 0)
+      const isOrdinary = first === -1 && !hasHeldParts && !scanner.mayFindEscaped(whole)
+      const found = isOrdinary ? scanner.shortTail(whole) : scanner.scan(whole, Math.max(first, 0))
+      last = { whole, hasHeldParts, found }
+      return found
+    }
   }
 
   function finish({ root, texts, size }: QueuedValue): JsonValue {
-    for (const { textPart, guessed, isBytes, container, key } of texts) {
-      const spans = mergeSpans(textPart.spans, guessed)
-      detachPart(textPart)
+    for (const { text, textParts, guessed, isBytes, container, key } of texts) {
+      const known = textParts.reduce<readonly Span[]>((all, { spans }) => mergeSpans(all, spans), noSpans)
+      const spans = mergeSpans(known, guessed)
+      for (const textPart of textParts) detachPart(textPart)
       if (spans.length === 0) continue
-      const masked = maskSpans(textPart.text, spans)
+      const masked = maskSpans(text, spans)
       setLeaf(container, key, isBytes ? Buffer.from(masked, 'latin1').toString('base64') : masked)
     }
     heldSize -= size
@@ -109,8 +126,8 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
   }
 
   function openPartials(): Set<PartialMatch> {
-    const cells = queue.flatMap(({ texts }) => texts.map(({ textPart }) => textPart))
-    return new Set(cells.flatMap(({ partial }) => partial ?? []))
+    const textParts = queue.flatMap(({ texts }) => texts.flatMap(({ textParts }) => textParts))
+    return new Set(textParts.flatMap(({ partial }) => partial ?? []))
   }
 
   function release(): JsonValue[] {
@@ -124,11 +141,13 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
   }
 
   return {
-    push(value, channel = '') {
+    push(value, channels = '') {
+      const names = typeof channels === 'string' ? [channels] : channels
       if (tree.size > maxPathNodes) tree.prune(({ parts }) => parts.length > 0)
       if (tree.size > maxPathNodes) forget()
       const entry: QueuedValue = { root: [copyJson(value, keysOnly)], texts: [], size: 0 }
-      visitLeaves(entry.root, tree.root.inner.get(channel), (leaf) => scanLeaf(leaf, entry), [channel])
+      const roots = names.map((name) => tree.root.inner.get(name))
+      visitLeaves(entry.root, roots, (leaf) => scanLeaf(leaf, names, entry))
       queue.push(entry)
       const blocked = queue.findIndex(isBlocked)
       const ready = queue.splice(0, blocked === -1 ? queue.length : blocked).map(finish)
@@ -149,7 +168,7 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
 }
 
 function isBlocked({ texts }: QueuedValue): boolean {
-  return texts.some(({ textPart }) => textPart.partial !== undefined)
+  return texts.some(({ textParts }) => textParts.some(({ partial }) => partial !== undefined))
 }
 
 /** A match can continue from text into bytes and back only while one character is one byte. */
