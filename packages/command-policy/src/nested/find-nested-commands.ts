@@ -8,7 +8,7 @@ import { nestedInFind } from './find.ts'
 import { nestedInGit } from './git.ts'
 import { nestedInInterpreter } from './interpreters.ts'
 import { nestedInLauncher } from './launchers.ts'
-import { type NestedCommands, noNestedCommands } from './nested-commands.ts'
+import { guessesOf, type NestedCommands, noNestedCommands } from './nested-commands.ts'
 import { isShell, nestedInShell } from './shells.ts'
 import { startupFileWritten } from './startup-files.ts'
 import { wrappers } from './wrapper-table.ts'
@@ -24,7 +24,8 @@ export function findNestedCommands(command: SimpleCommand): NestedCommands {
     const nested = nestedInWrapper(wrapper, command)
     return { ...nested, onlyRunsNested: nested.onlyRunsNested && isInstalled(text) }
   }
-  const nested = nestedIn(program, command) ?? nestedInVersioned(program, command) ?? noNestedCommands
+  const nested =
+    nestedIn(program, command) ?? nestedInVariant(program, command) ?? nestedInUnknown(program, command)
   const written = startupFileWritten(program, command.words)
   return written === undefined ? nested : { ...nested, uncertainties: [...nested.uncertainties, written] }
 }
@@ -42,8 +43,27 @@ function nestedIn(program: string, command: SimpleCommand): NestedCommands | und
   )
 }
 
-/** `python3.12` is a python, `gcc-13` a gcc, `bash5.2` a bash. */
-function nestedInVersioned(program: string, command: SimpleCommand): NestedCommands | undefined {
-  const family = program.replace(/(?<![0-9.])-?[0-9][0-9.]*$/, '')
+/** `python3.12` is a python, `gcc-13` and `arm-none-eabi-gcc` a gcc, `vim.gtk3` a vim. */
+function nestedInVariant(program: string, command: SimpleCommand): NestedCommands | undefined {
+  const family = program
+    .replace(/^vim\..*/, 'vim')
+    .replace(/(?<![0-9.])-?[0-9][0-9.]*$/, '')
+    .replace(/^[\w.-]*-(?=(gcc|g\+\+|cc|c\+\+|clang|clang\+\+|gfortran)$)/, '')
   return family === program || family === '' ? undefined : nestedIn(family, command)
+}
+
+/** Programs whose arguments are text, files or processes. */
+const runsNothing = new Set(
+  (
+    'echo printf cat tac nl head tail wc cut paste tr uniq comm join fold column tee grep egrep fgrep zgrep jq yq ls ' +
+    'dir tree stat file du df which type whereis whatis apropos basename dirname realpath readlink pwd cd pushd mkdir ' +
+    'rmdir rm cp mv ln touch chmod chown chgrp truncate shred unlink kill pkill pgrep killall pidof ps top sleep date ' +
+    'seq expr test [ true false : id whoami groups uname hostname base64 md5sum sha1sum sha256sum sha512sum cmp od ' +
+    'xxd hexdump strings gzip gunzip zcat bzip2 xz zstd unzip return exit shift break continue eslint prettier tsc pytest'
+  ).split(' '),
+)
+
+/** A program in no table may still run its arguments. */
+function nestedInUnknown(program: string, { words }: SimpleCommand): NestedCommands {
+  return runsNothing.has(program) ? noNestedCommands : { ...noNestedCommands, suspicions: guessesOf(words) }
 }

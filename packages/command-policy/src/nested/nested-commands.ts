@@ -17,6 +17,8 @@ export interface NestedCommands {
   readonly scripts: readonly NestedScript[]
   /** Candidates for the words of the nested command, if its start is not certain. */
   readonly guesses: readonly (readonly Word[])[]
+  /** Words that are a command only if the program, which is not known, runs its arguments. */
+  readonly suspicions: readonly (readonly Word[])[]
   /** The command only runs the nested command and does nothing else. */
   readonly onlyRunsNested: boolean
 }
@@ -27,6 +29,7 @@ export const noNestedCommands: NestedCommands = {
   commands: [],
   scripts: [],
   guesses: [],
+  suspicions: [],
   onlyRunsNested: false,
 }
 
