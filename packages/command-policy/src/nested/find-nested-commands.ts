@@ -1,6 +1,7 @@
 import { baseName, isInstalled } from '../rules/pattern.ts'
+import { parseShell } from '../shell/parse.ts'
 import type { SimpleCommand } from '../shell/script.ts'
-import { literalValue } from '../shell/word.ts'
+import { literalValue, type Word } from '../shell/word.ts'
 import { nestedInBuiltin } from './builtins.ts'
 import { nestedInCarrier } from './carriers.ts'
 import { nestedInEditingProgram } from './editing-programs.ts'
@@ -8,7 +9,7 @@ import { nestedInFind } from './find.ts'
 import { nestedInGit } from './git.ts'
 import { nestedInInterpreter } from './interpreters.ts'
 import { nestedInLauncher } from './launchers.ts'
-import { guessesOf, type NestedCommands, noNestedCommands } from './nested-commands.ts'
+import { guessesOf, maxGuesses, type NestedCommands, noNestedCommands } from './nested-commands.ts'
 import { isShell, nestedInShell } from './shells.ts'
 import { startupFileWritten } from './startup-files.ts'
 import { wrappers } from './wrapper-table.ts'
@@ -59,11 +60,23 @@ const runsNothing = new Set(
     'dir tree stat file du df which type whereis whatis apropos basename dirname realpath readlink pwd cd pushd mkdir ' +
     'rmdir rm cp mv ln touch chmod chown chgrp truncate shred unlink kill pkill pgrep killall pidof ps top sleep date ' +
     'seq expr test [ true false : id whoami groups uname hostname base64 md5sum sha1sum sha256sum sha512sum cmp od ' +
-    'xxd hexdump strings gzip gunzip zcat bzip2 xz zstd unzip return exit shift break continue eslint prettier tsc pytest'
+    'xxd hexdump strings gzip gunzip zcat bzip2 xz zstd unzip return exit shift break continue'
   ).split(' '),
 )
 
+/** The commands of a word that is a script, or of the value of a flag `--name=value`. */
+function commandsIn(word: Word): readonly (readonly Word[])[] {
+  const text = literalValue(word) ?? ''
+  const value = text.startsWith('-') ? text.replace(/^[^=]*=?/, '') : text
+  if (value === '' || (value === text && !/\s/.test(text))) return []
+  return parseShell(value).commands.map(({ words }) => words)
+}
+
 /** A program in no table may still run its arguments. */
 function nestedInUnknown(program: string, { words }: SimpleCommand): NestedCommands {
-  return runsNothing.has(program) ? noNestedCommands : { ...noNestedCommands, suspicions: guessesOf(words) }
+  if (runsNothing.has(program)) return noNestedCommands
+  return {
+    ...noNestedCommands,
+    suspicions: [...guessesOf(words), ...words.slice(1, maxGuesses).flatMap(commandsIn)],
+  }
 }

@@ -33,7 +33,8 @@ export const noNestedCommands: NestedCommands = {
   onlyRunsNested: false,
 }
 
-const maxGuesses = 64
+/** Words of a command that are looked at for a nested one. */
+export const maxGuesses = 64
 
 /** Candidates for a nested command whose start is not certain: it may start at any word that is not a flag. */
 export function guessesOf(words: readonly Word[]): readonly (readonly Word[])[] {
