@@ -171,15 +171,20 @@ function judgeWithNested(
 function judgeGuesses(
   policy: CommandPolicy,
   command: SimpleCommand,
-  { guesses }: NestedCommands,
+  { guesses, suspicions }: NestedCommands,
   found: Findings,
 ): void {
-  for (const words of guesses) {
+  for (const words of [...guesses, ...suspicions]) {
     const guess = nestedCommand(command, words)
     const rule = policy.deny.find((candidate) => matchBroadly(candidate, guess) === 'yes')
     if (!rule) continue
     const reason = `"${formatCommand(command)}" may run "${formatWords(words)}", which matches the deny rule ${JSON.stringify(rule.text)}.`
-    found.parts.push({ argv: argvOf(guess), verdict: 'deny', rule: rule.text, reason })
+    found.parts.push({
+      argv: argvOf(guess),
+      verdict: suspicions.includes(words) ? 'ask' : 'deny',
+      rule: rule.text,
+      reason,
+    })
   }
 }
 

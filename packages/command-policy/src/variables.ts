@@ -50,6 +50,18 @@ const variables: readonly Variable[] = [
     reason: 'makes programs load other files or code',
   },
   {
+    name: /^(GOAUTH|GOCACHEPROG|PKG_CONFIG|KUBECTL_EXTERNAL_DIFF|HGMERGE)$/,
+    reason: 'names a command that programs run',
+    holds: 'command',
+    harmless: /^(|off|netrc|pkg-config|diff|internal:\w+)$/,
+  },
+  { name: /^(ZIPOPT|MANOPT)$/, reason: 'gives programs further flags', harmless: /^$/ },
+  {
+    name: /^(DOTNET_STARTUP_HOOKS|GTK\d?_MODULES)$/,
+    reason: 'makes programs load other code',
+    harmless: /^$/,
+  },
+  {
     // Secrets and versions, which many sessions have.
     name: /(^|_)(TOKEN|KEY|PASSWORD|SECRET|AUTH|CREDENTIALS|VERSION|WEBHOOK)$/,
     reason: '',

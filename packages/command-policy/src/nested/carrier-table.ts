@@ -113,7 +113,7 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
   ],
   ['ed red', { unread: always(readsInput) }],
   [
-    'gcc g++ cc c++ c99 clang clang++ gfortran',
+    'gcc g++ cc c++ c89 c99 clang clang++ gfortran',
     {
       command: ['-wrapper', '--wrapper'],
       code: ['-B', '-specs', '--specs', '-fplugin', '-load', '-fpass-plugin', '--plugin', '-plugin'],
@@ -220,6 +220,15 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
     { word: /^!/, unread: otherThan('an alias or extension may run any command', /^(?!alias$|ext)/) },
   ],
   ['sort', { command: ['--compress-program'], harmless: compressors }],
+  ['install ginstall', { command: ['--strip-program'], values: 'gmotS' }],
+  ['fd fdfind', { command: ['-x', '-X', '--exec', '--exec-batch'], runs: /^(-[xX]|--exec(-batch)?)$/ }],
+  ['rg', { command: ['--pre', '--hostname-bin'] }],
+  ['fzf sk', { command: ['--preview', '--bind', '--with-shell'] }],
+  ['bat batcat', { command: ['--pager'], harmless: pagers }],
+  [
+    'pandoc',
+    { command: ['-F', '--filter', '--pdf-engine'], code: ['-L', '--lua-filter'], values: 'fortwVMHBATc' },
+  ],
   ['split', { command: ['--filter'], values: 'abCln' }],
   ['diff sdiff diff3', { code: ['--diff-program'] }],
   ['ip', { word: /^exec$/, runs: /^exec$/ }],

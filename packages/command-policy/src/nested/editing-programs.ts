@@ -8,7 +8,7 @@ export function nestedInEditingProgram(
   { words }: SimpleCommand,
 ): NestedCommands | undefined {
   const args = words.slice(1)
-  if (/^[gmn]?awk$/.test(program)) return uncertainUnless(args.every(isHarmlessAwk))
+  if (/^([gmn]|original-)?awk$/.test(program)) return uncertainUnless(args.every(isHarmlessAwk))
   if (/^g?sed$/.test(program)) return uncertainUnless(isHarmlessSed(args))
   return undefined
 }

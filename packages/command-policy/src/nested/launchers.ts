@@ -16,6 +16,7 @@ const launchers = new Set(
     'strace ltrace gdb gdbserver lldb valgrind perf rr uftrace heaptrack hyperfine multitime script expect unbuffer',
     'rlwrap ledit cpulimit faketime datefudge eatmydata fakeroot torsocks tsocks proxychains proxychains4 numactl',
     'hwloc-bind catchsegv logsave chronic ifne pee mispipe xvfb-run ssh-agent gpg-agent dbus-launch socksify pipexec',
+    'coreutils sem run0 corepack xterm uxterm lxterm rxvt urxvt konsole gnome-terminal xfce4-terminal kitty alacritty foot',
     'nix-shell nix guix direnv asdf mise rbenv pyenv nvm volta fnm',
   ].flatMap((names) => names.split(' ')),
 )
@@ -25,7 +26,12 @@ const linkers = /^(ld\.so|ld(-linux|-musl|64|32)?[\w.-]*\.so(\.\d+)*|ld-\d[\d.]*
 
 /** Finds the commands of a launcher; undefined if the program is none. */
 export function nestedInLauncher(program: string, { words }: SimpleCommand): NestedCommands | undefined {
-  if (!launchers.has(program) && !(program.startsWith('ld') && linkers.test(program))) return undefined
+  if (
+    !launchers.has(program) &&
+    !program.startsWith('qemu-') &&
+    !(program.startsWith('ld') && linkers.test(program))
+  )
+    return undefined
   return {
     ...noNestedCommands,
     uncertainties: ['it runs another command in its own way'],

@@ -17,6 +17,8 @@ export interface NestedCommands {
   readonly scripts: readonly NestedScript[]
   /** Candidates for the words of the nested command, if its start is not certain. */
   readonly guesses: readonly (readonly Word[])[]
+  /** Words that are a command only if the program, which is not known, runs its arguments. */
+  readonly suspicions: readonly (readonly Word[])[]
   /** The command only runs the nested command and does nothing else. */
   readonly onlyRunsNested: boolean
 }
@@ -27,10 +29,12 @@ export const noNestedCommands: NestedCommands = {
   commands: [],
   scripts: [],
   guesses: [],
+  suspicions: [],
   onlyRunsNested: false,
 }
 
-const maxGuesses = 64
+/** Words of a command that are looked at for a nested one. */
+export const maxGuesses = 64
 
 /** Candidates for a nested command whose start is not certain: it may start at any word that is not a flag. */
 export function guessesOf(words: readonly Word[]): readonly (readonly Word[])[] {

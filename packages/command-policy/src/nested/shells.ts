@@ -12,7 +12,11 @@ const dialects = new Map<string, Dialect>([
 ])
 
 /** Shells similar enough that a denied nested command is recognised. */
-const similarShells = new Set(['zsh', 'ksh', 'mksh', 'yash', 'rbash', 'fish', 'csh', 'tcsh', 'osh'])
+const similarShells = new Set(
+  'zsh ksh mksh lksh rksh posh yash rbash rzsh fish csh tcsh osh bash-static zsh-static mksh-static'.split(
+    ' ',
+  ),
+)
 
 export function dialectOf(program: string): Dialect | undefined {
   return dialects.get(program)

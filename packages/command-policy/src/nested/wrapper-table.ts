@@ -35,6 +35,7 @@ function wrapper(settings: Partial<Wrapper>): Wrapper {
 export const wrappers: ReadonlyMap<string, Wrapper> = new Map([
   ['builtin', wrapper({})],
   ['busybox', wrapper({ effect: 'acts' })],
+  ['busybox-static', wrapper({ effect: 'acts' })],
   ['command', wrapper({ flags: 'p', idle: 'vV' })],
   ['doas', wrapper({ flags: 'n', values: 'uC', effect: 'acts' })],
   [
