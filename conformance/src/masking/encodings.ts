@@ -22,6 +22,9 @@ export const longSecret = fc.oneof(
 
 const context = fc.string({ unit: fc.constantFrom(...'abcXYZ019 .,:=-_\n'), maxLength: 90 })
 
+/** A backslash or percent sign may make an escape of the beginning of a secret. */
+const directlyBefore = fc.constantFrom('', '', '\\', '%')
+
 /** A secret whose letters may each be spelled in another way. A letter that starts an escape is always escaped. */
 function spelled(secret: string, choices: readonly number[], ways: readonly string[]): string {
   return [...secret]
@@ -53,10 +56,10 @@ const width = fc.oneof(fc.constantFrom(64, 76), fc.integer({ min: 4, max: 100 })
 /** A secret as any promised encoding writes it, with other text around it. */
 export function encoded(secret: string): fc.Arbitrary<Encoded> {
   const wrapped = fc.record({ before: context, after: context, width, gap: fc.constantFrom(...gaps) })
-  const around = (encoding: string, text: fc.Arbitrary<string>) =>
-    fc.tuple(context, text, context).map(([before, inner, after]) => ({
+  const around = (encoding: string, text: fc.Arbitrary<string>, last = directlyBefore) =>
+    fc.tuple(context, last, text, context).map(([before, last, inner, after]) => ({
       encoding,
-      text: `${before}\n${inner}\n${after}`,
+      text: `${before}\n${last}${inner}\n${after}`,
     }))
   const lines = (encoding: string, encode: (bytes: Buffer) => string) =>
     around(
@@ -64,6 +67,7 @@ export function encoded(secret: string): fc.Arbitrary<Encoded> {
       wrapped.map(({ before, after, width, gap }) =>
         wrap(encode(Buffer.from(before + secret + after)), width, gap),
       ),
+      fc.constant(''),
     )
   const spellings = ['raw', 'percent', 'percent-small', 'byte', 'unicode']
   return fc.oneof(
@@ -88,6 +92,7 @@ export function encoded(secret: string): fc.Arbitrary<Encoded> {
     around(
       'hex bytes',
       fc.constantFrom(' ', '\n').map((gap) => wrap(Buffer.from(secret).toString('hex'), 2, gap)),
+      fc.constant(''),
     ),
   )
 }

@@ -1,4 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { EventInput } from '@vitrine/protocol'
+
+/** A longer id is hashed, because channels are kept in memory. */
+const maxIdLength = 100
 
 /**
  * The channels of an event from an agent. Its sessions, messages, thoughts and tool calls are written at the same time,
@@ -19,7 +23,11 @@ export function messageChannels({ type, data, session }: EventInput): readonly s
 }
 
 function channel(...keys: readonly unknown[]): string {
-  return JSON.stringify(keys.map((key) => (typeof key === 'string' ? key : '')))
+  return JSON.stringify(keys.map((key) => (typeof key === 'string' ? shortened(key) : '')))
+}
+
+function shortened(id: string): string {
+  return id.length > maxIdLength ? createHash('sha256').update(id).digest('base64url') : id
 }
 
 function fieldOf(value: unknown, name: string): unknown {

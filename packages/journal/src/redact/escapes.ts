@@ -45,6 +45,14 @@ export function unescapeBytes(text: string, end: number = text.length): Unescape
   return unescapeWith(text, end, (raw) => raw)
 }
 
+/** The bytes of the escape that a text begins with, undefined if there is none, and the rest of the text. */
+export function unescapeFirst(text: string): [head: string | undefined, rest: string] {
+  anyEscape.lastIndex = 0
+  if (!anyEscape.test(text)) return [undefined, text]
+  const stop = anyEscape.lastIndex
+  return [unescaped(text.slice(0, stop)), text.slice(stop)]
+}
+
 /** The index where the beginning of an escape starts that reaches the end of the text, or the text's length. */
 export function unfinishedEscape(text: string): number {
   const tail = text.slice(-longestEscape)

@@ -1,4 +1,4 @@
-import { unescapeBytes } from './escapes.ts'
+import { unescapeBytes, unescapeFirst } from './escapes.ts'
 
 /** A shorter form would mask ordinary text. */
 export const shortestForm = 4
@@ -66,7 +66,7 @@ function longLines(value: string): string[] {
 
 /**
  * More byte strings that are a secret once the escapes of a text are undone: with `+` for a space, after undoing
- * escapes that the secret contains itself, and in Latin-1.
+ * escapes that the secret contains itself, in Latin-1, and after a character that makes an escape of its beginning.
  */
 export function unescapedForms(value: string): string[] {
   const forms = new Set<string>()
@@ -75,8 +75,17 @@ export function unescapedForms(value: string): string[] {
     forms.add(utf8AsLatin1(variant.replaceAll(' ', '+')))
     forms.add(unescapeBytes(bytes)?.bytes ?? bytes)
     if (isLatin1(variant)) forms.add(variant)
+    for (const form of swallowedForms(bytes)) forms.add(form)
   }
   return [...forms].filter((form) => form.length >= shortestForm)
+}
+
+/** A backslash or percent sign directly before a secret makes an escape of its first characters: `\token`, `%abcd`. */
+function swallowedForms(bytes: string): string[] {
+  return ['\\', '%'].flatMap((before) => {
+    const [head, rest] = unescapeFirst(before + bytes)
+    return head === undefined ? [] : [head + rest, head + (unescapeBytes(rest)?.bytes ?? rest)]
+  })
 }
 
 /** A text as UTF-8, one character per byte. */

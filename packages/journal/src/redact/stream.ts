@@ -62,7 +62,10 @@ interface QueuedText extends Pick<Leaf<PartialMatch>, 'container' | 'key'> {
 }
 
 const maxHeldSize = 64 * 1024
+/** Writers choose paths and channels, so the memory for them is bounded. */
 const maxPathNodes = 10_000
+const maxChannels = 1_000
+const maxKeyLength = 1024 * 1024
 
 export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: StreamParts): StreamRedactor {
   const keysOnly: CopyRules = { ...rules, text: (text) => text }
@@ -135,6 +138,25 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
     return queue.splice(0).map(finish)
   }
 
+  /** Forgets the least recently used channels that hold nothing back; all of them if that is not enough. */
+  function limitPaths(): void {
+    if (isWithin(1)) return
+    tree.prune(
+      ({ parts }) => parts.length > 0,
+      () => isWithin(0.5),
+    )
+    if (!isWithin(1)) forget()
+  }
+
+  function isWithin(share: number): boolean {
+    const { root, size, keyLength } = tree
+    return (
+      size <= maxPathNodes * share &&
+      root.inner.size <= maxChannels * share &&
+      keyLength <= maxKeyLength * share
+    )
+  }
+
   function forget(): void {
     for (const partial of openPartials()) closePartial(partial)
     tree = createJsonPathTree()
@@ -143,10 +165,9 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
   return {
     push(value, channels = '') {
       const names = typeof channels === 'string' ? [channels] : channels
-      if (tree.size > maxPathNodes) tree.prune(({ parts }) => parts.length > 0)
-      if (tree.size > maxPathNodes) forget()
+      limitPaths()
       const entry: QueuedValue = { root: [copyJson(value, keysOnly)], texts: [], size: 0 }
-      const roots = names.map((name) => tree.root.inner.get(name))
+      const roots = names.map((name) => tree.use(name))
       visitLeaves(entry.root, roots, (leaf) => scanLeaf(leaf, names, entry))
       queue.push(entry)
       const blocked = queue.findIndex(isBlocked)

@@ -50,6 +50,17 @@ describe('a secret in a text', () => {
         }
   })
 
+  it.each([
+    ['token-ABCDEFGH-0123456789-xyz', '\\token%2DABCDEFGH-0123456789-xyz'],
+    ['token-ABCDEFGH-0123456789-xyz', '\\token%252DABCDEFGH-0123456789-xyz'],
+    ['abcdef-ABCDEFGH-0123456789-xyz', '%abcdef\\x2dABCDEFGH-0123456789-xyz'],
+    ['x41bc-ABCDEFGH-0123456789-xyz', '\\x41bc%2DABCDEFGH-0123456789-xyz'],
+  ])('is masked when the character before %s makes an escape of its beginning', (value, text) => {
+    const created = createRedactor()
+    created.add('KEY', value)
+    expect(created.redactText(`<${text}>`)).toBe(`<${key}>`)
+  })
+
   it('leaves words alone that are a short secret only without their spaces', () => {
     const created = createRedactor()
     created.add('SHORT', 'test')

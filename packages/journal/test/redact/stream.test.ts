@@ -164,6 +164,27 @@ describe('releasing a stream', () => {
     expect(stream.push('ct horse battery')).toEqual(ready('ct horse battery'))
   })
 
+  it('forgets the least recently used of more than 1,000 channels, and none that is in use', () => {
+    const stream = streamOf({ KEY: 'hunter22' })
+    stream.push('hun', 'old')
+    for (let index = 0; index < 3_000; index++) {
+      stream.push('hun', ['new', `c${index}`])
+      stream.push('x', 'new')
+    }
+    stream.push('hun', 'new')
+    for (let index = 0; index < 400; index++) stream.push('hun', `d${index}`)
+    expect(stream.push('ter22', 'new')).toEqual(ready('[redacted:KEY]'))
+    expect(stream.push('ter22', 'old')).toEqual(ready('ter22'))
+  })
+
+  it('forgets channels and paths whose keys are longer than 1 MiB in total', () => {
+    const stream = streamOf({ KEY: 'hunter22' })
+    const long = 'k'.repeat(300_000)
+    for (let index = 0; index < 4; index++) stream.push({ [`${long}${index}`]: 'hun' }, `c${index}`)
+    expect(stream.push({ [`${long}0`]: 'ter22' }, 'c0')).toEqual(ready({ [`${long}0`]: 'ter22' }))
+    expect(stream.push({ [`${long}3`]: 'ter22' }, 'c3')).toEqual(ready({ [`${long}3`]: '[redacted:KEY]' }))
+  })
+
   it('limits the number of tracked paths', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     const many = Object.fromEntries(Array.from({ length: 12_000 }, (_, index) => [`k${index}`, 'hu']))

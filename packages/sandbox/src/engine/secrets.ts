@@ -1,6 +1,10 @@
 import type { Store } from '@vitrine/journal'
-import { isVitrineError, VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '@vitrine/protocol'
 import { checkEnvironment } from '../machine/environment.ts'
+
+/** The limits of `Store.addSecret`. */
+const shortestSecret = 4
+const maxSecretBytes = 64 * 1024
 
 type Variables = Readonly<Record<string, string>>
 
@@ -20,17 +24,20 @@ export function registerSecrets({ id, store }: SecretOwner, secrets: Variables, 
       `secrets: expected names that \`env\` does not have, got ${twice.join(', ')} in both; leave ${twice.length === 1 ? 'it' : 'them'} out of \`env\`.`,
       { details: { names: twice } },
     )
-  for (const [name, value] of Object.entries(secrets)) register(store, id, name, value)
+  for (const [name, value] of Object.entries(secrets)) checkLength(name, value)
+  for (const [name, value] of Object.entries(secrets)) store.addSecret(name, value, { sandbox: id })
 }
 
-function register(store: Store, sandbox: string, name: string, value: string): void {
-  try {
-    store.addSecret(name, value, { sandbox })
-  } catch (error) {
-    if (!isVitrineError(error) || error.code !== 'secret_too_short') throw error
+function checkLength(name: string, value: string): void {
+  if (value.length < shortestSecret)
     throw new VitrineError(
       'secret_too_short',
-      `secrets.${name}: ${error.message} A shorter value cannot be masked; give it as \`env\` if it is not secret.`,
+      `secrets.${name}: Expected a secret of ${shortestSecret} characters or more, got ${value.length}. A shorter value cannot be masked; give it as \`env\` if it is not secret.`,
     )
-  }
+  const bytes = Buffer.byteLength(value)
+  if (bytes > maxSecretBytes)
+    throw new VitrineError(
+      'argument_invalid',
+      `secrets.${name}: Expected a secret of at most ${maxSecretBytes} bytes, got ${bytes}.`,
+    )
 }

@@ -64,6 +64,17 @@ describe('the secret of a process', () => {
     )
   })
 
+  it.each([
+    ['short', '12', 'secret_too_short'],
+    ['long', 'x'.repeat(70_000), 'argument_invalid'],
+  ])('is not registered when another one of the call is too %s', async (_, value, code) => {
+    const sandbox = await openSandbox({ isolation: 'none' })
+    const secrets = { KEY: 'not-registered-value', OTHER: value }
+    await expect((async () => sandbox.exec('true', { secrets }))()).rejects.toMatchObject({ code })
+    await sandbox.exec(`echo ${secrets.KEY}`)
+    expect(shown(await allEvents(sandbox.journal)).join()).toContain(secrets.KEY)
+  })
+
   it('is masked in the recorded result also where the output is cut', async () => {
     const sandbox = await openSandbox({ isolation: 'none' })
     const secret = 'correct-horse-battery-staple-0123456789-abcdefghijklmnopqrstuvwxyz'
