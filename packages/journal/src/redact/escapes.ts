@@ -53,13 +53,21 @@ export function unescapeFirst(text: string): [head: string | undefined, rest: st
   return [unescaped(text.slice(0, stop)), text.slice(stop)]
 }
 
-/** The index where the beginning of an escape starts that reaches the end of the text, or the text's length. */
+/**
+ * The index where the beginning of an escape starts that reaches the end of the text, or the text's length. The first
+ * half of a surrogate pair is one too: only both together have bytes.
+ */
 export function unfinishedEscape(text: string): number {
+  if (isHighSurrogate(text.charCodeAt(text.length - 1))) return text.length - 1
   const tail = text.slice(-longestEscape)
   const found = unfinished.exec(tail)
   if (found === null) return text.length
   const at = text.length - tail.length + found.index
   return text[at] === '\\' && isEscaped(text, at) ? text.length : at
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff
 }
 
 /** Whether a backslash is the second half of `\\`. */

@@ -61,6 +61,18 @@ describe('a secret in a text', () => {
     expect(created.redactText(`<${text}>`)).toBe(`<${key}>`)
   })
 
+  it('is masked when it is partly escaped and cut inside a surrogate pair', () => {
+    const created = createRedactor()
+    created.add('KEY', 'abc-😀-0123456789-xyz')
+    const stream = created.stream()
+    const shown = [
+      ...stream.push({ text: '<abc%2D\ud83d' }).ready,
+      ...stream.push({ text: '\ude00%2D0123456789-xyz>' }).ready,
+      ...stream.end(),
+    ]
+    expect(shown.map((value) => (value as { text: string }).text).join('')).toBe(`<${key}>`)
+  })
+
   it('leaves words alone that are a short secret only without their spaces', () => {
     const created = createRedactor()
     created.add('SHORT', 'test')
