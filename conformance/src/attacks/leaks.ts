@@ -1,8 +1,6 @@
 import { isEvent, type JournalEvent } from '@vitrine/protocol'
 import { expect } from 'vitest'
-
-/** So many consecutive characters of a secret must not be readable. */
-const visible = 12
+import { leaked } from '../masking/encodings.ts'
 
 /** Every spelling of a text that the promise names. */
 export const encodings: Readonly<Record<string, (secret: string) => string>> = {
@@ -39,26 +37,7 @@ export function expectNoLeak(events: readonly JournalEvent[], secret: string, wh
     events.map(({ data }) => stringsIn(data)).join('\n'),
     outputOf(events),
   ]
-  const decoded = texts.flatMap((text) => [text, unescaped(text), text.replaceAll(/\s|\\r|\\n/g, '')])
-  for (let at = 0; at + visible <= secret.length; at += 1) {
-    const piece = secret.slice(at, at + visible)
-    const leak = [piece, ...base64Cores(piece)].find((form) => decoded.some((text) => text.includes(form)))
-    expect(leak, `${where}: characters ${at} to ${at + visible}`).toBeUndefined()
-  }
-}
-
-/** The part of the base64 of a text that does not depend on the text around it, for every offset. */
-function base64Cores(text: string): string[] {
-  return [0, 1, 2].map((offset) => {
-    const bits = Buffer.from('\0'.repeat(offset) + text).toString('base64')
-    return bits.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + text.length) * 8) / 6))
-  })
-}
-
-function unescaped(text: string): string {
-  return text.replaceAll(/%([\da-f]{2})|\\u00([\da-f]{2})|\\(["\\/])/gi, (_, percent, unicode, letter) =>
-    letter === undefined ? String.fromCharCode(Number.parseInt(percent ?? unicode, 16)) : letter,
-  )
+  for (const text of texts) expect(leaked(secret, text), where).toBeUndefined()
 }
 
 function stringsIn(value: unknown): string {

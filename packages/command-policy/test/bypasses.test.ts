@@ -11,7 +11,7 @@ const policies = {
 
 function verdictOf(policy: ReturnType<typeof commandPolicy>, bypass: Bypass, shell: string) {
   const [env, command] = typeof bypass === 'string' ? [{}, bypass] : bypass
-  const inRoot = (text: string) => text.replaceAll('{root}', '/work/space')
+  const inRoot = (text: string) => text.replaceAll('{root}', '/srv/space')
   return judge(policy, inRoot(command), {
     shell,
     env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, inRoot(value)])),

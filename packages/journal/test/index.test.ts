@@ -11,6 +11,7 @@ it('exports these values and no others', () => {
     'memoryStore',
     'openStore',
     'otlpSink',
+    'secretLength',
     'secretsFile',
     'sqliteStore',
     'workspaceJsonlSink',

@@ -89,7 +89,7 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
     },
     add(name, value) {
       if (typeof name !== 'string') throw invalid('a name as a string', `a ${typeof name}`)
-      const length = checkedLength(value)
+      const length = secretLength(value)
       if (size >= maxSecrets) throw invalid(`at most ${maxSecrets} secrets at a time`, 'one more')
       if (totalBytes + length > maxTotalBytes) {
         throw invalid(`secrets of at most ${maxTotalBytes} bytes in all`, `${totalBytes + length}`)
@@ -142,7 +142,8 @@ function shownName(name: string, forms: readonly string[]): string {
   return clean === '' || forms.some((form) => clean.includes(form)) ? 'secret' : clean
 }
 
-function checkedLength(value: unknown): number {
+/** The bytes of a value that can be masked; throws if it is too short or too long. */
+export function secretLength(value: unknown): number {
   if (typeof value !== 'string')
     throw invalid('a secret as a string', value === undefined ? 'nothing' : `a ${typeof value}`)
   if (value.length < shortestForm) {

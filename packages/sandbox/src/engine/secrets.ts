@@ -1,10 +1,6 @@
-import type { Store } from '@vitrine/journal'
-import { VitrineError } from '@vitrine/protocol'
+import { type Store, secretLength } from '@vitrine/journal'
+import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { checkEnvironment } from '../machine/environment.ts'
-
-/** The limits of `Store.addSecret`. */
-const shortestSecret = 4
-const maxSecretBytes = 64 * 1024
 
 type Variables = Readonly<Record<string, string>>
 
@@ -29,15 +25,14 @@ export function registerSecrets({ id, store }: SecretOwner, secrets: Variables, 
 }
 
 function checkLength(name: string, value: string): void {
-  if (value.length < shortestSecret)
-    throw new VitrineError(
-      'secret_too_short',
-      `secrets.${name}: Expected a secret of ${shortestSecret} characters or more, got ${value.length}. A shorter value cannot be masked; give it as \`env\` if it is not secret.`,
-    )
-  const bytes = Buffer.byteLength(value)
-  if (bytes > maxSecretBytes)
-    throw new VitrineError(
-      'argument_invalid',
-      `secrets.${name}: Expected a secret of at most ${maxSecretBytes} bytes, got ${bytes}.`,
-    )
+  try {
+    secretLength(value)
+  } catch (error) {
+    if (!isVitrineError(error)) throw error
+    const hint =
+      error.code === 'secret_too_short'
+        ? ' A shorter value cannot be masked; give it as `env` if it is not secret.'
+        : ''
+    throw new VitrineError(error.code, `secrets.${name}: ${error.message}${hint}`, { cause: error })
+  }
 }
