@@ -4,7 +4,7 @@ import { Semaphore } from '@vitrine/protocol/primitives'
 const maxRunning = 4
 const maxWaiting = 1_000
 
-/** Limits how many long reads of one token run at once, so that their memory is bounded. The others wait in order. */
+/** Limits how many long reads of one token run at once, until their response is made. The others wait in order. */
 export class LongReads {
   readonly #byCaller = new Map<string, Semaphore>()
 
