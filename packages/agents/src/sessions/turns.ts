@@ -214,11 +214,14 @@ export class SessionTurns {
     try {
       // Record earlier file changes now, so that they are not attributed to this turn.
       const settled = this.#session.sandbox.flushFiles().catch(() => undefined)
-      if (!this.#session.hasAgent && prompt.state === 'new') void this.#queue(prompt, 0)
-      let instance = await this.#session.ensureAgent()
-      await settled
-      // Restart an agent that exited meanwhile: no turn starts in a session that is recorded as closed.
-      while (!instance.alive && this.#isPreparing(prompt)) instance = await this.#session.ensureAgent()
+      let instance: AgentInstance
+      // Start an agent that exited meanwhile again: no turn starts in a session that is recorded as closed.
+      do {
+        // A prompt that waits for the start of its agent is on record, since the start may fail.
+        if (!this.#session.hasAgent && prompt.state === 'new') void this.#queue(prompt, 0)
+        instance = await this.#session.ensureAgent()
+        await settled
+      } while (!instance.alive && this.#isPreparing(prompt))
       if (!this.#isPreparing(prompt)) return
       const { agent } = this.#session
       const blocks = fitBlocks(agent, prompt.blocks, objectIn(instance.capabilities.promptCapabilities))
