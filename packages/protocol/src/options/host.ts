@@ -3,6 +3,7 @@ import { namePattern } from '../ids.ts'
 import { lazily } from '../lazy.ts'
 import type { LocalOptions } from '../sandbox/local.ts'
 import type { WorkspaceManifest } from '../sandbox/manifest.ts'
+import { journalingFields } from './journal.ts'
 import { localOptions } from './local.ts'
 import { callContext } from './session.ts'
 import { strict } from './strict.ts'
@@ -106,6 +107,7 @@ export const hostOptions = lazily({
       forgetUnreadableSecrets: z.optional(flag()),
       floor: z.optional(strict({ isolation: z.optional(z.literal('bubblewrap')) })),
       ...agentFields(),
+      ...journalingFields(),
       ...observing(),
     }),
   create: () =>
@@ -141,6 +143,7 @@ export const hostOptions = lazily({
       prefix: z.optional(z.string()),
       ...createFields(),
       ...agentFields(),
+      ...journalingFields(),
       ...observing(),
     }),
   /** Options of the engine's own `createSandbox`. */
