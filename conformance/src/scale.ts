@@ -22,6 +22,8 @@ export const scale = {
   sessionHistories: scaled(5, 100),
   /** Connections that are cut while events are delivered. */
   cuts: scaled(40, 200),
+  /** Connections of one watcher that are cut while files change. */
+  watchCuts: scaled(8, 100),
   /** Events that are delivered while connections are cut. */
   eventsWhileCut: scaled(8_000, 20_000),
   /** Events of a burst that every live reader receives. */
