@@ -13,6 +13,7 @@ import {
   type Ports,
   type Process,
   type Processes,
+  type RecordOptions,
   type Sandbox,
   type SpawnOptions,
   type Unpacked,
@@ -112,8 +113,8 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#engine.hydrate(archive, options)
   }
 
-  record(events: readonly EventInput[]): Promise<void> {
-    return this.#engine.record(events)
+  record(events: readonly EventInput[], options?: RecordOptions): Promise<void> {
+    return this.#engine.record(events, options)
   }
 
   openSession(options: OpenOptions): Promise<AgentSession> {

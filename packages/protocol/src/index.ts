@@ -72,7 +72,7 @@ export type {
 } from './reading.ts'
 export type * from './sandbox/agents.ts'
 export type { Capabilities } from './sandbox/capabilities.ts'
-export type { CallContext, HostCallContext, SandboxCore } from './sandbox/core.ts'
+export type { CallContext, HostCallContext, RecordOptions, SandboxCore } from './sandbox/core.ts'
 export type * from './sandbox/files.ts'
 export type { Lifecycle } from './sandbox/lifecycle.ts'
 export type * from './sandbox/local.ts'

@@ -153,6 +153,7 @@ export const journalOptions = lazily({
       head: z.optional(strict({ seq: whole(), hash: z.string() })),
       signal: z.optional(signal()),
     }),
+  record: () => strict({ id: z.optional(text()) }),
   export: () => strict({ after: z.optional(whole()), limit: z.optional(whole(1)) }),
   retention,
 })

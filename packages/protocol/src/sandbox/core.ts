@@ -21,6 +21,14 @@ export interface HostCallContext extends CallContext {
 }
 
 /** The methods of an engine. Each call is an operation: a start event, a finish event and a span. */
+export interface RecordOptions {
+  /**
+   * Makes the call repeatable: events that are on record under this id are not appended again. Other events under an id that
+   * was used are refused with `record_exists`.
+   */
+  readonly id?: string
+}
+
 export interface SandboxCore {
   readonly id: string
   readonly provider: string
@@ -44,7 +52,7 @@ export interface SandboxCore {
     options?: { readonly signal?: AbortSignal },
   ): Promise<Unpacked>
   /** Appends events of the runtime; accepts `run.*`, `loop.*` and `log.*` only. */
-  record(events: readonly EventInput[]): Promise<void>
+  record(events: readonly EventInput[], options?: RecordOptions): Promise<void>
   /**
    * Releases this handle. It can be repeated, also after `lifecycle.destroy()`. What it ends:
    *

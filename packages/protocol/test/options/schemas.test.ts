@@ -110,7 +110,7 @@ const rows: {
         [{ content: '' }, 'content: expected a non-empty string'],
       ],
     },
-    watch: { good: { ignore: ['a'], signal }, misspelt: ['ignored', 'ignore'] },
+    watch: { good: { after: 'c', ignore: ['a'], signal }, misspelt: ['ignored', 'ignore'] },
     archive: {
       good: { scheme: 'tar.gz' },
       misspelt: ['schema', 'scheme'],
@@ -209,6 +209,7 @@ const rows: {
     gate: { good: { ops: ['exec'], timeoutMs: 0.5 }, misspelt: ['timeout', 'timeoutMs'] },
     flush: { good: { timeoutMs: 1 }, misspelt: ['timeout', 'timeoutMs'] },
     verify: { good: { head: { seq: 1, hash: 'h' } }, misspelt: ['heads', 'head'] },
+    record: { good: { id: 'rec_1' }, misspelt: ['ids', 'id'], wrong: [[{ id: '' }, 'id']] },
     export: { good: { after: 0, limit: 1 }, misspelt: ['limits', 'limit'] },
     retention: {
       good: { events: 1, bytes: 1, ageMs: 0.5 },
