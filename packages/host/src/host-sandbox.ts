@@ -13,6 +13,9 @@ import {
   type Ports,
   type Process,
   type Processes,
+  type PtyStart,
+  type PtyUpdate,
+  type PtyWrite,
   type RecordOptions,
   type Sandbox,
   type SpawnOptions,
@@ -100,6 +103,18 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
 
   spawn(command: Command, options?: SpawnOptions): Promise<Process> {
     return this.#engine.spawn(command, options)
+  }
+
+  ptyExecStart(start: PtyStart): Promise<PtyUpdate> {
+    return this.#engine.ptyExecStart(start)
+  }
+
+  ptyWriteStdin(write: PtyWrite): Promise<PtyUpdate> {
+    return this.#engine.ptyWriteStdin(write)
+  }
+
+  ptyTerminateAll(): Promise<void> {
+    return this.#engine.ptyTerminateAll()
   }
 
   persist(options?: { readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>> {

@@ -7,6 +7,9 @@ import type {
   ExecResult,
   OpenSessionOptions,
   Process,
+  PtyStart,
+  PtyUpdate,
+  PtyWrite,
   RecordOptions,
   Sandbox,
   SpawnOptions,
@@ -95,6 +98,18 @@ export class RemoteSandbox implements Sandbox, AsyncDisposable {
   ): Promise<Unpacked> {
     const bytes = requestBody('archive', archive)
     return requestJson(this.#http, { method: 'PUT', path: ['workspace'], query, bytes, signal })
+  }
+
+  ptyExecStart(start: PtyStart): Promise<PtyUpdate> {
+    return requestJson(this.#http, { method: 'POST', path: ['pty', 'start'], json: start })
+  }
+
+  ptyWriteStdin(write: PtyWrite): Promise<PtyUpdate> {
+    return requestJson(this.#http, { method: 'POST', path: ['pty', 'write'], json: write })
+  }
+
+  ptyTerminateAll(): Promise<void> {
+    return requestVoid(this.#http, { method: 'POST', path: ['pty', 'terminate'] })
   }
 
   /** Events with an id are sent again when the connection fails. */

@@ -5,6 +5,7 @@ import type { Files, Unpacked } from './files.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Ports } from './ports.ts'
 import type { Command, ExecOptions, ExecResult, Process, Processes, SpawnOptions } from './processes.ts'
+import type { PtyTool } from './pty.ts'
 
 /** The actor and purpose of a call, recorded with each of its operations. */
 export interface CallContext {
@@ -29,7 +30,7 @@ export interface RecordOptions {
   readonly id?: string
 }
 
-export interface SandboxCore {
+export interface SandboxCore extends PtyTool {
   readonly id: string
   readonly provider: string
   /** The path of the workspace as processes see it; every method uses the same paths. */

@@ -12,6 +12,10 @@ import {
   type JournalReader,
   matchTypes,
   type Process,
+  type PtyStart,
+  type PtyTool,
+  type PtyUpdate,
+  type PtyWrite,
   type RecordOptions,
   type SandboxCore,
   type SpawnOptions,
@@ -28,8 +32,7 @@ import {
 import { ProcessHandle } from '../processes/handle.ts'
 import { type PipedProcess, pipedProcess } from '../processes/piped-process.ts'
 import type { OutputListener } from '../processes/running.ts'
-import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../terminals/pty-tool.ts'
-import type { PtyUpdate } from '../terminals/pty-update.ts'
+import { createPtyTool } from '../terminals/pty-tool.ts'
 import { type ArchiveContext, checkArchive, hydrate, persist } from './archiving.ts'
 import { type CommandCaller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'

@@ -115,6 +115,15 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       await processes.kill(process)
       return processJson(await processes.get(process))
     },
+    async startPty({ body, ...call }) {
+      return (await call.sandbox()).ptyExecStart(omitUndefined(body))
+    },
+    async writePty({ body, ...call }) {
+      return (await call.sandbox()).ptyWriteStdin(omitUndefined(body))
+    },
+    async terminatePtys(call) {
+      await (await call.sandbox()).ptyTerminateAll()
+    },
     async openTerminal() {
       throw new VitrineError(
         'argument_invalid',
