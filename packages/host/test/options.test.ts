@@ -61,7 +61,7 @@ describe('an unknown key is refused with the nearest known one', () => {
     await expect(
       host.create(untyped({ local: { isolation: 'none' }, workspace: { file: {} } })),
     ).rejects.toThrow('workspace: unknown key "file"; did you mean "files"?')
-    expect(host.list()).toEqual([])
+    expect(await host.list()).toEqual([])
   })
 
   it('openSession and prompt refuse an unknown key', async () => {

@@ -87,6 +87,7 @@ export type {
   CreateSandboxOptions,
   Sandbox,
   SandboxClient,
+  SandboxFilter,
   SandboxInfo,
 } from './sandbox/sandbox.ts'
 export type * from './sandbox/sessions.ts'

@@ -59,6 +59,8 @@ const gating = () => ({
   signal: z.optional(signal()),
 })
 
+export const sandboxStates = ['running', 'stopped', 'destroyed'] as const
+
 const isolationKept = () => z.enum(['bubblewrap', 'none'])
 
 /** Labels with this prefix are set by Vitrine only. */
@@ -125,6 +127,12 @@ export const hostOptions = lazily({
       secrets: z.optional(textsByName()),
       isolation: z.optional(isolationKept()),
       allowDegraded: z.optional(texts()),
+    }),
+  list: () =>
+    strict({
+      state: z.optional(z.enum(sandboxStates)),
+      provider: z.optional(z.string()),
+      labels: z.optional(textsByName()),
     }),
   listAgents: () => {
     const { agents, agentCache } = agentFields()

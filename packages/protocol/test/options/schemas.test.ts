@@ -160,6 +160,11 @@ const rows: {
       misspelt: ['onask', 'onAsk'],
       wrong: [[{ isolation: 'auto' }, 'isolation: expected "bubblewrap" or "none", got "auto".']],
     },
+    list: {
+      good: { state: 'stopped', provider: 'local', labels: { team: 'red' } },
+      misspelt: ['label', 'labels'],
+      wrong: [[{ state: 'gone' }, 'state: expected "running", "stopped" or "destroyed", got "gone".']],
+    },
     listAgents: { good: { data: 'd', agentCache: 'c' }, misspelt: ['agentcache', 'agentCache'] },
     installAgent: { good: { version: '1', onProgress: run }, misspelt: ['versions', 'version'] },
     script: {
