@@ -35,6 +35,7 @@ export {
   type JournalGap,
   type JournalItem,
   type KnownEvent,
+  type Moment,
   type TraceIds,
 } from './events/envelope.ts'
 export {
@@ -76,6 +77,7 @@ export type { CallContext, HostCallContext, RecordOptions, SandboxCore } from '.
 export type * from './sandbox/files.ts'
 export type { Lifecycle } from './sandbox/lifecycle.ts'
 export type * from './sandbox/local.ts'
+export type * from './sandbox/look.ts'
 export type * from './sandbox/manifest.ts'
 export type { CommandPolicyOptions, Rule, Verdict } from './sandbox/policy.ts'
 export type { PortAddress, PortInfo, Ports } from './sandbox/ports.ts'

@@ -104,6 +104,17 @@ export class SandboxSessions implements Sessions, SessionHost {
     )
   }
 
+  /** The session if it is open, without waiting for one that is being opened or closed. */
+  peek(id: string): AgentSession | undefined {
+    const session = this.#open.get(id)
+    return session?.closing ? undefined : session
+  }
+
+  /** The session if it is open or being opened; reads nothing from the journal. */
+  find(id: string): Promise<AgentSession | undefined> {
+    return this.#openNow(id)
+  }
+
   async resume(id: string, options: Partial<Omit<OpenOptions, 'id' | 'agent'>> = {}): Promise<AgentSession> {
     checkOptions('sessions.resume', sessionOptions.resume, options)
     const open = await this.#openNow(id)

@@ -12,7 +12,7 @@ export async function waitForExit(http: HttpClient, process: string): Promise<Pr
   const request = () =>
     requestJson<ProcessInfo>(http, {
       path: ['processes', process],
-      query: { wait: waitMs },
+      query: { wait: waitMs, operation: true },
       limitMs: waitMs + http.timeoutMs,
     })
   try {

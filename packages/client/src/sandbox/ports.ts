@@ -15,7 +15,9 @@ export class RemotePorts implements Ports {
   }
 
   async list(): Promise<readonly PortInfo[]> {
-    return (await requestJson<{ ports: PortInfo[] }>(this.#http, { path: ['ports'] })).ports
+    return (
+      await requestJson<{ ports: PortInfo[] }>(this.#http, { path: ['ports'], query: { operation: true } })
+    ).ports
   }
 
   async resolve(port: number): Promise<PortAddress> {

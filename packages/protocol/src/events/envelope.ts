@@ -28,6 +28,12 @@ export interface EventContext {
   readonly trace?: TraceIds
 }
 
+/** When an event happened: `seq` defines the order, `time` is for display. */
+export interface Moment {
+  readonly seq: number
+  readonly time: string
+}
+
 /** One entry of a journal. `seq` defines the order; `time` is for display. */
 export interface JournalEvent<Data = JsonObject> extends EventContext {
   readonly journal: string

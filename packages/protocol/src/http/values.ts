@@ -22,6 +22,9 @@ export const commaSeparated = z.pipe(
   z.transform((text) => text.split(',').filter((part) => part !== '')),
 )
 
+/** Runs a read as a call of the sandbox: recorded as an operation, with full access only, and starting it if needed. */
+export const operation = z.optional(flag)
+
 export const outcome = z.enum(outcomes)
 export const texts = z.record(z.string(), z.string())
 export const command = z.union([z.string(), z.array(z.string())])

@@ -10,6 +10,7 @@ import { execRequest, type processRoutes } from '@vitrine/protocol/http'
 import { parseAs } from '@vitrine/protocol/options'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
+import { slicedJsonResponse } from '../responses/sliced-json.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { parseJson } from '../routing/parse-json.ts'
@@ -18,7 +19,7 @@ import { eventStream } from '../streams/stream.ts'
 
 const maxWaitMs = 60_000
 
-export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof processRoutes> {
+export function processHandlers({ streams, closing, longReads }: Daemon): HandlersOf<typeof processRoutes> {
   return {
     async exec({ body, signal, ...call }) {
       const { command, options } = execOf(body)
@@ -34,14 +35,33 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       const { id } = await sandbox.spawn(commandOf(body), spawnOptions(body))
       return processJson(await sandbox.processes.get(id))
     },
-    async listProcesses({ query, ...call }) {
-      const all = await (await call.sandbox()).processes.list()
-      const { owner } = query
-      return { processes: all.filter((one) => owner === undefined || one.owner === owner).map(processJson) }
+    async listProcesses({ query, signal, caller, ...call }) {
+      const { owner, operation } = query
+      const isWanted = (one: ProcessInfo) => owner === undefined || one.owner === owner
+      if (operation) {
+        const all = await (await call.sandbox()).processes.list()
+        return { processes: all.filter(isWanted).map(processJson) }
+      }
+      const { processes } = await call.look()
+      return longReads.run(caller.name, signal(), async () => {
+        const all = await processes.list({ signal: signal() })
+        return slicedJsonResponse(200, { processes: all.filter(isWanted).map(processJson) })
+      })
     },
-    async getProcess({ params, query, signal, ...call }) {
-      const { processes } = await call.sandbox()
+    async getProcess({ params, query, signal, caller, ...call }) {
       const { process } = params
+      if (!query.operation) {
+        const { processes } = await call.look()
+        const read = () =>
+          longReads.run(caller.name, signal(), () => processes.get(process, { signal: signal() }))
+        const info = await read()
+        if (query.wait === undefined || info.state === 'exited') return processJson(info)
+        const waitMs = Math.min(query.wait, maxWaitMs)
+        const exit = processes.exitOf(process)
+        if (exit !== undefined) await settledWithin(exit, waitMs, { signal: signal(), ref: true })
+        return processJson(await read())
+      }
+      const { processes } = await call.sandbox()
       const info = await processes.get(process)
       if (query.wait === undefined || info.state === 'exited') return processJson(info)
       const { exit } = await processes.attach(process)

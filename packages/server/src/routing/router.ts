@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { VitrineError } from '@vitrine/protocol'
+import { HostLook } from '@vitrine/host'
+import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
-import { shown } from '@vitrine/protocol/primitives'
+import { cancelled, shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
 import { securityHeaders } from '../guard/headers.ts'
@@ -79,13 +80,17 @@ function routeHandler(
     const { request, caller } = context
     let response: HttpResponse
     try {
-      if (route.access === 'full' && caller.access !== 'full')
-        throw new VitrineError('access_denied', `The token ${caller.name} has read access only.`)
+      if (route.access === 'full') assertFullAccess(caller)
       const id = request.header('vitrine-call')
       const result =
         id === undefined
           ? await handle(context)
-          : await daemon.calls.run(id, request, caller.name, (cancelled) => handle({ ...context, cancelled }))
+          : await daemon.calls.run(id, request, caller.name, (signal) =>
+              handle({ ...context, cancelled: signal }).catch((error: unknown) => {
+                // The reason of an aborted signal is not an error of the daemon.
+                throw signal.aborted && !isVitrineError(error) ? cancelled(signal) : error
+              }),
+            )
       response = responseOf(route, result)
     } catch (error) {
       response = problemResponse(daemon.problemOf(error))
@@ -126,10 +131,19 @@ function callOf(
     },
     wantsStream: wantsStream(request),
     async sandbox() {
+      // Also where the route is for readers: a request of theirs must not start a sandbox.
+      assertFullAccess(caller)
       const { sandbox: id = defaultSandbox.id } = params
       const called = context()
       const opening = id === defaultSandbox.id ? defaultSandbox.open(called) : host.find(id, called)
       return (await opening).as(called)
+    },
+    async look() {
+      const { sandbox: id = defaultSandbox.id } = params
+      // The default sandbox has an id before it is created, and nothing to look at.
+      return id === defaultSandbox.id && host.info(id) === undefined
+        ? new HostLook(await host.store.journal(id))
+        : host.look(id)
     },
     async journal() {
       // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.
@@ -140,6 +154,10 @@ function callOf(
       return host.store.journal(id)
     },
   }
+}
+
+function assertFullAccess({ access, name }: Caller): void {
+  if (access !== 'full') throw new VitrineError('access_denied', `The token ${name} has read access only.`)
 }
 
 function wantsStream(request: HttpRequest): boolean {
