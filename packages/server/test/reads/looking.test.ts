@@ -2,7 +2,15 @@ import { rmSync } from 'node:fs'
 import { type Route, routes } from '@vitrine/protocol/http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer } from '../../src/index.ts'
-import { bearer, dataFolder, openDaemon, problemOf, readToken, type TestDaemon } from '../daemon.ts'
+import {
+  bearer,
+  dataFolder,
+  openDaemon,
+  problemOf,
+  type ResponseJson,
+  readToken,
+  type TestDaemon,
+} from '../daemon.ts'
 import { framesOf } from '../frames.ts'
 
 const stopped = 'stopped-one'
@@ -97,7 +105,8 @@ describe('a sandbox that is stopped', () => {
   )
 
   it('has the sessions, processes, changed files and ports of its journal', async () => {
-    const read = async (path: string) => (await get(`/v1/sandboxes/${stopped}${path}`)).json()
+    const read = async (path: string): Promise<ResponseJson> =>
+      (await get(`/v1/sandboxes/${stopped}${path}`)).json()
     expect(await read('/sessions')).toMatchObject({
       sessions: [{ id: 'talk', agent: 'demo', state: 'closed', turns: 1, activity: { outcome: 'ok' } }],
     })
