@@ -95,6 +95,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     const sandbox = new LocalSandbox(core, journal, gate, new SandboxRelease(release))
     if (options.persistenceBlocked) core.beforeStop.block()
     if (options.onMachine) core.setOnMachine((machine) => options.onMachine?.(machine))
+    core.setFirstStartStep(() => preparation?.begin())
     core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {
       await sandbox.as(context).lifecycle.start()

@@ -75,6 +75,7 @@ export class EngineCore {
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #stopping: Promise<void> | undefined
+  #firstStartStep: (() => void) | undefined
   #finalStartStep: (() => Promise<void>) | undefined
   #onMachine: ((machine: BuiltMachine) => void) | undefined
   /** `auto` until the first machine is built: a later start must not fall back to less. */
@@ -125,6 +126,11 @@ export class EngineCore {
   files(): SandboxFileSystem {
     if (this.#running === undefined || this.#state !== 'paused') return this.ready().files
     return this.#running.files
+  }
+
+  /** Sets the first step of every start, before any folder exists. If it fails, the start fails. */
+  setFirstStartStep(begin: () => void): void {
+    this.#firstStartStep = begin
   }
 
   /** Sets the last step of every start. If it fails, the start fails. */
@@ -182,12 +188,13 @@ export class EngineCore {
   async #boot(journal: Journal): Promise<Running> {
     const { network, rootfs, egress } = this.settings
     const isolation = this.#isolation
-    const { machine, degraded } = await journal.operate(
+    const { machine, degraded: missing } = await journal.operate(
       'build_machine',
       { isolation, network, rootfs },
       () => chooseMachine(this.id, { ...this.settings, isolation, machineLimits: this.#limits }),
       { finish: ({ machine: { capabilities } }) => ({ isolation: capabilities.isolation }) },
     )
+    const degraded = [...missing, ...this.#disk.degraded]
     this.#capabilities = {
       ...machine.capabilities,
       limits: [...machine.capabilities.limits, this.#disk.kind],
@@ -263,6 +270,7 @@ export class EngineCore {
   }
 
   async #prepareFolders(): Promise<void> {
+    this.#firstStartStep?.()
     const { root, home, state, own } = this.settings.folders
     for (const folder of own) mkdirSync(folder, { recursive: true, mode: 0o700 })
     await this.#disk.open()

@@ -2,6 +2,7 @@ import type { MachineLimits } from '@vitrine/protocol'
 import { DiskAccount } from '../disk/disk-account.ts'
 import { mountVolume, reasonWithoutVolumes, unmountVolume } from '../disk/volume.ts'
 import type { DiskLimit } from '../limits/limit-watch.ts'
+import type { Degradation } from '../machine/machine.ts'
 import type { SandboxSettings } from './settings.ts'
 
 /** The disk space of a sandbox: on a volume of its own, or measured in its folders. */
@@ -9,6 +10,7 @@ export class SandboxDisk {
   readonly #settings: Pick<SandboxSettings, 'folders' | 'binds' | 'rootfs'>
   readonly #max: MachineLimits['diskBytes']
   #isMounted = false
+  #withoutVolume: string | undefined
 
   constructor({ folders, binds, rootfs, machineLimits }: SandboxSettings) {
     this.#settings = { folders, binds, rootfs }
@@ -21,12 +23,18 @@ export class SandboxDisk {
     if (volume === undefined || this.#max === undefined) return
     const { reason } = await mountVolume(volume, this.#max)
     this.#isMounted = reason === undefined
+    this.#withoutVolume = reason
   }
 
   async close(): Promise<void> {
     const { volume } = this.#settings.folders
     if (volume === undefined || !this.#isMounted) return
     this.#isMounted = !(await unmountVolume(volume))
+  }
+
+  /** Why the disk space is measured although the sandbox could have a volume. */
+  get degraded(): readonly Degradation[] {
+    return this.#withoutVolume === undefined ? [] : [{ feature: 'disk-exact', reason: this.#withoutVolume }]
   }
 
   /** How a limit of disk space is enforced for the workspace of this sandbox. */

@@ -56,6 +56,11 @@ export class Preparation {
     return new Preparation(options, fresh)
   }
 
+  /** Notes that a fresh workspace is being made, before anything of it exists. */
+  begin(): void {
+    if (this.#fresh) markBegun(this.#settings.folders)
+  }
+
   /** Applies the manifest, as the last part of a start. */
   async run(target: Omit<PreparationTarget, 'journal'>): Promise<void> {
     checkAccountCapabilities(this.#plan, target.core.capabilities)
@@ -64,7 +69,7 @@ export class Preparation {
       return
     }
     const { folders } = this.#settings
-    await this.#apply(this.#plan, target, this.#signal, { fresh: true }, () => markBegun(folders))
+    await this.#apply(this.#plan, target, this.#signal, { fresh: true })
     markDone(folders)
     this.#fresh = false
   }
@@ -87,7 +92,6 @@ export class Preparation {
     target: Omit<PreparationTarget, 'journal'>,
     signal: AbortSignal,
     facts: Readonly<Record<string, unknown>>,
-    onStart: () => void = () => undefined,
   ): Promise<void> {
     const journal = this.#journal
     const groups = stepsOf(plan, { ...target, journal })
@@ -96,10 +100,7 @@ export class Preparation {
     return journal.operate(
       'apply_manifest',
       about,
-      (operation) => {
-        onStart()
-        return runSteps(groups, { operation, concurrency: plan.concurrency, signal })
-      },
+      (operation) => runSteps(groups, { operation, concurrency: plan.concurrency, signal }),
       { signal },
     )
   }

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { unmountLeftVolumes } from '../../src/disk/left-volumes.ts'
 import { mountPointsBelow } from '../../src/disk/mount-points.ts'
-import { mountVolume, reasonWithoutVolumes, unmountLeftVolumes, volumeIn } from '../../src/disk/volume.ts'
+import { mountVolume, reasonWithoutVolumes, volumeIn } from '../../src/disk/volume.ts'
 
 it.skipIf(reasonWithoutVolumes() !== undefined)(
   'volumes that a dead host left are unmounted, and mounts of the operator stay',
