@@ -148,6 +148,11 @@ export class Store {
     return this.#committer.health
   }
 
+  /** Whether this process still owns the store. A takeover is known at once, before `lost` reports it. */
+  async isOwned(): Promise<boolean> {
+    return this.#ended === undefined && this.#connection.owns().catch(() => false)
+  }
+
   /** The journal with this id; its first event creates it. */
   async journal(id: string, writer: WriterOptions = {}): Promise<Journal> {
     checkOptions('journal', journalOptions.writer, writer)

@@ -21,7 +21,12 @@ export type {
   WorkspaceManifest,
 } from '@vitrine/protocol'
 export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
-export { unmountLeftVolumes } from './disk/left-volumes.ts'
+export {
+  ownTemporaryData,
+  removeLeftVolume,
+  unmountLeftVolumes,
+  unmountVolumesOfDead,
+} from './disk/left-volumes.ts'
 export type { BuiltMachine } from './engine/core.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'

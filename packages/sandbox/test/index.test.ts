@@ -11,10 +11,13 @@ it('the index exports these values and no others', () => {
     'judge',
     'killOrphans',
     'local',
+    'ownTemporaryData',
     'policySource',
     'processMark',
     'removeAllPlaced',
+    'removeLeftVolume',
     'unmountLeftVolumes',
+    'unmountVolumesOfDead',
   ])
 })
 

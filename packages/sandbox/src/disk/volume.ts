@@ -107,7 +107,7 @@ export async function unmountVolume({ mountPoint }: VolumePaths): Promise<boolea
  */
 export async function removeVolume(volume: VolumePaths): Promise<void> {
   const { image, draft, mountPoint } = volume
-  if (!(await unmountVolume(volume))) await unmount(mountPoint, '--lazy')
+  if (isMountPoint(mountPoint) && !(await unmount(mountPoint))) await unmount(mountPoint, '--lazy')
   rmSync(mountPoint, { recursive: true, force: true })
   for (const path of [image, draft]) rmSync(path, { force: true })
 }

@@ -156,7 +156,7 @@ export class EngineCore {
         await this.#finalStartStep?.()
       } catch (error) {
         await this.#shutDown().catch(() => undefined)
-        await this.#disk.close()
+        await this.#closeDisk()
         const { code, message } = toVitrineError(error)
         await journal.append([{ type: 'sandbox.failed', data: { errorCode: code, errorMessage: message } }])
         throw isVitrineError(error) ? error : toVitrineError(error, 'sandbox_start_failed')
@@ -343,7 +343,7 @@ export class EngineCore {
       const cleaned = this.home.removeAll()
       await (this.settings.folders.homeGiven ? cleaned : cleaned.catch(() => undefined))
       this.#state = 'destroyed'
-      await this.#disk.close()
+      await this.#disk.remove()
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
       await journal?.append([{ type: 'sandbox.destroyed', data: {} }])
     })
@@ -365,8 +365,13 @@ export class EngineCore {
     await settledWithin(ended, exitEventsMs)
     await files.close()
     await this.streams.ended()
-    await this.#disk.close()
+    await this.#closeDisk()
     if (closed.status === 'rejected') throw closed.reason
+  }
+
+  /** A host that was taken over leaves the volume to the next one, which may use it already. */
+  async #closeDisk(): Promise<void> {
+    if (await this.store.isOwned()) await this.#disk.close()
   }
 
   async #onMachineLost(machine: Machine, reason: string): Promise<void> {

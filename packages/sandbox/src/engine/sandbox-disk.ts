@@ -1,6 +1,6 @@
 import type { MachineLimits } from '@vitrine/protocol'
 import { DiskAccount } from '../disk/disk-account.ts'
-import { mountVolume, reasonWithoutVolumes, unmountVolume } from '../disk/volume.ts'
+import { mountVolume, reasonWithoutVolumes, removeVolume, unmountVolume } from '../disk/volume.ts'
 import type { DiskLimit } from '../limits/limit-watch.ts'
 import type { Degradation } from '../machine/machine.ts'
 import type { SandboxSettings } from './settings.ts'
@@ -30,6 +30,13 @@ export class SandboxDisk {
     const { volume } = this.#settings.folders
     if (volume === undefined || !this.#isMounted) return
     this.#isMounted = !(await unmountVolume(volume))
+  }
+
+  /** Removes the volume with its files. No process of the sandbox may run. */
+  async remove(): Promise<void> {
+    const { volume } = this.#settings.folders
+    if (volume !== undefined) await removeVolume(volume)
+    this.#isMounted = false
   }
 
   /** Why the disk space is measured although the sandbox could have a volume. */

@@ -249,6 +249,8 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   close(): Promise<void> {
     return this.#release.end('closed', async () => {
       if (this.#core.state === 'running' || this.#core.state === 'paused') await this.lifecycle.shutdown()
+      // Waits for a shutdown in progress, such as that of a host that was taken over.
+      else await this.#core.abandon()
       if (this.#core.state === 'destroyed') this.#core.store.forgetSecretsOf(this.id)
     })
   }

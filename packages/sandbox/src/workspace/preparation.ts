@@ -8,7 +8,7 @@ import { findSource } from './copy-in.ts'
 import { emptyWorkspace, isEmpty, removeFolder } from './empty-workspace.ts'
 import { invalid } from './invalid.ts'
 import { checkAccountCapabilities, checkAccountSettings, hasAccounts } from './make-accounts.ts'
-import { clearProgress, markBegun, markDone, readProgress } from './marker.ts'
+import { clearProgress, markAbandoned, markBegun, markDone, readProgress } from './marker.ts'
 import type { WorkspacePlan } from './read-manifest.ts'
 import { runSteps } from './run-steps.ts'
 import { type PreparationTarget, stepsOf } from './steps.ts'
@@ -25,6 +25,7 @@ export interface PreparationOptions {
 export class Preparation {
   readonly #plan: WorkspacePlan
   readonly #settings: SandboxSettings
+  readonly #store: Store
   readonly #journal: Journal
   readonly #signal: AbortSignal
   /** Folders that do not exist yet, so that a rollback may remove them. */
@@ -35,6 +36,7 @@ export class Preparation {
   private constructor({ plan, settings, store, journal, signal }: PreparationOptions, fresh: boolean) {
     this.#plan = plan
     this.#settings = settings
+    this.#store = store
     this.#journal = journal
     this.#signal = signal === undefined ? store.lost : AbortSignal.any([signal, store.lost])
     this.#made = settings.folders.own.filter((folder) => !existsSync(folder))
@@ -108,6 +110,11 @@ export class Preparation {
   /** Removes everything that a failed preparation created and returns the error to throw. No process may run. */
   async rollBack(error: unknown): Promise<unknown> {
     if (!this.#fresh) return error
+    if (!(await this.#store.isOwned())) {
+      // The next owner prepares the workspace again.
+      markAbandoned(this.#settings.folders)
+      return error
+    }
     let undoStarted = false
     const undo = async () => {
       undoStarted = true
