@@ -51,7 +51,7 @@ export interface BuiltMachine {
   readonly user?: string
   /** The features that it does not have. */
   readonly degraded: readonly string[]
-  /** The limits with their values; `false` for a default that this machine cannot enforce. */
+  /** The limits with their values, without defaults that this machine cannot enforce: the next one may. */
   readonly limits: MachineLimits
   /** The path whose device and inode identify the workspace. */
   readonly identifiedBy: string
@@ -80,7 +80,7 @@ export class EngineCore {
   #onMachine: ((machine: BuiltMachine) => void) | undefined
   /** `auto` until the first machine is built: a later start must not fall back to less. */
   #isolation: Isolation
-  /** Without defaults once the first machine is built: a later start must not enforce less. */
+  /** A default that a machine has enforced is none any more: a later start must not enforce less. */
   #limits: WantedLimits
   readonly #disk: SandboxDisk
   /** For events that belong to no call. */
@@ -222,13 +222,14 @@ export class EngineCore {
 
   #reportMachine(isolation: BuiltMachine['isolation'], degraded: readonly Degradation[]): void {
     const { user, folders } = this.settings
-    const { defaults: _, ...limits } = this.#limits
+    const { defaults, ...limits } = this.#limits
+    const inForce = Object.entries(limits).filter(([name]) => !defaults.some((one) => one === name))
     this.#onMachine?.({
       isolation,
       root: folders.root,
       ...(user !== undefined && { user }),
       degraded: degraded.map(({ feature }) => feature),
-      limits,
+      limits: Object.fromEntries(inForce),
       identifiedBy: this.identifiedBy,
     })
   }
@@ -397,10 +398,9 @@ function warnOfFallback(degraded: readonly Degradation[]): void {
     })
 }
 
-/** The limits for the next machine: those of this one, a default that it cannot enforce switched off. */
-function limitsOf({ limits }: Machine, { defaults, ...wanted }: WantedLimits): WantedLimits {
-  const off = defaults.filter((name) => !(name in limits)).map((name) => [name, false] as const)
-  return { ...wanted, ...Object.fromEntries(off), defaults: [] }
+/** The limits for the next machine: those of this one. A default that it cannot enforce stays a default. */
+function limitsOf({ limits }: Machine, wanted: WantedLimits): WantedLimits {
+  return { ...wanted, defaults: wanted.defaults.filter((name) => !(name in limits)) }
 }
 
 function watchingOf({ watch }: SandboxSettings): Capabilities['watching'] {
