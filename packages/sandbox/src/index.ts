@@ -27,6 +27,7 @@ export {
   unmountLeftVolumes,
   unmountVolumesOfDead,
 } from './disk/left-volumes.ts'
+export { assertBindsAllowed } from './engine/bind-sources.ts'
 export type { BuiltMachine } from './engine/core.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'

@@ -4,6 +4,7 @@ import * as sandbox from '../src/index.ts'
 
 it('the index exports these values and no others', () => {
   expect(Object.keys(sandbox).sort()).toEqual([
+    'assertBindsAllowed',
     'commandPolicy',
     'createLocalSandbox',
     'drainOutput',

@@ -20,6 +20,7 @@ import { PtySessions } from '../terminals/pty-sessions.ts'
 import { withoutOperation } from '../without-operation.ts'
 import { ActiveTurns } from './active-turns.ts'
 import { BeforeStop } from './before-stop.ts'
+import { assertBindsUnchanged } from './bind-sources.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
 import { SandboxDisk } from './sandbox-disk.ts'
@@ -186,8 +187,9 @@ export class EngineCore {
   }
 
   async #boot(journal: Journal): Promise<Running> {
-    const { network, rootfs, egress } = this.settings
+    const { network, rootfs, egress, binds, folders } = this.settings
     const isolation = this.#isolation
+    assertBindsUnchanged(folders.data, binds)
     const { machine, degraded: missing } = await journal.operate(
       'build_machine',
       { isolation, network, rootfs },
