@@ -82,3 +82,22 @@ it('refuses a bind whose source was swapped for a link to the keys before a star
   symlinkSync(folder, link)
   expect((await (await next.attach('swapped')).exec('cat /mnt/link/tool')).stdout).toBe('x')
 })
+
+it.each(['root', 'home'] as const)(
+  'refuses a %s that was swapped for a link into the data directory before a start',
+  async (option) => {
+    const data = dataFolder()
+    const folder = join(dataFolder(), 'folder')
+    mkdirSync(folder)
+    const host = await open(data)
+    mkdirSync(join(data, 'keys'), { recursive: true })
+    const sandbox = await host.create({ local: { isolation: 'none', watch: false, [option]: folder } })
+    await sandbox.lifecycle.stop()
+    rmSync(folder, { recursive: true })
+    symlinkSync(join(data, 'keys'), folder)
+    await expect(sandbox.lifecycle.start()).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining(`${option}: `),
+    })
+  },
+)

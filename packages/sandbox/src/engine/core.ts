@@ -25,7 +25,7 @@ import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
 import { SandboxDisk } from './sandbox-disk.ts'
 import { SandboxFileSystem } from './sandbox-file-system.ts'
-import type { SandboxSettings } from './settings.ts'
+import { assertFoldersAllowed, type SandboxSettings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
 import { OpenStreams } from './streaming.ts'
 
@@ -273,8 +273,9 @@ export class EngineCore {
   }
 
   async #prepareFolders(): Promise<void> {
-    this.#firstStartStep?.()
     const { root, home, state, own } = this.settings.folders
+    assertFoldersAllowed(this.settings.folders)
+    this.#firstStartStep?.()
     for (const folder of own) mkdirSync(folder, { recursive: true, mode: 0o700 })
     await this.#disk.open()
     mkdirSync(root, { recursive: true, mode: 0o755 })

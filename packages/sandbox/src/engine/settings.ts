@@ -208,6 +208,12 @@ function resolveFolders(id: string, options: LocalOptions): Folders {
   }
 }
 
+/** Checks the given folders again before each start: one of them may have become a link since. */
+export function assertFoldersAllowed({ data, root, home, managed, homeGiven }: Folders): void {
+  if (!managed) assertOutsideData('root', resolveExisting(root), data)
+  if (homeGiven) assertOutsideData('home', resolveExisting(home), data)
+}
+
 /** Both paths are without symbolic links. */
 function assertOutsideData(option: 'root' | 'home', path: string, data: string): void {
   if (isInside(data, path))
