@@ -120,9 +120,19 @@ async function makeImage(path: string, bytes: number): Promise<void> {
   await run('mkfs.ext4', ['-q', '-F', ...features, path], { env: environment(), timeout: programMs })
 }
 
-/** `discard` returns the blocks of deleted files to the host's disk. */
+/**
+ * `discard` returns the blocks of deleted files to the host's disk. The others make the volume read-only when the host's
+ * disk is full, and the file cannot grow: by default, writes would succeed and their data be lost.
+ */
 async function mount(image: string, mountPoint: string): Promise<void> {
-  const options = ['-t', 'ext4', '-o', 'loop,nosuid,nodev,discard', image, mountPoint]
+  const options = [
+    '-t',
+    'ext4',
+    '-o',
+    'loop,nosuid,nodev,discard,errors=remount-ro,data_err=abort',
+    image,
+    mountPoint,
+  ]
   await run('mount', options, { env: environment(), timeout: programMs })
 }
 

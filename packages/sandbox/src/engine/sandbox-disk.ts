@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { MachineLimits } from '@vitrine/protocol'
 import { DiskAccount } from '../disk/disk-account.ts'
 import { mountVolume, reasonWithoutVolumes, removeVolume, unmountVolume } from '../disk/volume.ts'
@@ -66,7 +67,8 @@ export class SandboxDisk {
     await account?.measure()
     return {
       max: this.#max,
-      ...(volume !== undefined && this.#isMounted && { volume: volume.mountPoint }),
+      ...(volume !== undefined &&
+        this.#isMounted && { volume: { mountPoint: volume.mountPoint, onDisk: dirname(volume.image) } }),
       ...(account && { account }),
     }
   }

@@ -4,7 +4,7 @@ import type { LimitHits } from '../cgroups/limit-hits.ts'
 import type { DiskAccount } from '../disk/disk-account.ts'
 import type { Launch, Launched, Machine } from '../machine/machine.ts'
 import { withoutOperation } from '../without-operation.ts'
-import { isFullAt } from './full-file-system.ts'
+import { FullFileSystems } from './full-file-system.ts'
 import { LimitReports } from './limit-reports.ts'
 import { reachedLimit } from './reached-limit.ts'
 import { type CommandTree, commandTrees, leftBehind, treesUsingUp } from './trees.ts'
@@ -42,8 +42,8 @@ export interface WatchedSandbox {
 /** The limit of disk space. */
 export interface DiskLimit {
   readonly max: number
-  /** Where the file system of the sandbox's own folders is mounted. */
-  readonly volume?: string
+  /** Where the file system of the sandbox's own folders is mounted, and the host's folder that holds its file. */
+  readonly volume?: { readonly mountPoint: string; readonly onDisk: string }
   /** Measures the folders that are not on the volume. */
   readonly account?: DiskAccount
 }
@@ -56,8 +56,7 @@ export class LimitWatch {
   readonly #sandbox: WatchedSandbox
   readonly #limits: { readonly [Name in LimitName]?: number }
   readonly #reports: LimitReports
-  /** Since when the file systems are full. */
-  readonly #fullSince = new Map<LimitName, number>()
+  readonly #fileSystems: FullFileSystems
   /** The processes that were ended here, with the limit that is the reason. */
   readonly #ended = new Map<string, ReachedLimit>()
   #hits: LimitHits
@@ -74,6 +73,16 @@ export class LimitWatch {
     this.#sandbox = sandbox
     this.#reports = new LimitReports(sandbox.journal)
     this.#limits = { ...machine.limits, ...(disk && { diskBytes: disk.max }) }
+    this.#fileSystems = new FullFileSystems([
+      ['tmpBytes', machine.tmpFolders],
+      ...(disk?.volume === undefined
+        ? []
+        : ([
+            // First: a volume that cannot grow may be full as well.
+            ['disk', [disk.volume.onDisk]],
+            ['diskBytes', [disk.volume.mountPoint]],
+          ] as const)),
+    ])
     this.#hits = machine.limitHits()
     this.#schedule(lookMs)
   }
@@ -142,8 +151,8 @@ export class LimitWatch {
     if (limit !== undefined) return this.#reached(limit)
     if (outcome === 'ok') return undefined
     this.#findFull()
-    for (const [full, since] of this.#fullSince) if (since >= began) return this.#reached(full)
-    return undefined
+    const full = this.#fileSystems.fullSince(began)
+    return full && this.#reached(full)
   }
 
   #risenSince(before: LimitHits): LimitName[] {
@@ -198,20 +207,10 @@ export class LimitWatch {
   }
 
   /** The file systems that are full now. */
-  #findFull(): LimitName[] {
-    const { machine, disk } = this.#sandbox
-    const found: LimitName[] = [
-      ...(machine.tmpFolders.some(isFullAt) ? (['tmpBytes'] as const) : []),
-      ...(disk?.volume !== undefined && isFullAt(disk.volume) ? (['diskBytes'] as const) : []),
-    ]
-    for (const limit of ['tmpBytes', 'diskBytes'] as const) {
-      if (limit === 'diskBytes' && disk?.volume === undefined) continue
-      if (!found.includes(limit)) {
-        this.#fullSince.delete(limit)
-        this.#reports.end(limit)
-      } else if (!this.#fullSince.has(limit)) this.#fullSince.set(limit, performance.now())
-    }
-    return found
+  #findFull(): readonly LimitName[] {
+    const { full, free } = this.#fileSystems.look()
+    for (const limit of free) this.#reports.end(limit)
+    return full
   }
 
   #onlyProcess(): string | undefined {
