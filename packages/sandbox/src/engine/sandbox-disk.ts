@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import type { MachineLimits } from '@vitrine/protocol'
 import { DiskAccount } from '../disk/disk-account.ts'
 import { mountVolume, reasonWithoutVolumes, removeVolume, unmountVolume } from '../disk/volume.ts'
-import type { DiskLimit } from '../limits/limit-watch.ts'
+import type { DiskLimit } from '../limits/watched-sandbox.ts'
 import type { Degradation } from '../machine/machine.ts'
 import type { SandboxSettings } from './settings.ts'
 

@@ -1,13 +1,20 @@
-import type { Journal } from '@vitrine/journal'
 import { isVitrineError, type ProcessExit, type ReachedLimit, VitrineError } from '@vitrine/protocol'
-import type { LimitHits } from '../cgroups/limit-hits.ts'
+import { type LimitHits, latestHits } from '../cgroups/limit-hits.ts'
 import type { DiskAccount } from '../disk/disk-account.ts'
-import type { Launch, Launched, Machine } from '../machine/machine.ts'
+import type { Launch, Launched } from '../machine/machine.ts'
 import { withoutOperation } from '../without-operation.ts'
 import { FullFileSystems } from './full-file-system.ts'
 import { LimitReports } from './limit-reports.ts'
 import { reachedLimit } from './reached-limit.ts'
-import { type CommandTree, commandTrees, leftBehind, treesUsingUp } from './trees.ts'
+import {
+  type CommandTree,
+  commandTrees,
+  isSameTree,
+  leftBehind,
+  startedAfter,
+  treesUsingUp,
+} from './trees.ts'
+import type { WatchedProcess, WatchedSandbox } from './watched-sandbox.ts'
 
 const lookMs = 250
 const idleLookMs = 2_000
@@ -18,35 +25,6 @@ const usedUp = 0.95
 const attempts = 3
 
 type LimitName = ReachedLimit['limit']
-
-/** A command that runs. */
-export interface WatchedProcess {
-  readonly id: string
-  readonly top: number
-  readonly startedAt: number
-  /** When it began, in the time of `performance.now()`. */
-  readonly began: number
-}
-
-export interface WatchedSandbox {
-  readonly machine: Machine
-  /** For events that belong to no call. */
-  readonly journal: Journal
-  running(): readonly WatchedProcess[]
-  /** Settles when the commands that are starting now run or have failed. */
-  startsSettled(): Promise<void>
-  isPaused(): boolean
-  readonly disk?: DiskLimit
-}
-
-/** The limit of disk space. */
-export interface DiskLimit {
-  readonly max: number
-  /** Where the file system of the sandbox's own folders is mounted, and the host's folder that holds its file. */
-  readonly volume?: { readonly mountPoint: string; readonly onDisk: string }
-  /** Measures the folders that are not on the volume. */
-  readonly account?: DiskAccount
-}
 
 /**
  * Notices when a sandbox reaches a limit, records it, and ends what uses a limit up: the kernel chooses a process when
@@ -127,7 +105,7 @@ export class LimitWatch {
     const known = this.#ended.get(process.id)
     this.#ended.delete(process.id)
     // A command that runs for long must not answer for those that reached a limit before.
-    const risen = this.#risenSince(latest(before, this.#attributed))
+    const risen = this.#risenSince(latestHits(before, this.#attributed))
     if (known === undefined && risen.length === 0 && outcome === 'ok') return undefined
     const others = this.#sandbox.running().some(({ id }) => id !== process.id)
     const reached = known ?? this.#cause(process, outcome === 'ok' && others ? [] : risen, outcome)
@@ -261,7 +239,7 @@ export class LimitWatch {
         tops.delete(top)
         return leftBehind(commandTrees(inside, table, tops))
           .flatMap(({ pids }) => pids)
-          .filter((pid) => isAfter(inside.get(pid), { pid: top, startedAt }))
+          .filter((pid) => startedAfter(inside.get(pid), { pid: top, startedAt }))
       })
       .catch(() => 0)
     if (ended > 0) this.#reports.report(this.#reached('pids'), id, { ended })
@@ -305,25 +283,5 @@ export class LimitWatch {
       `Workspace, HOME and writable binds of the sandbox hold ${account.used} bytes, and may hold ${account.max}: no command starts until files are deleted.`,
       { details: { limit: 'diskBytes', max: account.max, bytes: account.used } },
     )
-  }
-}
-
-/** Whether a process started after another one. Within a clock tick, the later one has the higher pid. */
-function isAfter(
-  one: { readonly pid: number; readonly startedAt: number } | undefined,
-  other: { readonly pid: number; readonly startedAt: number },
-): boolean {
-  if (one === undefined || one.pid === other.pid) return false
-  return one.startedAt === other.startedAt ? one.pid > other.pid : one.startedAt > other.startedAt
-}
-
-function isSameTree(one: CommandTree, other: CommandTree): boolean {
-  return one.process === other.process && one.session === other.session
-}
-
-function latest(one: LimitHits, other: LimitHits): LimitHits {
-  return {
-    memoryBytes: Math.max(one.memoryBytes ?? 0, other.memoryBytes ?? 0),
-    pids: Math.max(one.pids ?? 0, other.pids ?? 0),
   }
 }
