@@ -261,7 +261,7 @@ export class EngineCore {
   }
 
   async #watchLimits(machine: Machine): Promise<LimitWatch> {
-    const disk = await this.#disk.limit()
+    const disk = await this.#disk.limit(machine)
     return new LimitWatch({
       machine,
       journal: this.#journal,

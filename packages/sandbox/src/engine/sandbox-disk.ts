@@ -3,7 +3,7 @@ import type { MachineLimits } from '@vitrine/protocol'
 import { DiskAccount } from '../disk/disk-account.ts'
 import { mountVolume, reasonWithoutVolumes, removeVolume, unmountVolume } from '../disk/volume.ts'
 import type { DiskLimit } from '../limits/watched-sandbox.ts'
-import type { Degradation } from '../machine/machine.ts'
+import type { Degradation, Machine } from '../machine/machine.ts'
 import type { SandboxSettings } from './settings.ts'
 
 /** The disk space of a sandbox: on a volume of its own, or measured in its folders. */
@@ -59,11 +59,12 @@ export class SandboxDisk {
   }
 
   /** The limit to watch, with a first measurement of the folders, which exist. */
-  async limit(): Promise<DiskLimit | undefined> {
+  async limit(machine: Pick<Machine, 'pids'>): Promise<DiskLimit | undefined> {
     const { volume } = this.#settings.folders
     const folders = this.#measured
     if (this.#max === undefined) return undefined
-    const account = folders.length === 0 ? undefined : new DiskAccount(folders, this.#max)
+    const account =
+      folders.length === 0 ? undefined : new DiskAccount(folders, this.#max, () => machine.pids())
     await account?.measure()
     return {
       max: this.#max,
