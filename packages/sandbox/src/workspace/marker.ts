@@ -23,13 +23,13 @@ export function readProgress(folders: Folders): Progress {
 }
 
 export function markBegun(folders: Folders): void {
-  write(folders, begun())
+  write(folders, ownMark())
 }
 
 /** Lets another host prepare the workspace again while this process lives, unless it does so already. */
 export function markAbandoned(folders: Folders): void {
   try {
-    if (readFileSync(pathIn(folders), 'utf8') === begun()) write(folders, 'begun 0 1')
+    if (readFileSync(pathIn(folders), 'utf8') === ownMark()) write(folders, 'begun 0 1')
   } catch {
     // The preparation had not begun.
   }
@@ -43,7 +43,7 @@ export function clearProgress(folders: Folders): void {
   rmSync(pathIn(folders), { force: true })
 }
 
-function begun(): string {
+function ownMark(): string {
   return `begun ${process.pid} ${readRow(process.pid)?.startedAt ?? 0}`
 }
 

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { memoryStore, openStore } from '@vitrine/journal'
 import { expect, it, onTestFinished } from 'vitest'
-import { unmountLeftVolumes } from '../../src/disk/left-volumes.ts'
 import { mountPointsBelow } from '../../src/disk/mount-points.ts'
 import { mountVolume, reasonWithoutVolumes, volumeIn } from '../../src/disk/volume.ts'
+import { unmountLeftVolumes } from '../../src/engine/left-volumes.ts'
 import { createLocalSandbox, local } from '../../src/index.ts'
 
 it.skipIf(reasonWithoutVolumes() !== undefined)(

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { mountPointsBelow } from '../disk/mount-points.ts'
+import { removeVolume, unmount, volumeIn } from '../disk/volume.ts'
 import { readRow } from '../machine/process-table.ts'
-import { mountPointsBelow } from './mount-points.ts'
-import { removeVolume, unmount, volumeIn } from './volume.ts'
 
 /**
  * Unmounts the volumes in a data directory that a dead host left mounted. One that is in use stays. The caller owns the
