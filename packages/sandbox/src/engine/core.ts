@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
 import {
   type Capabilities,
@@ -76,6 +76,8 @@ export class EngineCore {
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #stopping: Promise<void> | undefined
+  /** The folders that the start in progress has made. */
+  #made: string[] = []
   #firstStartStep: (() => void) | undefined
   #finalStartStep: (() => Promise<void>) | undefined
   #onMachine: ((machine: BuiltMachine) => void) | undefined
@@ -153,11 +155,13 @@ export class EngineCore {
         await this.#cleanHome(journal)
         this.#running = await this.#boot(journal)
         this.#state = 'running'
+        this.#made = []
         this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
         await this.#finalStartStep?.()
       } catch (error) {
         await this.#shutDown().catch(() => undefined)
         await this.#closeDisk()
+        await this.#removeMade().catch(() => undefined)
         const { code, message } = toVitrineError(error)
         await journal.append([{ type: 'sandbox.failed', data: { errorCode: code, errorMessage: message } }])
         throw isVitrineError(error) ? error : toVitrineError(error, 'sandbox_start_failed')
@@ -275,6 +279,7 @@ export class EngineCore {
   async #prepareFolders(): Promise<void> {
     const { root, home, state, own } = this.settings.folders
     assertFoldersAllowed(this.settings.folders)
+    this.#made = own.filter((folder) => !existsSync(folder))
     this.#firstStartStep?.()
     for (const folder of own) mkdirSync(folder, { recursive: true, mode: 0o700 })
     await this.#disk.open()
@@ -371,6 +376,14 @@ export class EngineCore {
     await this.streams.ended()
     await this.#closeDisk()
     if (closed.status === 'rejected') throw closed.reason
+  }
+
+  /** Removes the folders of a first start that failed before anything ran in them. */
+  async #removeMade(): Promise<void> {
+    const made = this.#made.splice(0)
+    if (made.length === 0 || !(await this.store.isOwned())) return
+    await this.#disk.remove()
+    for (const folder of made) rmSync(folder, { recursive: true, force: true })
   }
 
   /** A host that was taken over leaves the volume to the next one, which may use it already. */

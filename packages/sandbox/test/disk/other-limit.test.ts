@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { reasonWithoutVolumes } from '../../src/disk/volume.ts'
@@ -56,6 +56,22 @@ describe('another limit of disk space for a sandbox that exists', () => {
       code: 'argument_invalid',
       message: expect.stringContaining('limits.diskBytes: '),
     })
+    expect(await withSandbox(data, undefined, read)).toBe('x')
+  })
+
+  it('is allowed if the first start failed, which leaves nothing', async () => {
+    const data = dataFolder()
+    const path = process.env.PATH
+    process.env.PATH = ''
+    onTestFinished(() => {
+      process.env.PATH = path
+    })
+    await expect(withSandbox(data, 32 * mib, write, { isolation: 'bubblewrap' })).rejects.toMatchObject({
+      code: 'isolation_unavailable',
+    })
+    process.env.PATH = path
+    expect(readdirSync(join(data, 'sandboxes'))).toEqual([])
+    await withSandbox(data, undefined, write)
     expect(await withSandbox(data, undefined, read)).toBe('x')
   })
 
