@@ -24,6 +24,8 @@ export const scale = {
   cuts: scaled(40, 200),
   /** The connections that a daemon takes at once. */
   connections: scaled(400, 2_000),
+  /** Connections of one watcher that are cut while files change. */
+  watchCuts: scaled(8, 100),
   /** Events that are delivered while connections are cut. */
   eventsWhileCut: scaled(8_000, 20_000),
   /** Events of a burst that every live reader receives. */

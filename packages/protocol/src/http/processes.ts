@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { component } from '../component.ts'
-import { execFields, spawnFields, terminalSize } from '../options/process.ts'
+import { execFields, ptyStartFields, ptyWriteFields, spawnFields, terminalSize } from '../options/process.ts'
 import { strict } from '../options/strict.ts'
 import {
   execResult,
@@ -9,6 +9,7 @@ import {
   newTerminalSize,
   outputChunk,
   processInfo,
+  ptyUpdate,
   terminalMessage,
 } from './responses/process.ts'
 import { frames } from './responses/stream.ts'
@@ -41,6 +42,9 @@ const terminalClientMessage = component('TerminalClientMessage', () =>
     strict({ type: z.literal('close') }),
   ]),
 )
+
+const pty = <const Rest extends string>(rest: Rest, summary: string) =>
+  ({ method: 'POST', path: `/pty/${rest}`, scope: 'sandbox', access: 'full', summary }) as const
 
 const one = <const Rest extends string>(method: 'GET' | 'POST' | 'DELETE', rest: Rest, summary: string) =>
   ({ method, path: `/processes/{process}${rest}`, scope: 'sandbox', access: 'full', summary }) as const
@@ -137,6 +141,21 @@ export const processRoutes = table({
     ...one('POST', '/kill', 'Kills it and every process it started.'),
     query: () => strict({ waitMs: z.optional(count) }),
     response: processInfo,
+  },
+  startPty: {
+    ...pty('start', 'Starts a command for a model, and responds when it ended or the yield time is over.'),
+    body: () => strict(ptyStartFields()),
+    response: ptyUpdate,
+  },
+  writePty: {
+    ...pty('write', 'Types into a command that was started so, or polls its new output.'),
+    body: () => strict(ptyWriteFields()),
+    response: ptyUpdate,
+  },
+  terminatePtys: {
+    ...pty('terminate', 'Kills all commands that were started so.'),
+    status: 204,
+    response: 'nothing',
   },
   openTerminal: {
     ...one('GET', '/terminal/ws', 'Opens its terminal over a WebSocket.'),

@@ -116,6 +116,15 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       await processes.kill(process)
       return processJson(await processes.get(process))
     },
+    async startPty({ body, ...call }) {
+      return (await call.sandbox()).ptyExecStart(omitUndefined(body))
+    },
+    async writePty({ body, ...call }) {
+      return (await call.sandbox()).ptyWriteStdin(omitUndefined(body))
+    },
+    async terminatePtys(call) {
+      await (await call.sandbox()).ptyTerminateAll()
+    },
     async openTerminal({ params, socket, ...call }) {
       await serveTerminal(socket, await call.sandbox(), params.process)
     },

@@ -16,6 +16,14 @@ export const usage = component('Usage', () =>
   }),
 )
 
+export const cost = component('Cost', () =>
+  z.object({ amount: z.number(), currency: z.exactOptional(z.string()) }),
+)
+
+export const contextUse = component('ContextUse', () =>
+  z.object({ used: z.int(), size: z.exactOptional(z.int()) }),
+)
+
 export const modelError = component('ModelErrorSign', () =>
   z.object({ sign: z.enum(['message', 'silence']), text: z.exactOptional(z.string()) }),
 )
@@ -83,6 +91,8 @@ export const promptResult = component('PromptResult', () =>
     outcome,
     stopReason: z.exactOptional(z.string()),
     usage: z.exactOptional(usage()),
+    cost: z.exactOptional(cost()),
+    context: z.exactOptional(contextUse()),
     modelError: z.exactOptional(modelError()),
   }),
 )
