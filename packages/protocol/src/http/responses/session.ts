@@ -16,8 +16,16 @@ export const usage = component('Usage', () =>
   }),
 )
 
+export const failedConnection = component('FailedConnection', () =>
+  z.object({ host: z.string(), port: z.int(), error: z.string(), allow: z.exactOptional(z.string()) }),
+)
+
 export const modelError = component('ModelErrorSign', () =>
-  z.object({ sign: z.enum(['message', 'silence']), text: z.exactOptional(z.string()) }),
+  z.object({
+    sign: z.enum(['message', 'silence']),
+    text: z.exactOptional(z.string()),
+    connections: z.exactOptional(z.array(failedConnection())),
+  }),
 )
 
 export const configChoice = component('ConfigChoice', () =>
