@@ -1,5 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import { type FailedConnection, isEvent, type JournalItem } from '@vitrine/protocol'
+import { failedConnectionText } from '@vitrine/views'
 
 /** Maximum of destinations in one error. */
 const maxShown = 5
@@ -43,13 +44,5 @@ function failedConnection(event: JournalItem, process: string): FailedConnection
 
 /** Formats the connections as the end of an error message. */
 export function formatConnections(connections: readonly FailedConnection[]): string {
-  return connections.map((connection) => `\n${formatConnection(connection)}`).join('')
-}
-
-function formatConnection({ host, port, error, allow }: FailedConnection): string {
-  const target = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  const failed = `It could not connect to ${target}: ${error}.`
-  return allow === undefined
-    ? failed
-    : `${failed} To allow it, add ${JSON.stringify(allow)} to the sandbox's \`egress\`.`
+  return connections.map((connection) => `\n${failedConnectionText(connection)}`).join('')
 }

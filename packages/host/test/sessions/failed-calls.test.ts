@@ -104,8 +104,8 @@ it('names the destinations in the error of a turn that its agent could not reach
 })
 
 it('does not name the failed connections of other processes', async () => {
-  const patient = script(
-    'patient',
+  const waiting = script(
+    'waiting',
     `import { existsSync } from 'node:fs'
     on('session/prompt', ({ id }) => {
       const timer = setInterval(() => {
@@ -118,15 +118,15 @@ it('does not name the failed connections of other processes', async () => {
   const sandbox = await scene({
     isolation: 'bubblewrap',
     egress: ['listed.example:443'],
-    agents: [patient],
+    agents: [waiting],
   })
-  const session = await sandbox.openSession({ agent: 'patient' })
+  const session = await sandbox.openSession({ agent: 'waiting' })
   const prompted = failure(session.prompt('go'))
   await until(sandbox, 'turn.started')
   await sandbox.exec('curl -sS --proxy http://127.0.0.1:3128 https://denied.example/')
   expect(await eventsOf(sandbox, 'network.refused')).toHaveLength(1)
   await sandbox.files.write('give-up', 'now')
   const error = await prompted
-  expect(error.message).toBe('The agent patient responded to session/prompt with an error: gave up')
+  expect(error.message).toBe('The agent waiting responded to session/prompt with an error: gave up')
   expect(error.details).not.toHaveProperty('connections')
 })
