@@ -319,6 +319,7 @@ export class SessionTurns {
     const { agent, agentSession: sessionId } = this.#session
     const recap = this.#session.takeRecap()
     const prompt = recap === undefined ? blocks : [{ type: 'text', text: recap }, ...blocks]
+    const evidence = instance.evidence()
     const result = await instance.request(
       'session/prompt',
       { sessionId, prompt },
@@ -326,13 +327,17 @@ export class SessionTurns {
     )
     const stopReason = textIn(result, 'stopReason')
     if (stopReason === undefined)
-      throw new VitrineError(
-        'agent_protocol_error',
-        `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(result).slice(0, 200)}`,
+      throw await evidence.addTo(
+        new VitrineError(
+          'agent_protocol_error',
+          `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(result).slice(0, 200)}`,
+        ),
       )
     const usage = objectIn(result, 'usage')
     const { text, updates } = turn
-    const modelError = modelErrorSign(instance.quirks, { text, updates, stopReason })
+    const sign = modelErrorSign(instance.quirks, { text, updates, stopReason })
+    const connections = sign === undefined ? [] : await evidence.connections()
+    const modelError = sign && { ...sign, ...(connections.length > 0 && { connections }) }
     return {
       outcome: this.#stop === 'timeout' ? 'timeout' : stopReason === 'cancelled' ? 'cancelled' : 'ok',
       stopReason,

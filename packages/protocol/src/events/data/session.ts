@@ -78,7 +78,20 @@ export const sessionData = lazily({
       cost: z.optional(cost),
       context: z.optional(context),
       modelError: z.optional(
-        z.looseObject({ sign: z.enum(['message', 'silence']), text: z.optional(z.string()) }),
+        z.looseObject({
+          sign: z.enum(['message', 'silence']),
+          text: z.optional(z.string()),
+          connections: z.optional(
+            z.array(
+              z.looseObject({
+                host: z.string(),
+                port: z.int(),
+                error: z.string(),
+                allow: z.exactOptional(z.string()),
+              }),
+            ),
+          ),
+        }),
       ),
       /** Tool calls that the agent left open and that were closed with the turn. */
       closedToolCalls: z.optional(z.array(z.string())),
