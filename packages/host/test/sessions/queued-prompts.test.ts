@@ -105,3 +105,23 @@ it('records a prompt that waits for its agent, and drops it when the agent canno
   expect((await failure(session.prompt('hello?', { turn: 'turn_lost' }))).code).toBe('agent_exited')
   expect(await eventsOf(sandbox, 'turn.started', { turn: 'turn_lost' })).toHaveLength(1)
 })
+
+it('records the end of a prompt whose agent died unseen and cannot be started again', async () => {
+  const mortal = script(
+    'mortal',
+    `import { existsSync } from 'node:fs'
+    if (existsSync('gone')) process.exit(3)`,
+  )
+  const sandbox = await scene({ agents: [mortal] })
+  // Some of them fail before their turn starts, some within it.
+  for (const turn of ['turn_a', 'turn_b', 'turn_c', 'turn_d', 'turn_e', 'turn_f']) {
+    const session = await sandbox.openSession({ agent: 'mortal' })
+    const pid = (await eventsOf(sandbox, 'agent.started')).at(-1)?.data.pid
+    await sandbox.files.write('gone', '')
+    process.kill(Number(pid), 'SIGKILL')
+    const { code } = await failure(session.prompt('hello?', { turn }))
+    const ends = await allEvents(sandbox.journal, ['prompt.dropped', 'turn.finished'])
+    expect(ends.filter((end) => end.turn === turn)).toMatchObject([{ data: { errorCode: code } }])
+    await sandbox.files.remove('gone')
+  }
+})
