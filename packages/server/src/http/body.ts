@@ -9,6 +9,25 @@ export interface BodyParts extends AsyncIterableIterator<Uint8Array, undefined> 
   return(): Promise<IteratorReturnResult<undefined>>
 }
 
+/** A larger body in one piece is sent in parts of this size. */
+const partBytes = 64 * 1024
+
+/** The bytes of a body in one piece that is to be sent in parts; undefined if it is small. */
+export function largeBytes(body: string | Uint8Array): Uint8Array | undefined {
+  if (Buffer.byteLength(body) <= partBytes) return undefined
+  return typeof body === 'string' ? Buffer.from(body) : body
+}
+
+/** The parts of a body in one piece. `release` is called when all are sent, or when the rest is not wanted. */
+export function partsOf(bytes: Uint8Array, release: () => void = () => undefined): BodyParts {
+  const slices = async function* (): AsyncGenerator<Uint8Array, undefined> {
+    for (let at = 0; at < bytes.byteLength; at += partBytes) yield bytes.subarray(at, at + partBytes)
+    release()
+    return undefined
+  }
+  return closingParts(slices(), release)
+}
+
 /**
  * Parts whose `return` closes their source, also while a part is awaited, and before the first one: a generator that
  * never ran would not reach its `finally`.
@@ -30,14 +49,15 @@ export function closingParts(parts: AsyncIterator<Uint8Array, unknown>, close: (
   }
 }
 
-/** Calls `onStall` when the consumer of a body does not ask for the next part within `stallMs`. */
+/** Calls `onStall` when the consumer of a body does not request the next part, or the first, within `stallMs`. */
 export function limitStalls(
   body: AsyncIterable<Uint8Array>,
   stallMs: number | undefined,
   onStall: () => void,
 ): BodyParts {
   const parts = body[Symbol.asyncIterator]()
-  let timer: NodeJS.Timeout | undefined
+  // Also before the first part: a body that is never read must not be held for ever.
+  let timer = stallMs === undefined ? undefined : setTimeout(onStall, stallMs)
   let isOver = false
   return {
     async next() {
