@@ -10,7 +10,7 @@ const hostOwner = ''
 
 interface Registered {
   readonly id: string
-  /** Number of registrations in this process, by owner; 0 for one of an earlier process. */
+  /** Number of registrations, by owner. Those of an earlier process count as one, which only the end of its owner removes. */
   readonly owners: Map<string, number>
   unmask(): void
 }
@@ -27,7 +27,7 @@ export class Secrets {
     this.#storage = storage
     for (const { id, name, value, owners } of kept) {
       const unmask = redactor.add(name, value)
-      this.#registered.set(keyOf(name, value), { id, unmask, owners: new Map(owners.map((one) => [one, 0])) })
+      this.#registered.set(keyOf(name, value), { id, unmask, owners: new Map(owners.map((one) => [one, 1])) })
     }
   }
 
@@ -56,6 +56,21 @@ export class Secrets {
       if (count > 1) known.owners.set(owner, count - 1)
       else this.#removeOwner(key, known, owner)
     }
+  }
+
+  /** Masks all of these values, or none if one cannot be. Returns a function that unregisters them. */
+  addAll(values: Readonly<Record<string, string>>, owner?: string): () => void {
+    const added: (() => void)[] = []
+    const remove = () => {
+      for (const one of added) one()
+    }
+    try {
+      for (const [name, value] of Object.entries(values)) added.push(this.add(name, value, owner))
+    } catch (error) {
+      remove()
+      throw error
+    }
+    return remove
   }
 
   /** Forgets the values of a destroyed sandbox that nothing else registered. */

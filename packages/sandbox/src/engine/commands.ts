@@ -176,7 +176,11 @@ function operateOn<T>(
   if (options.secrets !== undefined) registerSecrets(core, options.secrets, options.env)
   if (gate === undefined) return operation()
   const judged = variables === 'of-the-host' ? { ...options, env: {} } : options
-  return gate.withJudgement(command, policyCall(machine, core.settings.env, judged), operation)
+  return gate.withJudgement(
+    command,
+    policyCall(machine, { ...core.settings.env, ...core.secrets }, judged),
+    operation,
+  )
 }
 
 type ProcessStartOptions = Pick<EntryOptions, 'remember' | 'onOutput' | 'rawStdout'> & Pick<Launch, 'input'>
@@ -195,6 +199,7 @@ function startProcess(
     cwd: workingDirectory(machine.root, machine.cwdRoots, options.cwd),
     env: {
       ...machine.environment,
+      ...core.secrets,
       ...gateway?.environment,
       ...(tty !== undefined && { TERM: 'xterm-256color' }),
       ...env,

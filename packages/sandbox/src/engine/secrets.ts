@@ -10,8 +10,18 @@ interface SecretOwner {
   readonly store: Store
 }
 
-/** Masks the values of secrets that commands get as variables. All are checked before one is registered. */
-export function registerSecrets({ id, store }: SecretOwner, secrets: Variables, env: Variables = {}): void {
+/** Masks the values of secrets that commands get as variables, all or none. Returns a function that unregisters them. */
+export function registerSecrets(
+  { id, store }: SecretOwner,
+  secrets: Variables,
+  env: Variables = {},
+): () => void {
+  checkVariables(secrets, env)
+  return maskValues({ id, store }, secrets)
+}
+
+/** Throws unless these secrets can be variables of a command that has `env` too. */
+export function checkVariables(secrets: Variables, env: Variables): void {
   checkEnvironment(secrets, 'secrets')
   const twice = Object.keys(secrets).filter((name) => Object.hasOwn(env, name))
   if (twice.length > 0)
@@ -20,8 +30,12 @@ export function registerSecrets({ id, store }: SecretOwner, secrets: Variables, 
       `secrets: expected names that \`env\` does not have, got ${twice.join(', ')} in both; leave ${twice.length === 1 ? 'it' : 'them'} out of \`env\`.`,
       { details: { names: twice } },
     )
-  for (const [name, value] of Object.entries(secrets)) checkLength(name, value)
-  for (const [name, value] of Object.entries(secrets)) store.addSecret(name, value, { sandbox: id })
+}
+
+/** Masks values, all or none, until their sandbox is destroyed. Returns a function that unregisters them. */
+export function maskValues({ id, store }: SecretOwner, values: Variables): () => void {
+  for (const [name, value] of Object.entries(values)) checkLength(name, value)
+  return store.addSecrets(values, { sandbox: id })
 }
 
 function checkLength(name: string, value: string): void {
