@@ -142,7 +142,7 @@ function shownName(name: string, forms: readonly string[]): string {
 }
 
 /** The bytes of a value that can be masked; throws if it is too short or too long. */
-export function secretLength(value: unknown): number {
+function secretLength(value: unknown): number {
   if (typeof value !== 'string')
     throw invalid('a secret as a string', value === undefined ? 'nothing' : `a ${typeof value}`)
   if (value.length < shortestForm) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { randomHex } from '@vitrine/protocol'
+import { isVitrineError, randomHex, VitrineError } from '@vitrine/protocol'
 import type { Redactor } from '../redact/redactor.ts'
 import { KeyedHash } from './keyed-hash.ts'
 import { keyBytes } from './seal.ts'
@@ -65,7 +65,8 @@ export class Secrets {
       for (const one of added) one()
     }
     try {
-      for (const [name, value] of Object.entries(values)) added.push(this.add(name, value, owner))
+      for (const [name, value] of Object.entries(values))
+        added.push(withName(name, () => this.add(name, value, owner)))
     } catch (error) {
       remove()
       throw error
@@ -103,6 +104,20 @@ export class Secrets {
       known.unmask()
     }
     this.#storage?.removeOwner(known.id, owner)
+  }
+}
+
+/** Names the secret in an error about it. */
+function withName<T>(name: string, register: () => T): T {
+  try {
+    return register()
+  } catch (error) {
+    if (!isVitrineError(error)) throw error
+    const hint =
+      error.code === 'secret_too_short'
+        ? ' A shorter value cannot be masked; give it as `env` if it is not secret.'
+        : ''
+    throw new VitrineError(error.code, `secrets.${name}: ${error.message}${hint}`, { cause: error })
   }
 }
 

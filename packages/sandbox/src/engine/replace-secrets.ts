@@ -1,6 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import type { EngineCore } from './core.ts'
-import { checkVariables, maskValues } from './secrets.ts'
+import { checkVariables } from './secrets.ts'
 
 /**
  * Masks the given values, and gives those that are variables of the sandbox to its later commands. An operation names the
@@ -15,7 +15,7 @@ export async function replaceSecrets(
   const variables = Object.fromEntries(fresh.filter(([name]) => Object.hasOwn(core.secrets, name)))
   checkVariables(variables, core.settings.env)
   // Before the first event, and before a command can print them.
-  const forget = maskValues(core, Object.fromEntries(fresh))
+  const forget = core.store.addSecrets(Object.fromEntries(fresh), { sandbox: core.id })
   const names = Object.keys(variables)
   if (names.length === 0) return
   let isUsed = false

@@ -1,5 +1,5 @@
-import { type Store, secretLength } from '@vitrine/journal'
-import { isVitrineError, VitrineError } from '@vitrine/protocol'
+import type { Store } from '@vitrine/journal'
+import { VitrineError } from '@vitrine/protocol'
 import { checkEnvironment } from '../machine/environment.ts'
 
 type Variables = Readonly<Record<string, string>>
@@ -17,7 +17,7 @@ export function registerSecrets(
   env: Variables = {},
 ): () => void {
   checkVariables(secrets, env)
-  return maskValues({ id, store }, secrets)
+  return store.addSecrets(secrets, { sandbox: id })
 }
 
 /** Throws unless these secrets can be variables of a command that has `env` too. */
@@ -30,23 +30,4 @@ export function checkVariables(secrets: Variables, env: Variables): void {
       `secrets: expected names that \`env\` does not have, got ${twice.join(', ')} in both; leave ${twice.length === 1 ? 'it' : 'them'} out of \`env\`.`,
       { details: { names: twice } },
     )
-}
-
-/** Masks values, all or none, until their sandbox is destroyed. Returns a function that unregisters them. */
-export function maskValues({ id, store }: SecretOwner, values: Variables): () => void {
-  for (const [name, value] of Object.entries(values)) checkLength(name, value)
-  return store.addSecrets(values, { sandbox: id })
-}
-
-function checkLength(name: string, value: string): void {
-  try {
-    secretLength(value)
-  } catch (error) {
-    if (!isVitrineError(error)) throw error
-    const hint =
-      error.code === 'secret_too_short'
-        ? ' A shorter value cannot be masked; give it as `env` if it is not secret.'
-        : ''
-    throw new VitrineError(error.code, `secrets.${name}: ${error.message}${hint}`, { cause: error })
-  }
 }
