@@ -11,7 +11,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
-import { checkEnvironment } from '../machine/environment.ts'
+import { checkEnvironment, checkVariableCount } from '../machine/environment.ts'
 import type { Launch } from '../machine/machine.ts'
 import { cutMargin, HeadAndTail, type MaskExcerpt } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
@@ -166,6 +166,7 @@ function operateOn<T>(
   finish: (result: T) => Readonly<Record<string, unknown>>,
 ): Promise<T> {
   const { signal } = options
+  if (options.env !== undefined) checkVariableCount(options.env)
   const operation = () =>
     journal.operate(op, startDataOf(command, argv, options), run, {
       finish,

@@ -1,6 +1,6 @@
 import type { Store } from '@vitrine/journal'
 import { VitrineError } from '@vitrine/protocol'
-import { checkEnvironment } from '../machine/environment.ts'
+import { checkEnvironment, checkVariableCount } from '../machine/environment.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -22,6 +22,7 @@ export function registerSecrets(
 
 /** Throws unless these secrets can be variables of a command that has `env` too. */
 export function checkVariables(secrets: Variables, env: Variables): void {
+  checkVariableCount(secrets, 'secrets')
   checkEnvironment(secrets, 'secrets')
   const twice = Object.keys(secrets).filter((name) => Object.hasOwn(env, name))
   if (twice.length > 0)
