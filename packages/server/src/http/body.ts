@@ -9,23 +9,38 @@ export interface BodyParts extends AsyncIterableIterator<Uint8Array, undefined> 
   return(): Promise<IteratorReturnResult<undefined>>
 }
 
-/** A larger body in one piece is sent in parts of this size. */
-const partBytes = 64 * 1024
+/** A larger body in one piece is sent in parts: the buffers of a connection do not hold it. */
+const smallBytes = 64 * 1024
+const partBytes = 256 * 1024
 
 /** The bytes of a body in one piece that is to be sent in parts; undefined if it is small. */
 export function largeBytes(body: string | Uint8Array): Uint8Array | undefined {
-  if (Buffer.byteLength(body) <= partBytes) return undefined
+  if (Buffer.byteLength(body) <= smallBytes) return undefined
   return typeof body === 'string' ? Buffer.from(body) : body
 }
 
 /** The parts of a body in one piece. `release` is called when all are sent, or when the rest is not wanted. */
 export function partsOf(bytes: Uint8Array, release: () => void = () => undefined): BodyParts {
-  const slices = async function* (): AsyncGenerator<Uint8Array, undefined> {
-    for (let at = 0; at < bytes.byteLength; at += partBytes) yield bytes.subarray(at, at + partBytes)
+  let at = 0
+  const end = (): IteratorReturnResult<undefined> => {
+    at = bytes.byteLength
     release()
-    return undefined
+    return { done: true, value: undefined }
   }
-  return closingParts(slices(), release)
+  return {
+    async next() {
+      if (at >= bytes.byteLength) return end()
+      const value = bytes.subarray(at, at + partBytes)
+      at += partBytes
+      return { done: false, value }
+    },
+    async return() {
+      return end()
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
 }
 
 /**
