@@ -88,15 +88,23 @@ export class EngineCore {
   /** A default that a machine has enforced is none any more: a later start must not enforce less. */
   #limits: WantedLimits
   readonly #disk: SandboxDisk
+  #secrets: Readonly<Record<string, string>>
   /** For events that belong to no call. */
   readonly #journal: Journal
   readonly #onStoreLost = () => void this.#changes.run(() => this.#shutDown()).catch(() => undefined)
 
-  constructor(id: string, store: Store, settings: SandboxSettings, journal: Journal) {
+  constructor(
+    id: string,
+    store: Store,
+    settings: SandboxSettings,
+    journal: Journal,
+    secrets: Readonly<Record<string, string>> = {},
+  ) {
     this.id = id
     this.#journal = journal
     this.store = store
     this.settings = settings
+    this.#secrets = secrets
     this.#isolation = settings.isolation
     this.#limits = settings.machineLimits
     this.#disk = new SandboxDisk(settings)
@@ -108,6 +116,16 @@ export class EngineCore {
 
   get state(): State {
     return this.#state
+  }
+
+  /** Variables of every command, whose values are masked. */
+  get secrets(): Readonly<Record<string, string>> {
+    return this.#secrets
+  }
+
+  /** Gives commands other values from now on. Programs that run keep theirs. The caller has the values masked. */
+  replaceSecrets(values: Readonly<Record<string, string>>): void {
+    this.#secrets = { ...this.#secrets, ...values }
   }
 
   get capabilities(): Capabilities {
