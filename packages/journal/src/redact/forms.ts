@@ -1,4 +1,5 @@
 import { unescapeBytes, unescapeFirst } from './escapes.ts'
+import { shortestRest, swallowedForms } from './swallowed-forms.ts'
 
 /** A shorter form would mask ordinary text. */
 export const shortestForm = 4
@@ -75,13 +76,25 @@ export function unescapedForms(value: string): string[] {
     forms.add(utf8AsLatin1(variant.replaceAll(' ', '+')))
     forms.add(unescapeBytes(bytes)?.bytes ?? bytes)
     if (isLatin1(variant)) forms.add(variant)
-    for (const form of swallowedForms(bytes)) forms.add(form)
+    for (const form of [...firstSwallowed(bytes), ...swallowedForms(bytes)]) forms.add(form)
+    for (const rest of withoutFirst(variant)) if (rest.length >= shortestRest) forms.add(rest)
   }
   return [...forms].filter((form) => form.length >= shortestForm)
 }
 
+/** A backslash before a secret that begins with an escape, of a byte or of a character, makes text of that escape. */
+function withoutFirst(text: string): string[] {
+  const [first = ''] = text
+  return [utf8AsLatin1(text).slice(1), utf8AsLatin1(text.slice(first.length))]
+}
+
+/** The same of the forms that may be wrapped into lines. */
+export function unescapedWrappedForms(value: string): string[] {
+  return [...new Set(wrappedForms(value).flatMap((form) => [form, ...swallowedForms(form)]))]
+}
+
 /** A backslash or percent sign directly before a secret makes an escape of its first characters: `\token`, `%abcd`. */
-function swallowedForms(bytes: string): string[] {
+function firstSwallowed(bytes: string): string[] {
   return ['\\', '%'].flatMap((before) => {
     const [head, rest] = unescapeFirst(before + bytes)
     return head === undefined ? [] : [head + rest, head + (unescapeBytes(rest)?.bytes ?? rest)]

@@ -96,6 +96,7 @@ export function createWrappedForms(): WrappedForms {
     },
     completion: (letters) => sorted.completionAt(letters, 0) ?? letters,
     shortTail(text, from) {
+      if (grams.size === 0) return text.length
       const line = backOver(text, gapStart(text, text.length, from), from)
       const gap = gapStart(text, line, from)
       let at = gap === line ? line : backOver(text, gap, from)
