@@ -77,15 +77,23 @@ export function unescapedForms(value: string): string[] {
     forms.add(unescapeBytes(bytes)?.bytes ?? bytes)
     if (isLatin1(variant)) forms.add(variant)
     for (const form of [...firstSwallowed(bytes), ...swallowedForms(bytes)]) forms.add(form)
-    for (const rest of withoutFirst(variant)) if (rest.length >= shortestRest) forms.add(rest)
+    // The escape may be one of a byte or of a character.
+    for (const rest of [bytes.slice(1), utf8AsLatin1(withoutFirst(variant))])
+      if (rest.length >= shortestRest) forms.add(rest)
   }
   return [...forms].filter((form) => form.length >= shortestForm)
 }
 
-/** A backslash before a secret that begins with an escape, of a byte or of a character, makes text of that escape. */
-function withoutFirst(text: string): string[] {
+/**
+ * The texts that are left of a secret that begins with an escape, if a backslash before it makes text of that escape.
+ */
+export function restForms(value: string): string[] {
+  return [...lineEndVariants(value)].map(withoutFirst).filter((rest) => rest.length >= shortestRest)
+}
+
+function withoutFirst(text: string): string {
   const [first = ''] = text
-  return [utf8AsLatin1(text).slice(1), utf8AsLatin1(text.slice(first.length))]
+  return text.slice(first.length)
 }
 
 /** The same of the forms that may be wrapped into lines. */

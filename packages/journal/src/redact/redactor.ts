@@ -3,6 +3,7 @@ import { type JsonValue, VitrineError } from '@vitrine/protocol'
 import { copyJson } from './copy.ts'
 import { unescapeBytes, unescapeText } from './escapes.ts'
 import {
+  restForms,
   secretForms,
   shortestForm,
   unescapedForms,
@@ -120,7 +121,7 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
       const forms = secretForms(value)
       const wrapped = wrappedForms(value)
       const shown = shownName(name, [...forms, ...wrapped])
-      const asText = { name: shown, forms, wrapped }
+      const asText = { name: shown, forms: [...forms, ...restForms(value)], wrapped }
       const asBytes = {
         name: shown,
         forms: [...forms.map(utf8AsLatin1), ...unescapedForms(value)],

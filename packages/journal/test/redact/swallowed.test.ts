@@ -61,6 +61,16 @@ describe('a secret after text that makes an escape of its beginning', () => {
   })
 })
 
+describe('a secret whose first escape is made text', () => {
+  it('is masked when its second letter is a chunk of its own', () => {
+    const value = 'T_+_UC+/i-/-/I_m=/_6D+//'
+    const rest =
+      '%252b_%5C125%2543%5C53%5Cu002f%2569%5Cx2d%5C57-%252fI%5C137%256d%5C75%5Cu002f%255F%5Cx36%5C104%2B%252f%2F'
+    expect(leaked(value, streamed(['\\134%5C124', '_', rest], value))).toBeUndefined()
+    expect(leaked(value, streamed(['\\134%5C124', ...value.slice(1)], value))).toBeUndefined()
+  })
+})
+
 describe('a secret in octal', () => {
   it.each([
     [

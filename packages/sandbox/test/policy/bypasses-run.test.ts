@@ -51,6 +51,23 @@ it.each(shells)('no way around a deny rule runs the denied program under %s %s',
   expect(passed).toEqual([])
 })
 
+/** Each of them runs the denied program in every shell; a policy sees it in none of them. */
+const hidden = ['x=touch; $x ran', '$(printf %s touch) ran', 'eval "$(printf %s "tou")ch ran"', '. ./t.sh']
+
+it.each(shells)(
+  'what is asked about runs the denied program under %s %s once it is approved',
+  async (...shell) => {
+    const policy = commandPolicy({ deny: ['touch *'], otherwise: 'allow' })
+    const onAsk = () => true
+    const sandbox = await openSandbox({ isolation: 'bubblewrap' }, { policy, onAsk })
+    for (const [index, command] of hidden.entries()) {
+      const root = workspaces.create(sandbox.root, `case-${index}`)
+      expect(await run(sandbox, root, command, shell), command).toEqual({ refused: false, ran: true })
+      expect(await run(sandbox, root, 'touch again', shell), command).toMatchObject({ refused: true })
+    }
+  },
+)
+
 it('without a policy they run it, so the table is about real ones', async () => {
   const sandbox = await openSandbox({ isolation: 'bubblewrap' })
   const unable: Bypass[] = []
