@@ -77,7 +77,8 @@ function spelledLetter(letter: string, way: string, rest: string): string {
     return bytesOf(letter, (byte) => `\\${byte.toString(8).padStart(/^[0-7]/.test(rest) ? 3 : 1, '0')}`)
   // `echo -e` and `printf %b` read a zero and three digits.
   if (way === 'octal-echo') return bytesOf(letter, (byte) => `\\0${byte.toString(8).padStart(3, '0')}`)
-  return letter.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  const sign = way === 'percent-unicode' ? '%' : '\\'
+  return letter.replace(/./gs, (unit) => `${sign}u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 function hexOf(byte: number): string {
@@ -89,7 +90,7 @@ function bytesOf(letter: string, spell: (byte: number) => string): string {
 }
 
 const choices = fc.array(fc.nat(6), { minLength: 1, maxLength: 20 })
-const realGaps = ['\n', '\r\n', ' ', '\n    ', '\t', '\\\n']
+const realGaps = ['\n', '\r\n', ' ', '\n    ', '\t', '\\\n', '"\n"', '", "', '\n> ']
 const escapedGaps = ['\\n', '\\r\\n', '\\\\n', '%0A', '%0D%0A', '\\x0a', '\\012', '\\u000a', '%5Cn']
 const gaps = [...realGaps, ...escapedGaps]
 
@@ -130,8 +131,9 @@ export function encoded(secret: string): fc.Arbitrary<Encoded> {
     around('JSON in JSON', fc.constant(JSON.stringify(JSON.stringify(secret)))),
     around('encodeURI', fc.constant(encodeURI(secret))),
     around('encodeURIComponent', fc.constant(encodeURIComponent(secret))),
+    around('a shell', fc.constant(`'${secret.replaceAll("'", "'\\''")}'`)),
     around('a form', fc.constant(new URLSearchParams({ key: secret }).toString())),
-    ...[...spellings.slice(1), 'octal-echo'].map((way) =>
+    ...[...spellings.slice(1), 'octal-echo', 'percent-unicode'].map((way) =>
       around(way, fc.constant(spelled(secret, [0], [way]))),
     ),
     around(
@@ -150,7 +152,9 @@ export function encoded(secret: string): fc.Arbitrary<Encoded> {
     lines('hex in capitals', (bytes) => bytes.toString('hex').toUpperCase()),
     around(
       'hex bytes',
-      fc.constantFrom(' ', '\n').map((gap) => wrap(Buffer.from(secret).toString('hex'), 2, gap)),
+      fc
+        .constantFrom(' ', '\n', ':', ',', ', ')
+        .map((gap) => wrap(Buffer.from(secret).toString('hex'), 2, gap)),
     ),
   )
 }
@@ -186,7 +190,7 @@ export function leaked(secret: string, text: string): string | undefined {
   const views = [...new Set([bytes, ...undone])].flatMap((view) => [
     view,
     view.replaceAll('+', ' '),
-    view.replace(/\s+/g, ''),
+    view.replace(/[\s"',:;>|[\]]+/g, ''),
   ])
   const letters = [...secret]
   for (let at = 0; at + visible <= letters.length; at++) {
@@ -207,9 +211,9 @@ function formsOf(piece: Buffer): string[] {
   return [piece.toString('latin1'), ...cores, ...urlCores, hex, hex.toUpperCase()]
 }
 
-const anyEscape = /%([\da-f]{2})|\\x([\da-f]{2})|\\u([\da-f]{4})|\\([0-3][0-7]{2}|[0-7]{1,2})|\\(.)/gis
+const anyEscape = /%([\da-f]{2})|\\x([\da-f]{2})|[%\\]u([\da-f]{4})|\\([0-3][0-7]{2}|[0-7]{1,2})|\\(.)/gis
 const anyEchoEscape =
-  /%([\da-f]{2})|\\x([\da-f]{2})|\\u([\da-f]{4})|\\(0[0-3][0-7]{2}|[0-3][0-7]{2}|[0-7]{1,2})|\\(.)/gis
+  /%([\da-f]{2})|\\x([\da-f]{2})|[%\\]u([\da-f]{4})|\\(0[0-3][0-7]{2}|[0-3][0-7]{2}|[0-7]{1,2})|\\(.)/gis
 
 function undo(text: string, escapes: RegExp): string {
   return text.replace(escapes, (all, ...groups) => {

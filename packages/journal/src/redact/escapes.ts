@@ -1,7 +1,7 @@
 import type { Span } from './span.ts'
 
 /**
- * Undoes `%XX`, `\xXX`, `\uXXXX`, `\n` and octal escapes in a text, in any mixture. The result has one character per
+ * Undoes `%XX`, `%uXXXX`, `\xXX`, `\uXXXX`, `\n` and octal escapes in a text, in any mixture. The result has one character per
  * byte of UTF-8, because an escape may stand for a byte or for a character.
  *
  * @example
@@ -20,13 +20,13 @@ export type Octal = 'c' | 'echo'
 
 /** An escape of several characters; the two of a surrogate pair are one. */
 const longEscapes: Readonly<Record<Octal, RegExp>> = {
-  c: /%[\da-fA-F]{2}|\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]{1,6}\}|x[\da-fA-F]{2}|[0-3][0-7]{2}|[0-7]{1,2})/y,
-  echo: /%[\da-fA-F]{2}|\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]{1,6}\}|x[\da-fA-F]{2}|0[0-3][0-7]{2}|[0-3][0-7]{2}|[0-7]{1,2})/y,
+  c: /%(?:[\da-fA-F]{2}|u[dD][89abAB][\da-fA-F]{2}%u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4})|\\(?:U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]{1,6}\}|x[\da-fA-F]{2}|[0-3][0-7]{2}|[0-7]{1,2})/y,
+  echo: /%(?:[\da-fA-F]{2}|u[dD][89abAB][\da-fA-F]{2}%u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4})|\\(?:U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]{1,6}\}|x[\da-fA-F]{2}|0[0-3][0-7]{2}|[0-3][0-7]{2}|[0-7]{1,2})/y,
 }
 const echoEscape = /\\0[0-3][0-7]{2}/
 /** The beginning of an escape at the end of a text. */
 const unfinished =
-  /(?:%[\da-fA-F]?|\\(?:u[dD][89abAB][\da-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]?)?)?)?)?|u[\da-fA-F]{0,3}|u\{[\da-fA-F]{0,6}|x[\da-fA-F]?|0[0-3][0-7]|[0-3][0-7]?|[4-7])?)$/
+  /(?:%(?:[\da-fA-F]|u[dD][89abAB][\da-fA-F]{2}(?:%(?:u(?:[dD](?:[c-fC-F][\da-fA-F]?)?)?)?)?|u[\da-fA-F]{0,3})?|\\(?:U[\da-fA-F]{0,7}|u[dD][89abAB][\da-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]?)?)?)?)?|u[\da-fA-F]{0,3}|u\{[\da-fA-F]{0,6}|x[\da-fA-F]?|0[0-3][0-7]|[0-3][0-7]?|[4-7])?)$/
 const longestEscape = 12
 const backslash = 92
 
@@ -48,7 +48,7 @@ for (const [letter, byte] of Object.entries({
 /** Whether a text may contain an escape or end with the beginning of one. A percentage is none. */
 export function mayHaveEscapes(text: string): boolean {
   for (let at = text.indexOf('%'); at !== -1; at = text.indexOf('%', at + 1))
-    if (at + 1 === text.length || isHexDigit(text.charCodeAt(at + 1))) return true
+    if (at + 1 === text.length || isHexDigit(text.charCodeAt(at + 1)) || text[at + 1] === 'u') return true
   return text.includes('\\')
 }
 
@@ -269,9 +269,9 @@ function unescaped(text: string, start: number, stop: number): string {
   const short = stop - start === 2 ? shortEscapes[text.charCodeAt(start + 1)] : undefined
   if (short !== undefined) return short
   const found = text.slice(start, stop)
-  if (found[0] === '%') return String.fromCharCode(Number.parseInt(found.slice(1), 16))
+  if (found[0] === '%' && found[1] !== 'u') return String.fromCharCode(Number.parseInt(found.slice(1), 16))
   if (found[1] === 'x') return String.fromCharCode(Number.parseInt(found.slice(2), 16))
-  if (found[1] === 'u') return utf8(unicode(found))
+  if (found[1] === 'u' || found[1] === 'U') return utf8(unicode(found))
   return String.fromCharCode(Number.parseInt(found.slice(1), 8))
 }
 
@@ -280,7 +280,8 @@ function unicode(found: string): string {
     const point = Number.parseInt(found.slice(3, -1), 16)
     return point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point)
   }
-  const units = found.split('\\u').slice(1)
+  if (found[1] === 'U') return String.fromCodePoint(Number.parseInt(found.slice(2), 16))
+  const units = found.split(/[%\\]u/).slice(1)
   return String.fromCharCode(...units.map((unit) => Number.parseInt(unit, 16)))
 }
 

@@ -121,7 +121,21 @@ function isLatin1(text: string): boolean {
 }
 
 function escapedForms(text: string): string[] {
-  return [text, ...jsonForms(text), ...urlForms(text)]
+  return [text, ...jsonForms(text), ...urlForms(text), ...quotedForms(text)]
+}
+
+/** As shells print it (`set -x`), and as SQL, CSV and HTML quote it. */
+function quotedForms(text: string): string[] {
+  if (!/["'&<>]/.test(text)) return []
+  const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const quoted = html.replaceAll('"', '&quot;')
+  return [
+    ...["'\\''", `'"'"'`, "''"].map((quote) => text.replaceAll("'", quote)),
+    text.replaceAll('"', '""'),
+    html,
+    quoted,
+    ...['&#39;', '&#x27;', '&apos;'].map((entity) => quoted.replaceAll("'", entity)),
+  ]
 }
 
 function jsonForms(text: string): string[] {

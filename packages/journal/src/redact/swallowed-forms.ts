@@ -2,7 +2,7 @@ import { escapeEnd } from './escapes.ts'
 
 /** Every text that an escape may begin with, up to the digits that the text after it may have. */
 const introducers = [
-  ...['%', '%0'],
+  ...['%', '%0', '%u', '%u0', '%u00', '%u000'],
   ...['\\', '\\x', '\\x0', '\\u', '\\u0', '\\u00', '\\u000'],
   ...['\\u{', '\\u{0', '\\u{00', '\\u{000', '\\u{0000', '\\u{00000', '\\u{000000'],
   ...['\\0', '\\00', '\\000'],

@@ -126,6 +126,48 @@ describe('an escape that is cut', () => {
   })
 })
 
+describe('a secret that a program quotes', () => {
+  const value = `it's "a" <key> & 100% of it, 0123456789 😀`
+  it.each([
+    ['a shell', value.replaceAll("'", "'\\''")],
+    ['python for a shell', value.replaceAll("'", `'"'"'`)],
+    ['SQL', value.replaceAll("'", "''")],
+    ['CSV', value.replaceAll('"', '""')],
+    [
+      'HTML',
+      value
+        .replaceAll('&', '&amp;')
+        .replaceAll('<', '&lt;')
+        .replaceAll('>', '&gt;')
+        .replaceAll('"', '&quot;'),
+    ],
+    ['the old function escape of JavaScript', escape(value)],
+    ['%uXXXX', value.replace(/./gs, (unit) => `%u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)],
+    [
+      '\\UXXXXXXXX',
+      [...value].map((letter) => `\\U${letter.codePointAt(0)!.toString(16).padStart(8, '0')}`).join(''),
+    ],
+  ])('is masked as %s writes it', (_, quoted) => {
+    expect(redactor(value).redactText(`<${quoted}>`)).toBe('<[redacted:KEY]>')
+  })
+
+  it.each([
+    ['lines in double quotes', '"\n"'],
+    ['a list', '", "'],
+    ['a quoted mail', '\n> '],
+  ])('is masked as base64 in %s', (_, gap) => {
+    expect(redactor().redactText(`<${lines(Buffer.from(secret).toString('base64'), 20, gap)}>`)).toBe(
+      '<[redacted:KEY]>',
+    )
+  })
+
+  it.each([':', ',', ', '])('is masked as hexadecimal bytes with %j between them', (gap) => {
+    expect(redactor().redactText(`<${lines(Buffer.from(secret).toString('hex'), 2, gap)}>`)).toBe(
+      '<[redacted:KEY]>',
+    )
+  })
+})
+
 describe('a secret with a backslash before its signs', () => {
   it('is masked as a shell quotes it', () => {
     expect(redactor().redactText(`key=${secret.replace(/[^\w-]/g, '\\$&')}`)).toBe('key=[redacted:KEY]')
