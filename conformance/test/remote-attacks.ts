@@ -2,10 +2,12 @@ import { VitrineProcess } from '../../packages/cli/test/vitrine-process.ts'
 import type { AttackDriver, AttackedDaemon, AttackedOptions, SandboxUnderTest } from '../src/index.ts'
 import { InProcessDaemon } from './daemons.ts'
 import { daemonSandbox } from './remote-sandboxes.ts'
+import { smallHost } from './small-host.ts'
 
 /** Sandboxes of one daemon, over HTTP. */
 export class RemoteAttacks implements AttackDriver {
   readonly #isolation: 'none' | 'bubblewrap'
+  readonly smallHost = smallHost
   #opening: Promise<InProcessDaemon> | undefined
 
   constructor(isolation: 'none' | 'bubblewrap') {

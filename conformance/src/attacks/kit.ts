@@ -27,6 +27,11 @@ export interface AttackedDaemon {
 export interface AttackDriver {
   /** Creates and starts a new sandbox on every call. */
   make(options?: AttackedOptions): Promise<SandboxUnderTest>
+  /**
+   * Makes the host look as if it had only this much memory, for sandboxes that are created until it is disposed: default
+   * limits depend on it. Absent where that is not possible.
+   */
+  smallHost?(memoryBytes: number): Disposable
   /** The daemon that serves the sandboxes; absent where there is none. */
   daemon?(): Promise<AttackedDaemon>
 }
@@ -52,6 +57,12 @@ export class AttackTarget implements AsyncDisposable {
     const under = await this.#driver.make(options)
     this.defer(() => under.close())
     return under
+  }
+
+  /** Only for attacks that need a small host. */
+  smallHost(memoryBytes: number): void {
+    if (this.#driver.smallHost === undefined) throw new Error('This attack needs a small host.')
+    this.#made.use(this.#driver.smallHost(memoryBytes))
   }
 
   /** Only for attacks that need a daemon. */
