@@ -16,6 +16,12 @@ export interface AttackedDaemon {
   readonly token: string
   /** A token that may only read. */
   readonly readToken: string
+  /** The largest number of its connections. */
+  readonly maxConnections: number
+  /** The name of the agent with the settings of `attackingAgent`; absent where the daemon does not have it. */
+  readonly agent?: string
+  /** Restarts it with the same data, address and tokens; absent where that is not possible. */
+  restart?(): Promise<void>
   /**
    * The journal of a sandbox as a person at a terminal sees it, up to the event with the text `until`; absent where
    * nothing prints it.

@@ -16,6 +16,8 @@ export type AttackNeed =
   | 'terminals'
   | 'watching'
   | 'daemon'
+  | 'agent'
+  | 'restart'
   | 'screen'
   | 'name of the loopback'
   | 'address of the network'
@@ -54,6 +56,10 @@ export async function reasonWhyNot(
       return unless((await capabilities()).watching !== 'none', 'it claims no watching')
     case 'daemon':
       return unless(driver.daemon !== undefined, 'no daemon serves it')
+    case 'agent':
+      return unless((await driver.daemon?.())?.agent !== undefined, 'it does not have the agent of the kit')
+    case 'restart':
+      return unless((await driver.daemon?.())?.restart !== undefined, 'its daemon cannot be restarted')
     case 'screen':
       return unless((await driver.daemon?.())?.show !== undefined, 'nothing prints its journal for people')
     case 'name of the loopback':
