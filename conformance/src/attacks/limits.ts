@@ -129,7 +129,7 @@ export const limitAttacks: readonly Attack[] = [
     promise: 'a process whose output nothing reads does not hold up the sandbox',
     async run(target) {
       const { sandbox } = await target.sandbox({ limits: { journalBytes: 256 * 1024 } })
-      const flooding = await sandbox.spawn(`yes | head -c ${24 * mebibyte}; touch written; sleep 600`)
+      const flooding = await sandbox.spawn(`yes | head -c ${8 * mebibyte}; touch written; sleep 600`)
       const view = flooding.view()[Symbol.asyncIterator]()
       await view.next()
       // The viewer has stopped reading. The process goes on all the same.
