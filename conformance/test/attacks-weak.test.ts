@@ -147,7 +147,10 @@ const weak: readonly (readonly [
     'daemon',
     'a daemon that counts all connections alike',
     behind(countsAllConnections),
-    ['connections without a token do not lock out the holder of one'],
+    [
+      'connections without a token do not lock out the holder of one',
+      'connections of a read token do not lock out the holder of a full one',
+    ],
   ],
   [
     'daemon',

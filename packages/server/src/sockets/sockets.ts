@@ -57,7 +57,7 @@ export class Sockets {
     if (preview === undefined) this.#guards.hosts.check(host)
     if (path === '') throw invalidRequestUrl()
     if (preview !== undefined) {
-      setAuthenticated(socket)
+      setAuthenticated(socket, 'read')
       return proxyUpgrade(this.#daemon, preview, request, socket, head)
     }
     if (this.#daemon.closing.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
@@ -67,7 +67,7 @@ export class Sockets {
     const { tokens } = this.#guards
     const caller =
       token === undefined && !tokens.allowsAnonymous ? undefined : fullAccess(tokens.caller(token))
-    if (caller !== undefined) setAuthenticated(socket)
+    if (caller !== undefined) setAuthenticated(socket, caller.access)
     this.#opening ??= newServer()
     const server = await this.#opening
     server.handleUpgrade(request, socket, head, (ws) => this.#opened(ws, request, target, caller))
@@ -96,7 +96,7 @@ export class Sockets {
   ): Promise<void> {
     const inbox = new SocketInbox(ws, maxQueuedBytesBeforeToken)
     const caller = authenticated ?? fullAccess(await this.#authenticate(inbox))
-    setAuthenticated(request.socket)
+    setAuthenticated(request.socket, caller.access)
     inbox.maxBytes = maxQueuedBytes
     const { host, defaultSandbox } = this.#daemon
     const context = contextOf((name) => [request.headers[name] ?? []].flat().join(', ') || undefined, caller)
