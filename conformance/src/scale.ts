@@ -44,7 +44,7 @@ export const scale = {
   maskedOutputs: scaled(12, 200),
   /** The connections of an attacked daemon, and the chunks of a session whose transcript is requested 20 times at once. */
   attackedConnections: scaled(200, 2_000),
-  floodedChunks: scaled(3_000, 50_000),
+  floodedChunks: scaled(1_500, 50_000),
   /** Random operation histories of a store. */
   histories: scaled(25, 200),
 } as const
