@@ -41,6 +41,7 @@ export {
   sessionsView,
 } from './sessions/sessions-view.ts'
 export { escapeForTerminal } from './text/escape-for-terminal.ts'
+export { failedConnectionText } from './text/failed-connection.ts'
 export { type Timeline, type TimelineBucket, type TimelineOptions, timelineView } from './timeline.ts'
 export type { Attachment } from './transcript/content.ts'
 export { listTranscript, transcriptEntry } from './transcript/entries.ts'

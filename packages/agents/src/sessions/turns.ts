@@ -9,7 +9,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
-import { settledWithin } from '@vitrine/protocol/primitives'
+import { settledWithin, withinEventValues } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
@@ -319,6 +319,7 @@ export class SessionTurns {
     const { agent, agentSession: sessionId } = this.#session
     const recap = this.#session.takeRecap()
     const prompt = recap === undefined ? blocks : [{ type: 'text', text: recap }, ...blocks]
+    const evidence = instance.evidence()
     const result = await instance.request(
       'session/prompt',
       { sessionId, prompt },
@@ -326,13 +327,17 @@ export class SessionTurns {
     )
     const stopReason = textIn(result, 'stopReason')
     if (stopReason === undefined)
-      throw new VitrineError(
-        'agent_protocol_error',
-        `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(result).slice(0, 200)}`,
+      throw await evidence.addTo(
+        new VitrineError(
+          'agent_protocol_error',
+          `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(result).slice(0, 200)}`,
+        ),
       )
     const usage = objectIn(result, 'usage')
     const { text, updates } = turn
-    const modelError = modelErrorSign(instance.quirks, { text, updates, stopReason })
+    const sign = modelErrorSign(instance.quirks, { text, updates, stopReason })
+    const connections = sign === undefined ? [] : await evidence.connections()
+    const modelError = sign && { ...sign, ...(connections.length > 0 && { connections }) }
     return {
       outcome: this.#stop === 'timeout' ? 'timeout' : stopReason === 'cancelled' ? 'cancelled' : 'ok',
       stopReason,
@@ -367,7 +372,10 @@ export class SessionTurns {
       durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
       ...(openTools.length > 0 && { closedToolCalls: openTools }),
     }
-    await this.#record(prompt, 'finished', [...orphaned, { type: 'turn.finished', data }])
+    await this.#record(prompt, 'finished', [
+      ...orphaned,
+      { type: 'turn.finished', data: withinEventValues(data) },
+    ])
     return failed ? error : { turn: prompt.turn, ...result }
   }
 

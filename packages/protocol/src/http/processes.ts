@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { component } from '../component.ts'
 import { execFields, ptyStartFields, ptyWriteFields, spawnFields, terminalSize } from '../options/process.ts'
 import { strict } from '../options/strict.ts'
 import {
@@ -32,6 +33,15 @@ export const spawnRequest = strict({
   tty: z.optional(z.union([z.boolean(), terminalSize()])),
   interactive: z.optional(z.boolean()),
 })
+
+/** A text message to the daemon on a terminal's WebSocket; a binary message is input. */
+const terminalClientMessage = component('TerminalClientMessage', () =>
+  z.discriminatedUnion('type', [
+    strict({ type: z.literal('input'), data: z.string(), encoding: z.optional(z.enum(['utf8', 'base64'])) }),
+    strict({ type: z.literal('resize'), ...terminalSize().shape }),
+    strict({ type: z.literal('close') }),
+  ]),
+)
 
 const pty = <const Rest extends string>(rest: Rest, summary: string) =>
   ({ method: 'POST', path: `/pty/${rest}`, scope: 'sandbox', access: 'full', summary }) as const
@@ -154,5 +164,6 @@ export const processRoutes = table({
     query: () => strict({ access_token: z.optional(z.string()) }),
     response: 'socket',
     socketMessage: terminalMessage,
+    clientMessage: terminalClientMessage,
   },
 })

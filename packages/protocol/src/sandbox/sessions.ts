@@ -110,10 +110,21 @@ export interface ContextUse {
   readonly size?: number
 }
 
+/** A destination that an agent could not reach. */
+export interface FailedConnection {
+  readonly host: string
+  readonly port: number
+  readonly error: string
+  /** The `egress` entry that would allow the connection. */
+  readonly allow?: string
+}
+
 /** A sign that the model failed although the agent ended its turn without an error. */
 export interface ModelErrorSign {
   readonly sign: 'message' | 'silence'
   readonly text?: string
+  /** The connections of the agent that failed during the turn. */
+  readonly connections?: readonly FailedConnection[]
 }
 
 export interface PromptOptions {

@@ -10,10 +10,12 @@ import { execRequest, type processRoutes } from '@vitrine/protocol/http'
 import { parseAs } from '@vitrine/protocol/options'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
+import { jsonResponse } from '../responses/json.ts'
 import { slicedJsonResponse } from '../responses/sliced-json.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { parseJson } from '../routing/parse-json.ts'
+import { serveTerminal } from '../sockets/terminal.ts'
 import { framesOf } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
@@ -52,14 +54,12 @@ export function processHandlers({ streams, closing, longReads }: Daemon): Handle
       const { process } = params
       if (!query.operation) {
         const { processes } = await call.look()
-        const read = () =>
-          longReads.run(caller.name, signal(), () => processes.get(process, { signal: signal() }))
-        const info = await read()
-        if (query.wait === undefined || info.state === 'exited') return processJson(info)
-        const waitMs = Math.min(query.wait, maxWaitMs)
-        const exit = processes.exitOf(process)
+        const exit = query.wait === undefined ? undefined : processes.exitOf(process)
+        const waitMs = Math.min(query.wait ?? 0, maxWaitMs)
         if (exit !== undefined) await settledWithin(exit, waitMs, { signal: signal(), ref: true })
-        return processJson(await read())
+        return longReads.run(caller.name, signal(), async () =>
+          jsonResponse(200, processJson(await processes.get(process, { signal: signal() }))),
+        )
       }
       const { processes } = await call.sandbox()
       const info = await processes.get(process)
@@ -144,11 +144,8 @@ export function processHandlers({ streams, closing, longReads }: Daemon): Handle
     async terminatePtys(call) {
       await (await call.sandbox()).ptyTerminateAll()
     },
-    async openTerminal() {
-      throw new VitrineError(
-        'argument_invalid',
-        'Expected a WebSocket upgrade on this route, got a plain request.',
-      )
+    async openTerminal({ params, socket, ...call }) {
+      await serveTerminal(socket, await call.sandbox(), params.process)
     },
   }
 }

@@ -44,8 +44,8 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       const { sessions } = await call.look()
       const open = query.activity === false ? await sessions.open(params.session) : undefined
       if (open !== undefined) return stateOf(open)
-      return daemon.longReads.run(caller.name, signal(), () =>
-        sessions.get(params.session, { signal: signal() }),
+      return daemon.longReads.run(caller.name, signal(), async () =>
+        jsonResponse(200, await sessions.get(params.session, { signal: signal() })),
       )
     },
     async resumeSession({ params, body, signal, ...call }) {

@@ -24,8 +24,16 @@ export const contextUse = component('ContextUse', () =>
   z.object({ used: z.int(), size: z.exactOptional(z.int()) }),
 )
 
+export const failedConnection = component('FailedConnection', () =>
+  z.object({ host: z.string(), port: z.int(), error: z.string(), allow: z.exactOptional(z.string()) }),
+)
+
 export const modelError = component('ModelErrorSign', () =>
-  z.object({ sign: z.enum(['message', 'silence']), text: z.exactOptional(z.string()) }),
+  z.object({
+    sign: z.enum(['message', 'silence']),
+    text: z.exactOptional(z.string()),
+    connections: z.exactOptional(z.array(failedConnection())),
+  }),
 )
 
 export const configChoice = component('ConfigChoice', () =>
