@@ -98,6 +98,27 @@ describe.each(observers)('looking with %s', (_name, observerOf) => {
     expect(after.activity).not.toHaveProperty('turn')
   })
 
+  it('shows live commands and requests masked, as events are', async () => {
+    const daemon = await openDaemon()
+    const secret = 'a-secret-of-4711'
+    const sandbox = await daemon.client.create({
+      id: 'one',
+      local: { isolation: 'none' },
+      secrets: { KEY: secret },
+    })
+    const process = await sandbox.spawn(['sleep', '1000', secret])
+    const session = await sandbox.openSession({ agent: 'demo', id: 'talk', permissions: { default: 'ask' } })
+    const running = session.prompt(`/run echo ${secret}`)
+    const look = await observerOf(daemon).look('one')
+    await expect.poll(async () => (await look.sessions.get('talk')).permissions.length).toBe(1)
+    expect(JSON.stringify(session.permissions)).toContain(secret)
+    expect((await look.processes.get(process.id)).argv).toEqual(['sleep', '1000', '[redacted:KEY]'])
+    expect(JSON.stringify(await lookAtAll(look))).not.toContain(secret)
+    await session.cancel()
+    await running
+    await process.kill()
+  })
+
   it.each(['stopped', 'destroyed', 'of an earlier host'] as const)(
     'reads a sandbox that is %s from its journal, and does not start it',
     async (state) => {

@@ -49,6 +49,9 @@ export type OpenOptions = OpenSessionOptions &
     readonly context?: HostCallContext
   }
 
+/** The state of an open session. */
+export type LiveSession = Pick<AgentSession, 'info' | 'permissions' | 'questions'>
+
 /** The sessions of one sandbox: the open ones, and the closed ones that its journal records. */
 export class SandboxSessions implements Sessions, SessionHost {
   readonly sandbox: LocalSandbox
@@ -104,15 +107,12 @@ export class SandboxSessions implements Sessions, SessionHost {
     )
   }
 
-  /** The session if it is open, without waiting for one that is being opened or closed. */
-  peek(id: string): AgentSession | undefined {
+  /** The state of a session if it is open, masked as events are. Reads nothing from the journal. */
+  look(id: string): LiveSession | undefined {
     const session = this.#open.get(id)
-    return session?.closing ? undefined : session
-  }
-
-  /** The session if it is open or being opened; reads nothing from the journal. */
-  find(id: string): Promise<AgentSession | undefined> {
-    return this.#openNow(id)
+    if (session === undefined || session.closing) return undefined
+    const { info, permissions, questions } = session
+    return this.#store.redactValue({ info, permissions, questions })
   }
 
   async resume(id: string, options: Partial<Omit<OpenOptions, 'id' | 'agent'>> = {}): Promise<AgentSession> {

@@ -18,14 +18,14 @@ export class RemoteProcesses implements Processes {
   async list(): Promise<readonly ProcessInfo[]> {
     const { processes } = await requestJson<{ processes: ProcessInfo[] }>(this.#http, {
       path: ['processes'],
-      query: { operation: true },
+      query: { live: true },
     })
     return processes.map(processInfo)
   }
 
   async get(id: string): Promise<ProcessInfo> {
     return processInfo(
-      await requestJson<ProcessInfo>(this.#http, { path: ['processes', id], query: { operation: true } }),
+      await requestJson<ProcessInfo>(this.#http, { path: ['processes', id], query: { live: true } }),
     )
   }
 

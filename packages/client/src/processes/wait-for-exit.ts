@@ -12,7 +12,7 @@ export async function waitForExit(http: HttpClient, process: string): Promise<Pr
   const request = () =>
     requestJson<ProcessInfo>(http, {
       path: ['processes', process],
-      query: { wait: waitMs, operation: true },
+      query: { wait: waitMs, live: true },
       limitMs: waitMs + http.timeoutMs,
     })
   try {

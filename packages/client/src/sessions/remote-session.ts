@@ -20,13 +20,7 @@ import type { HttpClient } from '../http/http-client.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
 import { tail } from '../journal/tail.ts'
 import { runTurn } from './run-turn.ts'
-import {
-  changesSession,
-  closedState,
-  readSession,
-  type SessionState,
-  withoutAnswered,
-} from './session-state.ts'
+import { changesSession, closedState, type SessionState, withoutAnswered } from './session-state.ts'
 import { SessionWatch } from './session-watch.ts'
 
 /** One conversation with an agent at a daemon. Its fields show the state that was last received. */
@@ -163,8 +157,7 @@ export class RemoteSession implements Session {
   /** Fetches the state; keeps the old one if the request fails. */
   async #refresh(): Promise<void> {
     try {
-      const state = await readSession(this.#http)
-      this.#state = state.state === 'open' ? state : closedState({ ...state, options: this.#state.options })
+      this.#state = await requestJson<SessionState>(this.#http, { path: [], query: { live: true } })
     } catch (error) {
       const isGone = isVitrineError(error) && ['session_closed', 'session_not_found'].includes(error.code)
       if (isGone) this.#state = closedState(this.#state)

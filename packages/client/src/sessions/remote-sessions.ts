@@ -1,16 +1,10 @@
-import {
-  type OpenSessionOptions,
-  type SessionInfo,
-  type SessionSummary,
-  type Sessions,
-  VitrineError,
-} from '@vitrine/protocol'
+import type { OpenSessionOptions, SessionInfo, Sessions } from '@vitrine/protocol'
 import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
 import { requestJson } from '../http/request.ts'
 import { RemoteSession } from './remote-session.ts'
-import { readSession, type SessionState } from './session-state.ts'
+import type { SessionState } from './session-state.ts'
 
 /** The sessions of one sandbox. */
 export class RemoteSessions implements Sessions {
@@ -28,17 +22,19 @@ export class RemoteSessions implements Sessions {
   }
 
   async list(): Promise<readonly SessionInfo[]> {
-    const { sessions } = await requestJson<{ sessions: SessionSummary[] }>(this.#http, { path: ['sessions'] })
-    return sessions.map(({ activity: _activity, ...info }) => info)
+    return (
+      await requestJson<{ sessions: SessionInfo[] }>(this.#http, {
+        path: ['sessions'],
+        query: { live: true },
+      })
+    ).sessions
   }
 
   async get(id: string): Promise<RemoteSession> {
-    const state = await readSession(this.#http.at('sessions', id))
-    if (state.state === 'closed')
-      throw new VitrineError(
-        'session_closed',
-        `The session ${id} is not open; call \`sessions.resume\` to restore it.`,
-      )
+    const state = await requestJson<SessionState>(this.#http, {
+      path: ['sessions', id],
+      query: { live: true },
+    })
     return new RemoteSession(this.#http, state, this.#observerErrors)
   }
 

@@ -1,20 +1,9 @@
-import type { PendingPermission, PendingQuestion, SessionDetail, SessionInfo } from '@vitrine/protocol'
-import type { HttpClient } from '../http/http-client.ts'
-import { requestJson } from '../http/request.ts'
+import type { PendingPermission, PendingQuestion, SessionInfo } from '@vitrine/protocol'
 
 /** A session as the server describes it, with its pending requests. */
 export interface SessionState extends SessionInfo {
   readonly permissions: readonly PendingPermission[]
   readonly questions: readonly PendingQuestion[]
-}
-
-/** `http` is scoped to the session. An open one is read without its journal, which may be long. */
-export async function readSession(http: HttpClient): Promise<SessionState> {
-  const { activity: _activity, ...state } = await requestJson<SessionDetail>(http, {
-    path: [],
-    query: { activity: false },
-  })
-  return state
 }
 
 /** Whether an event of this type can change the session's state. */

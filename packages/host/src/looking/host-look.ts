@@ -1,4 +1,3 @@
-import type { AgentSession } from '@vitrine/agents'
 import {
   type ChangedFileList,
   type JournalReader,
@@ -23,7 +22,7 @@ import {
 import type { HostSandbox } from '../host-sandbox.ts'
 import { readView } from './read-view.ts'
 import { recordedProcess } from './recorded-process.ts'
-import { summaryOf } from './session-summaries.ts'
+import { pendingOf, summaryOf } from './session-summaries.ts'
 
 /** Reads of a sandbox that start nothing and leave nothing in its journal. */
 export class HostLook implements SandboxLook {
@@ -43,20 +42,18 @@ export class HostLook implements SandboxLook {
       checkOptions('sessions.list', hostOptions.look, options)
       const list = await readView(this.journal, sessionsView(), { types: sessionEventTypes, ...options })
       const live = this.#live()?.sessions
-      return listSessions(list).flatMap((session) => summaryOf(session, live?.peek(session.id)?.info) ?? [])
+      return listSessions(list).flatMap((session) => summaryOf(session, live?.look(session.id)) ?? [])
     },
     get: async (id: string, options: LookOptions = {}): Promise<SessionDetail> => {
       checkOptions('sessions.get', hostOptions.look, options)
       const query = { types: sessionEventTypes, session: id, ...options }
-      const open = await this.sessions.open(id)
       const [session] = listSessions(await readView(this.journal, sessionsView(), query))
-      const summary = session && summaryOf(session, open?.info)
+      const open = this.#live()?.sessions.look(id)
+      const summary = session && summaryOf(session, open)
       if (summary === undefined)
-        throw new VitrineError('session_not_found', `There is no session ${id} here.`)
-      return { ...summary, permissions: open?.permissions ?? [], questions: open?.questions ?? [] }
+        throw new VitrineError('session_not_found', `There is no session ${id} in this sandbox.`)
+      return { ...summary, ...pendingOf(summary, open) }
     },
-    /** The session itself if it is open; reads nothing from the journal. */
-    open: async (id: string): Promise<AgentSession | undefined> => this.#live()?.sessions.find(id),
   }
 
   readonly processes = {

@@ -15,7 +15,7 @@ import {
   sandboxList,
 } from './responses/sandbox.ts'
 import { table } from './route.ts'
-import { command, count, operation, texts } from './values.ts'
+import { command, count, live, texts } from './values.ts'
 
 /** The labels in the query of a list. */
 export const sandboxLabels = texts
@@ -181,7 +181,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'read',
     summary: 'Lists the listening ports of the sandbox; none unless it runs.',
-    query: () => strict({ operation }),
+    query: () => strict({ live }),
     response: () => z.object({ ports: z.array(portInfo()) }),
   },
   resolvePort: {

@@ -15,7 +15,7 @@ import {
 import { frames } from './responses/stream.ts'
 import { transcript } from './responses/transcript.ts'
 import { table } from './route.ts'
-import { count, flag } from './values.ts'
+import { count, live } from './values.ts'
 
 const one = <const Rest extends string>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -46,16 +46,13 @@ export const sessionRoutes = table({
     scope: 'sandbox',
     access: 'read',
     summary: 'Lists every session of the sandbox, open or closed, without starting it.',
+    query: () => strict({ live }),
     response: () => z.object({ sessions: z.array(sessionSummary()) }),
   },
   getSession: {
-    ...one(
-      'GET',
-      '',
-      'Returns a session, open or closed, without starting the sandbox. With `activity=false` an open one is returned without reading its journal.',
-    ),
+    ...one('GET', '', 'Returns a session, open or closed, without starting the sandbox.'),
     access: 'read',
-    query: () => strict({ activity: z.optional(flag) }),
+    query: () => strict({ live }),
     response: sessionDetail,
   },
   resumeSession: {

@@ -2,7 +2,10 @@ import type { PortInfo, ProcessExit, ProcessInfo } from '@vitrine/protocol'
 import type { EngineCore } from './core.ts'
 import { listeningPorts } from './listening-ports.ts'
 
-/** Reads of the live state that are no operations: they leave nothing in the journal, and work while it is paused. */
+/**
+ * Reads of the live state that are no operations: they leave nothing in the journal, and work while it is paused. They are
+ * masked as events are.
+ */
 export class EngineLook {
   readonly #core: EngineCore
 
@@ -11,11 +14,11 @@ export class EngineLook {
   }
 
   processes(): ProcessInfo[] {
-    return this.#core.table.list().map((entry) => entry.info())
+    return this.#core.table.list().map((entry) => this.#core.store.redactValue(entry.info()))
   }
 
   process(id: string): ProcessInfo {
-    return this.#core.table.get(id).info()
+    return this.#core.store.redactValue(this.#core.table.get(id).info())
   }
 
   exitOf(id: string): Promise<ProcessExit> {

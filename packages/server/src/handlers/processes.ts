@@ -38,9 +38,9 @@ export function processHandlers({ streams, closing, longReads }: Daemon): Handle
       return processJson(await sandbox.processes.get(id))
     },
     async listProcesses({ query, signal, caller, ...call }) {
-      const { owner, operation } = query
+      const { owner, live } = query
       const isWanted = (one: ProcessInfo) => owner === undefined || one.owner === owner
-      if (operation) {
+      if (live) {
         const all = await (await call.sandbox()).processes.list()
         return { processes: all.filter(isWanted).map(processJson) }
       }
@@ -52,7 +52,7 @@ export function processHandlers({ streams, closing, longReads }: Daemon): Handle
     },
     async getProcess({ params, query, signal, caller, ...call }) {
       const { process } = params
-      if (!query.operation) {
+      if (!query.live) {
         const { processes } = await call.look()
         const exit = query.wait === undefined ? undefined : processes.exitOf(process)
         const waitMs = Math.min(query.wait ?? 0, maxWaitMs)

@@ -95,7 +95,7 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       return sandbox.hydrate(body ?? new Uint8Array(), { signal: signal() })
     },
     async listPorts({ query, ...call }) {
-      const { ports } = query.operation ? await call.sandbox() : await call.look()
+      const { ports } = query.live ? await call.sandbox() : await call.look()
       return { ports: await ports.list() }
     },
     async resolvePort({ params, query, signal, ...call }) {

@@ -34,16 +34,16 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
         throw new VitrineError('argument_invalid', 'id: expected the id of a session to resume, got none.')
       return stateOf(await sandbox.sessions.resumeOrCreate({ ...options, id, context: sandbox.context }))
     },
-    async listSessions({ signal, caller, ...call }) {
+    async listSessions({ query, signal, caller, ...call }) {
+      if (query.live) return { sessions: await (await call.sandbox()).sessions.list() }
       const { sessions } = await call.look()
       return daemon.longReads.run(caller.name, signal(), async () =>
         slicedJsonResponse(200, { sessions: await sessions.list({ signal: signal() }) }),
       )
     },
     async getSession({ params, query, signal, caller, ...call }) {
+      if (query.live) return stateOf(await sessionOf({ params, ...call }))
       const { sessions } = await call.look()
-      const open = query.activity === false ? await sessions.open(params.session) : undefined
-      if (open !== undefined) return stateOf(open)
       return daemon.longReads.run(caller.name, signal(), async () =>
         jsonResponse(200, await sessions.get(params.session, { signal: signal() })),
       )

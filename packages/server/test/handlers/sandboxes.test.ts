@@ -115,10 +115,10 @@ describe('a sandbox', () => {
       ['POST', '/resume'],
       ['POST', '/shutdown'],
       ['POST', '/exec', { command: 'true' }],
-      ['GET', '/processes?operation=true'],
+      ['GET', '/processes?live=true'],
       ['GET', '/files/list?path=.'],
       ['POST', '/sessions', { agent: 'demo' }],
-      ['GET', '/ports?operation=true'],
+      ['GET', '/ports?live=true'],
     ] as const) {
       const problem = await problemFor(method, `/v1/sandboxes/gone${path}`, body)
       expect(problem, `${method} ${path}`).toMatchObject({ status: 410, code: 'sandbox_destroyed' })

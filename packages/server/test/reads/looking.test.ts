@@ -117,10 +117,10 @@ describe('a sandbox that is stopped', () => {
     expect(await read('/ports')).toEqual({ ports: [] })
   })
 
-  it.each(['/processes', '/ports', '/processes/some'])(
-    'refuses a read token that wants %s as an operation, and is not started',
+  it.each(['/processes', '/ports', '/processes/some', '/sessions', '/sessions/talk'])(
+    'refuses a read token that wants %s as a call, and is not started',
     async (path) => {
-      const response = await get(`/v1/sandboxes/${stopped}${path}?operation=true`)
+      const response = await get(`/v1/sandboxes/${stopped}${path}?live=true`)
       expect(await problemOf(response)).toMatchObject({ status: 403, code: 'access_denied' })
       expect(daemon.host.info(stopped)?.state).toBe('stopped')
     },

@@ -91,8 +91,11 @@ const sessionActivity = component('SessionActivity', () =>
   }),
 )
 
+/** Absent in the answer to a call of the sandbox. */
+const activityField = () => ({ activity: z.exactOptional(sessionActivity()) })
+
 export const sessionSummary = component('SessionSummary', () =>
-  z.object({ ...infoFields(), activity: sessionActivity() }),
+  z.object({ ...infoFields(), ...activityField() }),
 )
 
 export const pendingPermission = component('PendingPermission', () =>
@@ -122,7 +125,7 @@ const pendingFields = () => ({
 export const sessionState = component('SessionState', () => z.object({ ...infoFields(), ...pendingFields() }))
 
 export const sessionDetail = component('SessionDetail', () =>
-  z.object({ ...infoFields(), activity: z.exactOptional(sessionActivity()), ...pendingFields() }),
+  z.object({ ...infoFields(), ...activityField(), ...pendingFields() }),
 )
 
 export const promptResult = component('PromptResult', () =>
