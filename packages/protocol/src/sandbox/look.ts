@@ -83,8 +83,8 @@ export interface LookOptions {
 }
 
 /**
- * What a sandbox is or was. Reading it starts nothing, writes nothing to its journal and needs read access only. A
- * sandbox that runs shows its live state; any other one what its journal has.
+ * Reads of what a sandbox is or was. They start nothing, write nothing to its journal and need read access only. A
+ * sandbox that runs shows its live state, masked as events are; any other one what its journal has.
  */
 export interface SandboxLook {
   readonly id: string

@@ -5,7 +5,7 @@ import { costIn, sumOfUsage, usageOf } from '../transcript/usage.ts'
 /** An agent names the currency, so their number needs a limit. */
 const maxCurrencies = 8
 
-/** What turns used, as far as they reported it. */
+/** The use of turns, as far as they reported it. */
 export interface Spending {
   readonly tokens?: Usage
   readonly cost?: readonly Cost[]
