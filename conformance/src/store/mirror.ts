@@ -1,5 +1,5 @@
 import type { ExportedItem, Journal } from '@vitrine/journal'
-import { isGap, type JournalItem } from '@vitrine/protocol'
+import { isGap, type JournalItem, parseEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers, seqsOf } from '../events/coverage.ts'
 import { hostilePayloads } from '../events/hostile-payloads.ts'
@@ -219,7 +219,7 @@ async function copy(source: Journal, mirror: Journal, limit = 1_000): Promise<vo
 
 function changed(item: ExportedItem | undefined): ExportedItem {
   if (item === undefined || 'hole' in item) throw new Error('Expected an event to change.')
-  return { ...item, event: { ...item.event, data: { level: 'info', message: 'forged' } } }
+  return { ...item, event: parseEvent({ ...item.event, data: { level: 'info', message: 'forged' } }) }
 }
 
 /** A mirror has the same gaps, but its own cursors. */

@@ -7,6 +7,7 @@ import type {
   JournalItem,
   JournalReader,
   LocalOptions,
+  MatchedItem,
   SandboxClient,
   SandboxInfo,
   TailOptions,
@@ -117,6 +118,9 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   }
 
   /** Tails the events of the host and of all its sandboxes under one cursor. */
+  events<const Pattern extends string = string>(
+    options?: TailOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
   events(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
     return tail(this.#http, options, 'all')
   }

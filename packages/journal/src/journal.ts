@@ -6,6 +6,7 @@ import {
   type JournalEvent,
   type JournalItem,
   type JournalReader,
+  type MatchedItem,
   type Page,
   type ReadOptions,
   type Summary,
@@ -167,6 +168,7 @@ export class Journal implements JournalReader {
     return { source: this.#writer.source, context: { ...around.context, ...this.#writer.context } }
   }
 
+  read<const Pattern extends string = string>(options?: ReadOptions<Pattern>): Promise<Page<Pattern>>
   read(options?: ReadOptions): Promise<Page> {
     return this.#core.reader.page(this.#core.scope, options)
   }
@@ -176,6 +178,9 @@ export class Journal implements JournalReader {
     return this.#core.reader.encodedPage(this.#core.scope, options)
   }
 
+  tail<const Pattern extends string = string>(
+    options?: TailOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
     return this.#core.reader.tail(this.#core.scope, options)
   }
@@ -194,6 +199,7 @@ export class Journal implements JournalReader {
   }
 
   /** Calls a function with copies of events as they are committed, best effort. */
+  tap<const Pattern extends string = string>(tap: Tap<Pattern>, options?: TapOptions<Pattern>): Untap
   tap(tap: Tap, options?: TapOptions): Untap {
     return this.#core.taps.add(tap, options)
   }

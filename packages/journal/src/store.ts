@@ -1,6 +1,7 @@
 import {
   type BlobRef,
   type JournalItem,
+  type MatchedItem,
   type OpenWork,
   type Page,
   type ReadOptions,
@@ -175,6 +176,7 @@ export class Store {
   }
 
   /** A page over every journal of this store, in commit order. */
+  read<const Pattern extends string = string>(options?: ReadOptions<Pattern>): Promise<Page<Pattern>>
   read(options?: ReadOptions): Promise<Page> {
     return this.#reader.page(this.#scope, options)
   }
@@ -185,6 +187,9 @@ export class Store {
   }
 
   /** Follows every journal of this store in commit order with one cursor. */
+  tail<const Pattern extends string = string>(
+    options?: TailOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
     return this.#reader.tail(this.#scope, options)
   }

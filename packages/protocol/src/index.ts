@@ -13,6 +13,7 @@ export {
   VitrineError,
   type VitrineErrorOptions,
 } from './errors/vitrine-error.ts'
+export type { AgentMessage } from './events/agent-message.ts'
 export {
   type DesktopEventType,
   type EventData,
@@ -24,18 +25,21 @@ export {
 export { checkEventInput, parseEvent } from './events/check.ts'
 export { type Outcome, outcomes } from './events/data/shared.ts'
 export {
+  type DesktopEvent,
   type EventContext,
   type EventInput,
+  type EventOfType,
   type EventSource,
   eventEnvelope,
   eventSources,
-  isEvent,
   isGap,
   type JournalEvent,
   type JournalGap,
   type JournalItem,
   type KnownEvent,
   type TraceIds,
+  type UnknownEvent,
+  type UnknownEventType,
 } from './events/envelope.ts'
 export {
   type ForeignEvent,
@@ -43,7 +47,7 @@ export {
   type RecordedForeignEvent,
   unwrapForeignEvent,
 } from './events/foreign.ts'
-export { matchTypes } from './events/match.ts'
+export { type MatchedEvent, type MatchedItem, matchTypes } from './events/match.ts'
 export {
   interruptedEnd,
   type OpenWork,

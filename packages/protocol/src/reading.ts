@@ -1,9 +1,9 @@
-import type { JournalItem } from './events/envelope.ts'
+import type { MatchedItem } from './events/match.ts'
 
 /** Selects events; an absent field matches all. */
-export interface EventFilter {
-  /** Exact types or families: `['file.*', 'turn.finished']`. */
-  readonly types?: readonly string[]
+export interface EventFilter<Pattern extends string = string> {
+  /** Exact types or families: `['file.*', 'turn.finished']`. The events that are read have these types. */
+  readonly types?: readonly Pattern[]
   readonly session?: string
   /** The caller's id of the work that events belong to, which may span several turns. */
   readonly run?: string
@@ -11,7 +11,7 @@ export interface EventFilter {
   readonly text?: string
 }
 
-export interface ReadOptions extends EventFilter {
+export interface ReadOptions<Pattern extends string = string> extends EventFilter<Pattern> {
   /** Only events after this cursor. */
   readonly after?: string
   /** Only events before this cursor. */
@@ -25,15 +25,15 @@ export interface ReadOptions extends EventFilter {
   readonly signal?: AbortSignal
 }
 
-export interface Page {
-  readonly events: readonly JournalItem[]
+export interface Page<Pattern extends string = string> {
+  readonly events: readonly MatchedItem<Pattern>[]
   /** The position up to which events were scanned, whether they matched or not. */
   readonly cursor: string
   /** Whether there are no more events in this direction at the moment. */
   readonly end: boolean
 }
 
-export interface TailOptions extends EventFilter {
+export interface TailOptions<Pattern extends string = string> extends EventFilter<Pattern> {
   /** Start after this cursor, by default at the beginning; `'now'` for new events only. */
   readonly after?: string
   readonly signal?: AbortSignal
@@ -63,9 +63,11 @@ export interface Summary {
 /** Read access to one journal, wherever it is. */
 export interface JournalReader {
   readonly id: string
-  read(options?: ReadOptions): Promise<Page>
+  read<const Pattern extends string = string>(options?: ReadOptions<Pattern>): Promise<Page<Pattern>>
   /** Past events, then new ones, without gap or duplicate, until the signal aborts. */
-  tail(options?: TailOptions): AsyncIterableIterator<JournalItem>
+  tail<const Pattern extends string = string>(
+    options?: TailOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
   summary(options?: SummaryOptions): Promise<Summary>
 }
 

@@ -1,6 +1,7 @@
 import type {
   JournalItem,
   JournalReader,
+  MatchedItem,
   Page,
   ReadOptions,
   Summary,
@@ -23,6 +24,7 @@ export class RemoteJournal implements JournalReader {
     this.#http = http
   }
 
+  read<const Pattern extends string = string>(options?: ReadOptions<Pattern>): Promise<Page<Pattern>>
   async read(options: ReadOptions = {}): Promise<Page> {
     const { at, signal, ...rest } = options
     const query = withFields('read', rest, {
@@ -33,6 +35,9 @@ export class RemoteJournal implements JournalReader {
     return deepFreeze(await requestJson<Page>(this.#http, { path: ['events'], query, signal }))
   }
 
+  tail<const Pattern extends string = string>(
+    options?: TailOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
   tail(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
     return tail(this.#http, options)
   }

@@ -1,4 +1,4 @@
-import { isEvent, type JournalEvent } from '@vitrine/protocol'
+import type { JournalEvent } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { chain, genesis } from './chain.ts'
@@ -177,7 +177,7 @@ class ChainWalk {
       return failedAt(expected, 'the remembered head has another hash')
     }
     // The host's journal also records the trimming of mirrors.
-    if (isEvent(event, 'journal.trimmed') && event.data.journal === undefined) {
+    if (event.type === 'journal.trimmed' && event.data.journal === undefined) {
       this.#claim(event.data.from, event.data.to)
       this.#trimmed += event.data.events
     }

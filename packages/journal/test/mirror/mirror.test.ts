@@ -1,4 +1,4 @@
-import type { JournalEvent, JournalItem } from '@vitrine/protocol'
+import { type JournalEvent, type JournalItem, parseEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import type { ExportedItem, Journal, OpenStoreOptions, Store } from '../../src/index.ts'
 import { eventsOf, log, messageOf, open, openMemory, openSqlite, sqliteFile } from '../fixtures/open.ts'
@@ -142,7 +142,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     const head = mirror.head
     const tampered = items.map((item) =>
       'event' in item && item.event.seq === 3
-        ? { ...item, event: { ...item.event, data: { ...item.event.data, message: 'other' } } }
+        ? { ...item, event: parseEvent({ ...item.event, data: { ...item.event.data, message: 'other' } }) }
         : item,
     )
     const renamed = items.map((item) =>
