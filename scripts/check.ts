@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { version } from '@vitrine/protocol'
 import { folderCycles, forbiddenArrows, readRepo } from './arrows.ts'
 import { isClientSmall } from './client-size.ts'
+import { documentTypeComplaints } from './document-types.ts'
 import { freshOpenApi, openApiFile } from './openapi.ts'
 import { formComplaints, schemaComplaints } from './openapi-contract.ts'
 import { build, packageFolders, root, runTool } from './tools.ts'
@@ -21,6 +22,11 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
   },
   words: () => {
     const complaints = wordComplaints()
+    for (const complaint of complaints) console.error(complaint)
+    return complaints.length === 0
+  },
+  documents: () => {
+    const complaints = documentTypeComplaints()
     for (const complaint of complaints) console.error(complaint)
     return complaints.length === 0
   },
