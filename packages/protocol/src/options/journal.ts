@@ -22,7 +22,7 @@ const maxTypes = 100
 const maxTextLength = 200
 const maxItems = 10_000
 
-const types = () =>
+export const types = () =>
   z
     .array(z.string(), "expected an array of types, such as ['file.*']")
     .check(z.maxLength(maxTypes, `expected an array of at most ${maxTypes} types`))

@@ -380,7 +380,12 @@ const rows: {
         [{ traceparent: 'x' }, 'traceparent: expected the W3C form'],
       ],
     },
-    events: { good: { after: 'c' }, misspelt: ['afer', 'after'] },
+    events: { good: { after: 'c', types: ['turn.*'] }, misspelt: ['afer', 'after'] },
+    onEvent: {
+      good: { types: ['turn.*'] },
+      misspelt: ['type', 'types'],
+      wrong: [[{ types: 'turn.*' }, "types: expected an array of types, such as ['file.*'], got"]],
+    },
     answer: { good: { action: 'accept', content: { a: 1 } }, misspelt: ['acton', 'action'] },
     fork: { good: { id: 'x' }, misspelt: ['ids', 'id'] },
     toolLimits: {
