@@ -8,6 +8,7 @@ import { freshOpenApi, openApiFile } from './openapi.ts'
 import { formComplaints, schemaComplaints } from './openapi-contract.ts'
 import { build, packageFolders, root, runTool } from './tools.ts'
 import { worksBuilt } from './try-command.ts'
+import { refusesOlderNode } from './try-older-node.ts'
 import { wordComplaints } from './words.ts'
 
 /** The static checks. All of them run and report before the script fails. */
@@ -32,6 +33,7 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
   },
   build,
   built: worksBuilt,
+  node: refusesOlderNode,
   openapi: async () => {
     const document = readFileSync(openApiFile, 'utf8')
     const content = JSON.parse(document)

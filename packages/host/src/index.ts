@@ -1,4 +1,6 @@
 /** Sandboxes with agents: data directory, records, recovery, shutdown; and sandboxes with an in-process agent. */
+import '@vitrine/protocol/require-node'
+
 export type {
   AgentOutput,
   CustomAgent,

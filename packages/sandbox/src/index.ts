@@ -1,4 +1,6 @@
 /** The engine on one operating system: processes, terminals, files, watching, ports, isolation and lifecycle. */
+import '@vitrine/protocol/require-node'
+
 export {
   type CommandPolicy,
   commandPolicy,

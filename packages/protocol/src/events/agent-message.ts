@@ -8,7 +8,8 @@ import type {
   ErrorResponse,
   JsonRpcId,
 } from '@agentclientprotocol/sdk/unstable'
-import type { BlobRef } from '../reading.ts'
+import type * as z from 'zod/mini'
+import type { longText } from './data/shared.ts'
 
 /**
  * A message between Vitrine and an agent, in the types of the Agent Client Protocol's SDK. It is recorded as it was sent:
@@ -55,4 +56,4 @@ type AnyResult =
   | ClientRequestResponsesByMethod[keyof ClientRequestResponsesByMethod]
 
 /** A message of more than a megabyte: its JSON as a blob, or the beginning and the end of it if the store is full. */
-type LargeMessage = (BlobRef | string) & { readonly method?: undefined }
+type LargeMessage = z.infer<typeof longText> & { readonly method?: undefined }
