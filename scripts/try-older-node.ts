@@ -1,9 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { nodeVersionProblem } from '@vitrine/protocol/node-version'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { nodeVersionProblem, oldestNode } from '@vitrine/protocol/node-version'
 import { root } from './tools.ts'
 
 const packagesForNode = ['archives', 'egress', 'journal', 'sandbox', 'agents', 'host', 'server', 'cli']
+
+/** A sentence for each package whose `engines` say something else than the check of the version. */
+export function engineComplaints(): string[] {
+  const files = ['package.json', '{conformance,bench}/package.json', '{packages,examples}/*/package.json']
+  const expected = `>=${oldestNode}`
+  return globSync(files, { cwd: root })
+    .filter((file) => JSON.parse(readFileSync(join(root, file), 'utf8')).engines?.node !== expected)
+    .map((file) => `${file}: expected engines.node ${expected}.`)
+}
 
 /** Whether the built packages and the command name the version that they need when they meet an older Node. */
 export function refusesOlderNode(): boolean {

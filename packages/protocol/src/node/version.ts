@@ -1,5 +1,5 @@
 /** The oldest major version of Node that Vitrine runs on; `engines` of every package says the same. */
-const oldest = 24
+export const oldestNode = 24
 
 /**
  * A sentence for a version of Node that is too old, else undefined.
@@ -9,6 +9,6 @@ const oldest = 24
  */
 export function nodeVersionProblem(version: string): string | undefined {
   const major = Number.parseInt(version.replace(/^v/, ''), 10)
-  if (major >= oldest) return undefined
-  return `Vitrine needs Node ${oldest} or newer; this is ${version}. Install it from https://nodejs.org.`
+  if (major >= oldestNode) return undefined
+  return `Vitrine needs Node ${oldestNode} or newer; this is ${version}. Install it from https://nodejs.org.`
 }
