@@ -57,7 +57,7 @@ function compile(folder: string): string {
   return stdout + stderr
 }
 
-/** The errors with the page and the line instead of the compiled file. An error elsewhere stays as it is. */
+/** The errors with the page and the line instead of the compiled file. The check of all types has those of the sources. */
 function complaintsIn(output: string, sources: readonly Source[]): string[] {
   // The further lines of an error, which explain it, are indented.
   return output
@@ -66,7 +66,7 @@ function complaintsIn(output: string, sources: readonly Source[]): string[] {
     .flatMap((error) => {
       const [, file, row, message] = /^(\d+)\.ts\((\d+),\d+\): error (.+)$/s.exec(error) ?? []
       const source = sources[Number(file)]
-      if (source === undefined) return [error]
+      if (source === undefined) return error.startsWith('../') ? [] : [error]
       const { block, before } = source
       // The program before a fragment has its own complaints.
       return Number(row) > before ? [`${block.file}:${block.line + Number(row) - before}: ${message}`] : []

@@ -9,6 +9,7 @@ import type {
   LocalOptions,
   MatchedItem,
   SandboxClient,
+  SandboxFilter,
   SandboxInfo,
   TailOptions,
   WorkspaceManifest,
@@ -51,7 +52,6 @@ interface SandboxList {
 /** A client of a daemon and its sandboxes. */
 export class VitrineClient implements SandboxClient, AsyncDisposable {
   readonly url: string
-  readonly sandboxes: { list(): Promise<readonly SandboxInfo[]> }
   readonly #http: HttpClient
   readonly #afterClose: (() => Promise<void>) | undefined
   readonly #observerErrors: ObserverErrors
@@ -62,7 +62,6 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     this.#http = http
     this.#afterClose = afterClose
     this.#observerErrors = new ObserverErrors({ onObserverError: http.onObserverError })
-    this.sandboxes = { list: async () => (await this.#list()).sandboxes }
   }
 
   async create(options: RemoteCreateOptions = {}): Promise<RemoteSandbox> {
@@ -84,9 +83,13 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     )
   }
 
+  async list(filter: SandboxFilter = {}): Promise<readonly SandboxInfo[]> {
+    return (await this.#list(filter)).sandboxes
+  }
+
   /** The default sandbox of the daemon. */
   async default(): Promise<RemoteSandbox> {
-    const { default: id } = await this.#list()
+    const { default: id } = await this.#list({})
     if (id === undefined) throw new VitrineError('not_found', 'This daemon has no default sandbox.')
     return this.attach(id)
   }
@@ -146,8 +149,9 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     return this.close()
   }
 
-  #list(): Promise<SandboxList> {
-    return requestJson(this.#http, { path: ['sandboxes'] })
+  #list({ labels, ...filter }: SandboxFilter): Promise<SandboxList> {
+    const query = { ...filter, ...(labels !== undefined && { labels: JSON.stringify(labels) }) }
+    return requestJson(this.#http, { path: ['sandboxes'], query })
   }
 
   #sandbox(description: SandboxDescription): RemoteSandbox {

@@ -4,10 +4,12 @@ import {
   type HostCallContext,
   type InstallProgress,
   type SandboxClient,
+  type SandboxFilter,
   type SandboxInfo,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
+import { fitsFilter } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
@@ -109,12 +111,18 @@ export class Host implements SandboxClient, AsyncDisposable {
     return (await this.#live.open(id)) ?? this.attach(id, {}, context)
   }
 
-  list(): readonly SandboxInfo[] {
+  async list(filter: SandboxFilter = {}): Promise<readonly SandboxInfo[]> {
+    checkOptions('list', hostOptions.list, filter)
+    return this.infos().filter((info) => fitsFilter(info, filter))
+  }
+
+  /** All of `list()`, without waiting. */
+  infos(): readonly SandboxInfo[] {
     const { records } = this.#parts
     return [...records.list().map((record) => this.#infoOf(record)), ...records.damaged.map(damagedInfo)]
   }
 
-  /** One sandbox of `list()`. With thousands of sandboxes it costs less than the list. */
+  /** One of them. With thousands of sandboxes it costs less than the list. */
   info(id: string): SandboxInfo | undefined {
     const { records } = this.#parts
     const damaged = records.damagedOf(id)

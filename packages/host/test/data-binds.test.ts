@@ -24,7 +24,7 @@ it('refuses to mount the keys, records and journals of the host into a sandbox',
       code: 'argument_invalid',
       message: expect.stringContaining(`binds.source: ${source} `),
     })
-  expect(host.list()).toEqual([])
+  expect(await host.list()).toEqual([])
 })
 
 it('refuses a default of the provider too, and allows other folders of the data directory', async () => {

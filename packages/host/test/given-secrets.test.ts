@@ -120,7 +120,7 @@ describe('secrets of a sandbox', () => {
     await expect(host.create({ id: 'one', local: none, workspace: { env }, secrets })).rejects.toMatchObject({
       code: 'argument_invalid',
     })
-    expect(host.list()).toEqual([])
+    expect(await host.list()).toEqual([])
   })
 
   it('can be given to a sandbox of a script', async () => {

@@ -21,6 +21,7 @@ import { proxy } from './preview/proxy.ts'
 import { problemResponse } from './responses/problem.ts'
 import { redactedProblem } from './responses/redacted-problem.ts'
 import { createRouter } from './routing/router.ts'
+import { socketRoutes } from './sockets/socket-routes.ts'
 import { Sockets } from './sockets/sockets.ts'
 import { page } from './ui/page.ts'
 
@@ -58,7 +59,7 @@ export interface Server {
   readonly fetch: (request: Request) => Promise<Response>
   /** Handles a request of `listen`. It never rejects. */
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>
-  /** For the `upgrade` event of a Node server: terminals over WebSockets. */
+  /** For the `upgrade` event of a Node server: the WebSocket routes. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Ends streams with a reason and refuses new requests. */
   close(): void
@@ -92,8 +93,12 @@ export function createServer(options: ServerOptions): Server {
   }
   const hosts = new HostHeaderGuard(options.allowHosts)
   const origins = new Origins(options.cors)
-  const sockets = new Sockets(daemon, { hosts, origins, tokens: callers, tokenMs: limits.tokenMs ?? 5_000 })
-  const route = createRouter(daemon, handlersOf(daemon), {
+  const handlers = handlersOf(daemon)
+  const sockets = new Sockets(daemon, socketRoutes(daemon, handlers), {
+    ...{ hosts, origins, tokens: callers },
+    tokenMs: limits.tokenMs ?? 5_000,
+  })
+  const route = createRouter(daemon, handlers, {
     jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024,
     keepAliveMs: limits.keepAliveMs ?? 15_000,
   })

@@ -16,7 +16,7 @@ import {
   rpcEnvelopeOf,
 } from './rpc-envelope.ts'
 import { formatExcerpt, maskedExcerpt } from './stderr-lines.ts'
-import type { AgentExit, AgentTransport } from './transport.ts'
+import type { AgentExit, AgentTransport, StderrExcerpt } from './transport.ts'
 
 /** Consecutive bytes that are not JSON-RPC after which the program is considered not to speak ACP and is ended. */
 const maxUnparsedBytes = 1024 * 1024
@@ -147,6 +147,11 @@ export class Bridge {
   /** The observed exit; undefined while the agent runs. */
   get exit(): AgentExit | undefined {
     return this.#exit
+  }
+
+  /** The lines of the agent's stderr so far, with their secrets masked. */
+  stderr(): StderrExcerpt {
+    return this.#exit?.stderr ?? maskedExcerpt(this.#transport.stderr(), this.#journal)
   }
 
   get transport(): AgentTransport {

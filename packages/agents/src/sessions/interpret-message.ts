@@ -6,6 +6,7 @@ import type { ActiveTurn } from './active-turn.ts'
 import type { ChosenOptions } from './chosen-options.ts'
 import { objectIn, textIn } from './fields.ts'
 import type { PendingRequests } from './pending-requests.ts'
+import type { ReportedUsage } from './reported-usage.ts'
 
 /** The session that the messages belong to. */
 interface SessionFacts {
@@ -13,6 +14,7 @@ interface SessionFacts {
   readonly agentSession: string
   readonly answers: PendingRequests
   readonly context: EventContext
+  readonly reported: ReportedUsage
   /** The running turn, until the agent has responded to its prompt. */
   readonly turn: ActiveTurn | undefined
 }
@@ -53,6 +55,7 @@ export class MessageInterpreter {
     const update = envelope.method === 'session/update' ? objectIn(params, 'update') : undefined
     if (update === undefined) return { context }
     turn?.applyUpdate(update)
+    this.#session.reported.applyUpdate(update)
     const changed = this.#changedBy(update)
     if (changed === undefined) return { context }
     return { context, events: [sessionUpdated(this.#session.id, changed.data)], onCommitted: changed.apply }

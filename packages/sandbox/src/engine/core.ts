@@ -22,6 +22,7 @@ import { ActiveTurns } from './active-turns.ts'
 import { BeforeStop } from './before-stop.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
+import { RecordedBatches } from './recorded-batches.ts'
 import { SandboxDisk } from './sandbox-disk.ts'
 import { SandboxFileSystem } from './sandbox-file-system.ts'
 import type { SandboxSettings } from './settings.ts'
@@ -68,6 +69,7 @@ export class EngineCore {
   readonly skips: SkipOnPersist
   readonly streams = new OpenStreams()
   readonly turns = new ActiveTurns()
+  readonly batches: RecordedBatches
   /** Runs one change of state at a time. */
   readonly #changes = new Serial()
   readonly home: HomeFiles
@@ -94,6 +96,7 @@ export class EngineCore {
     this.#isolation = settings.isolation
     this.#limits = settings.machineLimits
     this.#disk = new SandboxDisk(settings)
+    this.batches = new RecordedBatches(journal, (text) => store.keyedHash(text))
     this.skips = new SkipOnPersist(settings)
     this.home = new HomeFiles(settings.folders)
     this.table = new ProcessTable(settings.processLimits)

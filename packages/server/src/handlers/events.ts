@@ -41,7 +41,10 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
       if (untyped !== -1)
         throw new VitrineError('event_invalid', `events[${untyped}].type: expected a string.`)
       // The journal checks every event; its message says which field is wrong.
-      await sandbox.record(body.events as unknown as EventInput[])
+      await sandbox.record(
+        body.events as unknown as EventInput[],
+        body.id === undefined ? {} : { id: body.id },
+      )
     },
     async summarizeEvents({ query, signal, caller, ...call }) {
       const journal = await call.journal()

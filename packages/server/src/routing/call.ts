@@ -7,6 +7,7 @@ import type { Caller } from '../guard/caller.ts'
 import type { HttpRequest } from '../http/http-request.ts'
 import type { HttpResponse } from '../http/http-response.ts'
 import type { JsonResponse } from '../responses/json.ts'
+import type { MessageSocket } from '../sockets/message-socket.ts'
 
 /** A routed request before its query and body are validated. */
 export interface RequestContext {
@@ -74,8 +75,31 @@ export type JsonOf<R extends Route> = R['response'] extends z.ZodMiniType
   ? Serializable<z.input<R['response']>>
   : never
 
-/** A handler returns JSON that its route's schema accepts, a response for other media types, or nothing. */
-export type Handler<R extends Route> = (call: CallOf<R>) => ResultOf<R>
+/**
+ * A handler returns JSON that its route's schema accepts, a response for other media types, or nothing. That of a WebSocket
+ * settles when the connection may be closed.
+ */
+export type Handler<R extends Route> = R['response'] extends 'socket'
+  ? (call: SocketCall<QueryOf<R>, SocketOf<R>, ParamsOf<R>>) => Promise<void>
+  : (call: CallOf<R>) => ResultOf<R>
+
+/** A WebSocket that was opened on a route, as its handler gets it. */
+export interface SocketCall<
+  Query = unknown,
+  Socket = MessageSocket,
+  Params = Readonly<Record<string, string>>,
+> extends Pick<
+    Call<Query, never, Params>,
+    'params' | 'query' | 'caller' | 'context' | 'sandbox' | 'journal'
+  > {
+  readonly socket: Socket
+}
+
+/** The connection of a WebSocket route. */
+export type SocketOf<R extends Route> = MessageSocket<
+  R['socketMessage'] extends z.ZodMiniType ? z.input<R['socketMessage']> : never,
+  R['clientMessage'] extends z.ZodMiniType ? z.output<R['clientMessage']> : never
+>
 
 type ResultOf<R extends Route> = R['response'] extends z.ZodMiniType
   ? Promise<JsonOf<R> | JsonResponse<JsonOf<R>> | (R['streams'] extends true ? HttpResponse : never)>

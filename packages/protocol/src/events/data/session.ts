@@ -15,6 +15,12 @@ const usage = z.looseObject({
   thoughtTokens: tokens,
 })
 
+/** What a turn cost, as the agent reports it. */
+const cost = z.looseObject({ amount: z.number(), currency: z.optional(z.string()) })
+
+/** Tokens in the agent's context after a turn, and its capacity. */
+const context = z.looseObject({ used: count, size: z.optional(count) })
+
 const promptFields = {
   /** The parts of the prompt; for parts that are not text, only type and size. */
   prompt: z.optional(z.unknown()),
@@ -69,8 +75,23 @@ export const sessionData = lazily({
       stopReason: z.optional(z.string()),
       durationMs: z.optional(milliseconds),
       usage: z.optional(usage),
+      cost: z.optional(cost),
+      context: z.optional(context),
       modelError: z.optional(
-        z.looseObject({ sign: z.enum(['message', 'silence']), text: z.optional(z.string()) }),
+        z.looseObject({
+          sign: z.enum(['message', 'silence']),
+          text: z.optional(z.string()),
+          connections: z.optional(
+            z.array(
+              z.looseObject({
+                host: z.string(),
+                port: z.int(),
+                error: z.string(),
+                allow: z.exactOptional(z.string()),
+              }),
+            ),
+          ),
+        }),
       ),
       /** Tool calls that the agent left open and that were closed with the turn. */
       closedToolCalls: z.optional(z.array(z.string())),

@@ -84,3 +84,14 @@ export const terminalMessage = component('TerminalMessage', () =>
     z.object({ type: z.literal('error'), message: z.string(), code: z.exactOptional(z.string()) }),
   ]),
 )
+
+export const ptyUpdate = component('PtyUpdate', () =>
+  z.object({
+    sessionId: z.exactOptional(z.int()),
+    output: z.string(),
+    exitCode: z.exactOptional(z.nullable(z.int())),
+    signal: z.exactOptional(z.nullable(z.string())),
+    originalTokenCount: z.exactOptional(z.int()),
+    wallTimeMs: z.number(),
+  }),
+)
