@@ -117,6 +117,11 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#engine.ptyTerminateAll()
   }
 
+  /** Gives later commands other values of its secrets; for `attach`. */
+  replaceSecrets(secrets: Readonly<Record<string, string>>): Promise<void> {
+    return this.#engine.replaceSecrets(secrets)
+  }
+
   persist(options?: { readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>> {
     return this.#engine.persist(options)
   }

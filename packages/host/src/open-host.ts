@@ -10,7 +10,14 @@ import {
 import { type EventInput, version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { ObserverErrors } from '@vitrine/protocol/primitives'
-import { killOrphans, type LocalOptions, type LocalProvider, unmountLeftVolumes } from '@vitrine/sandbox'
+import {
+  killOrphans,
+  type LocalOptions,
+  type LocalProvider,
+  ownTemporaryData,
+  unmountLeftVolumes,
+  unmountVolumesOfDead,
+} from '@vitrine/sandbox'
 import { orDiskFull } from './disk-full.ts'
 import type { HostFloor } from './floor.ts'
 import { Host } from './host.ts'
@@ -80,6 +87,7 @@ async function createHost(
     await addSinks(store, journaling)
     // The volumes of sandboxes that a dead host left mounted; each is mounted again when its sandbox starts.
     await unmountLeftVolumes(data)
+    await unmountVolumesOfDead()
     // Read after the store is owned: until then its last owner may write records.
     const records = new Records(folder, lastingDefaults(defaults))
     // A host that died while it destroyed a sandbox left its secrets.
@@ -129,6 +137,7 @@ export async function openMemoryHost(
   release: (store: Store) => Promise<void>,
 ): Promise<Host> {
   const folders = openDataFolders(data)
+  ownTemporaryData(folders.data)
   const agents = resolveAgentConfig(options, folders)
   const store = await openStore(memoryStore(), storeOptionsOf(options))
   const { floor = {} } = options

@@ -23,8 +23,14 @@ export type {
   WorkspaceManifest,
 } from '@vitrine/protocol'
 export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
-export { unmountLeftVolumes } from './disk/volume.ts'
+export { assertBindsAllowed } from './engine/bind-sources.ts'
 export type { BuiltMachine } from './engine/core.ts'
+export {
+  ownTemporaryData,
+  removeLeftVolume,
+  unmountLeftVolumes,
+  unmountVolumesOfDead,
+} from './engine/left-volumes.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export type { SandboxEnd } from './engine/sandbox-release.ts'

@@ -4,16 +4,20 @@ import * as sandbox from '../src/index.ts'
 
 it('the index exports these values and no others', () => {
   expect(Object.keys(sandbox).sort()).toEqual([
+    'assertBindsAllowed',
     'commandPolicy',
     'createLocalSandbox',
     'drainOutput',
     'judge',
     'killOrphans',
     'local',
+    'ownTemporaryData',
     'policySource',
     'processMark',
     'removeAllPlaced',
+    'removeLeftVolume',
     'unmountLeftVolumes',
+    'unmountVolumesOfDead',
   ])
 })
 

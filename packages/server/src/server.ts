@@ -47,7 +47,7 @@ export interface ServerLimits {
   readonly keepAliveMs?: number
   /** How often an idle stream sends a heartbeat. Default 10 s. */
   readonly heartbeatMs?: number
-  /** How long a stream's reader may take for one chunk before it is disconnected. Default 30 s. */
+  /** How long the reader of a stream or of a long read may take for one part before it is disconnected. Default 30 s. */
   readonly stallMs?: number
   /** How long a WebSocket that was opened without a token may take to send one. Default 5 s. */
   readonly tokenMs?: number
@@ -73,6 +73,7 @@ export interface Server {
 export function createServer(options: ServerOptions): Server {
   checkOptions('createServer', serverOptions.create, options ?? {})
   const { host, tokens, limits = {} } = options
+  const { stallMs = 30_000 } = limits
   const closing = new AbortController()
   const callers = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
   // A token gives access to every sandbox, so an event must not hand it to a reader.
@@ -84,9 +85,9 @@ export function createServer(options: ServerOptions): Server {
     metrics: new Metrics(),
     tokens: callers,
     calls: new InFlightCalls(),
-    longReads: new LongReads(),
+    longReads: new LongReads(stallMs),
     previews: new Previews((id) => (host.info(id)?.state ?? 'destroyed') !== 'destroyed'),
-    streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000, problemOf },
+    streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs, problemOf },
     version,
     problemOf,
     closing: closing.signal,
@@ -101,6 +102,7 @@ export function createServer(options: ServerOptions): Server {
   const route = createRouter(daemon, handlers, {
     jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024,
     keepAliveMs: limits.keepAliveMs ?? 15_000,
+    stallMs,
   })
 
   /** Checks host, origin and token before the request is routed. */

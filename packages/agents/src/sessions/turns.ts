@@ -9,7 +9,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
-import { settledWithin } from '@vitrine/protocol/primitives'
+import { settledWithin, withinEventValues } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
@@ -372,7 +372,10 @@ export class SessionTurns {
       durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
       ...(openTools.length > 0 && { closedToolCalls: openTools }),
     }
-    await this.#record(prompt, 'finished', [...orphaned, { type: 'turn.finished', data }])
+    await this.#record(prompt, 'finished', [
+      ...orphaned,
+      { type: 'turn.finished', data: withinEventValues(data) },
+    ])
     return failed ? error : { turn: prompt.turn, ...result }
   }
 

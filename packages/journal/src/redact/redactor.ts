@@ -90,10 +90,9 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
     add(name, value) {
       if (typeof name !== 'string') throw invalid('a name as a string', `a ${typeof name}`)
       const length = secretLength(value)
-      if (size >= maxSecrets) throw invalid(`at most ${maxSecrets} secrets at a time`, 'one more')
-      if (totalBytes + length > maxTotalBytes) {
-        throw invalid(`secrets of at most ${maxTotalBytes} bytes in all`, `${totalBytes + length}`)
-      }
+      if (size >= maxSecrets) throw limitReached(`at most ${maxSecrets} secrets at a time`, 'one more')
+      if (totalBytes + length > maxTotalBytes)
+        throw limitReached(`secrets of at most ${maxTotalBytes} bytes in all`, `${totalBytes + length}`)
       const forms = secretForms(value)
       const wrapped = wrappedForms(value)
       const shown = shownName(name, [...forms, ...wrapped])
@@ -143,7 +142,7 @@ function shownName(name: string, forms: readonly string[]): string {
 }
 
 /** The bytes of a value that can be masked; throws if it is too short or too long. */
-export function secretLength(value: unknown): number {
+function secretLength(value: unknown): number {
   if (typeof value !== 'string')
     throw invalid('a secret as a string', value === undefined ? 'nothing' : `a ${typeof value}`)
   if (value.length < shortestForm) {
@@ -155,6 +154,11 @@ export function secretLength(value: unknown): number {
   const bytes = Buffer.byteLength(value)
   if (bytes > maxSecretBytes) throw invalid(`a secret of at most ${maxSecretBytes} bytes`, `${bytes}`)
   return bytes
+}
+
+function limitReached(expected: string, got: string): VitrineError {
+  const message = `Expected ${expected}, got ${got}; a value that cannot be masked is not used.`
+  return new VitrineError('secret_limit', message)
 }
 
 function invalid(expected: string, got: string): VitrineError {

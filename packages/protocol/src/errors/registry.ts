@@ -345,6 +345,11 @@ export const errorRegistry = {
     false,
     'Register secrets of 4 characters or more; shorter ones would mask ordinary text.',
   ),
+  secret_limit: entry(
+    507,
+    true,
+    'Destroy sandboxes that are not needed: their values are then forgotten. The same value under the same name is counted once.',
+  ),
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof errorRegistry

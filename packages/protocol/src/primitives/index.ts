@@ -1,5 +1,6 @@
 /** Building blocks that several packages share and that are no part of the contract. Browser-safe, without schemas. */
 export { hasTooManyValues } from '../events/count-values.ts'
+export { withinEventValues } from '../events/cut-values.ts'
 export { checkSandboxId, idPattern, namePattern, sessionIdPattern } from '../ids.ts'
 export { shown } from '../shown.ts'
 export { Backoff } from './backoff.ts'

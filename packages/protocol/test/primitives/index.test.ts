@@ -25,5 +25,6 @@ it('exports these values and no others', () => {
     'settledWithin',
     'shown',
     'systemErrorCode',
+    'withinEventValues',
   ])
 })

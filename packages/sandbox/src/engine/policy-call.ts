@@ -20,7 +20,7 @@ export function policyCall(
   const isWritable = (folder: string) =>
     machine.cwdRoots.some((root) => `${folder}/`.startsWith(root.endsWith('/') ? root : `${root}/`))
   // A relative folder is one of the working directory.
-  const folders = (machine.environment.PATH ?? '')
+  const folders = (given.PATH ?? machine.environment.PATH ?? '')
     .split(':')
     .map((folder) => resolve(machine.root, cwd ?? '.', folder))
   const writable = folders.filter(isWritable)

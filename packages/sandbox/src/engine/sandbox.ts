@@ -39,6 +39,7 @@ import type { EngineCore } from './core.ts'
 import { type OperationData, unpackedData } from './operation-data.ts'
 import type { PolicyGate } from './policy-gate.ts'
 import { recordable } from './recorded-batches.ts'
+import { replaceSecrets } from './replace-secrets.ts'
 import { anySignal } from './sandbox-file-system.ts'
 import { SandboxFiles } from './sandbox-files.ts'
 import { SandboxLifecycle } from './sandbox-lifecycle.ts'
@@ -132,6 +133,14 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
 
   ptyTerminateAll(): Promise<void> {
     return this.#pty.ptyTerminateAll()
+  }
+
+  /**
+   * Gives later commands other values of its secrets, which are masked from now on; the earlier ones stay masked. A value
+   * that is not among its variables is only masked.
+   */
+  async replaceSecrets(secrets: Readonly<Record<string, string>>): Promise<void> {
+    await replaceSecrets(this.#core, this.#journal, secrets)
   }
 
   /** The path whose device and inode identify the workspace: its directory, or the file of its volume. */
@@ -262,6 +271,8 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   close(): Promise<void> {
     return this.#release.end('closed', async () => {
       if (this.#core.state === 'running' || this.#core.state === 'paused') await this.lifecycle.shutdown()
+      // Waits for a shutdown in progress, such as that of a host that was taken over.
+      else await this.#core.abandon()
       if (this.#core.state === 'destroyed') this.#core.store.forgetSecretsOf(this.id)
     })
   }

@@ -180,6 +180,16 @@ describe.each(isolations)('an accounted limit of disk space (%s)', (isolation) =
     expect((await sandbox.exec(`kill -0 ${left.stdout}`)).exitCode).not.toBe(0)
   })
 
+  it('counts deleted files that a process has open', async () => {
+    const sandbox = await open()
+    const hidden = 'exec 3> hidden; rm hidden; head -c 67108864 /dev/zero >&3; sleep 1000'
+    expect(await sandbox.exec(hidden)).toMatchObject({
+      outcome: 'failed',
+      limit: { limit: 'diskBytes', max: 16 * mib },
+    })
+    expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
+  })
+
   it('refuses commands after a restart too', async () => {
     const sandbox = await open()
     await sandbox.exec(fill)

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { discard, isInParts, limitStalls } from './body.ts'
+import { discard, isInParts, largeBytes, limitStalls, partsOf } from './body.ts'
 import type { HttpResponse } from './http-response.ts'
 
 /** Sends a response. A reader that stalls for the response's `stallMs`, or else `idleMs`, is disconnected. */
@@ -15,9 +15,19 @@ export async function send(
     outgoing.flushHeaders()
     await pump(body, outgoing, stallMs ?? idleMs)
   } else {
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
-    outgoing.writeHead(status, { ...plain(headers), 'content-length': length }).end(body)
+    const large = largeBytes(body)
+    outgoing.writeHead(status, { ...plain(headers), 'content-length': Buffer.byteLength(large ?? body) })
+    if (large === undefined) sendAtOnce(body, outgoing, stallMs ?? idleMs)
+    else await pump(partsOf(large), outgoing, stallMs ?? idleMs)
   }
+}
+
+/** Sends a small body at once. It waits if the reader has not read the responses to earlier requests. */
+function sendAtOnce(body: string | Uint8Array, outgoing: ServerResponse, stallMs: number): void {
+  outgoing.end(body)
+  if (outgoing.writableLength === 0) return
+  const timer = setTimeout(() => outgoing.destroy(), stallMs)
+  outgoing.once('close', () => clearTimeout(timer))
 }
 
 /** Sends a body as fast as the client reads. If the body fails, the connection is destroyed, so it cannot look complete. */

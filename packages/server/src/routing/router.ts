@@ -24,6 +24,8 @@ type RouteHandler = (context: RequestContext) => Promise<HttpResponse>
 interface RouterLimits {
   readonly jsonBytes: number
   readonly keepAliveMs: number
+  /** How long the reader of a response with keep-alive may take for one part. */
+  readonly stallMs: number
 }
 
 /** Routes requests: validates them by the route's schemas and calls the route's handler. */
@@ -101,7 +103,9 @@ function routeHandler(
     // Read here and not in `routeHandler`: reading creates the lazy schema, which would slow down the start.
     if (request.header('vitrine-keepalive') !== 'true' || typeof route.response === 'string') return response
     // A stream has its own heartbeats.
-    return route.streams && wantsStream(request) ? response : withKeepAlive(response, limits.keepAliveMs)
+    return route.streams && wantsStream(request)
+      ? response
+      : withKeepAlive(response, limits.keepAliveMs, limits.stallMs)
   }
 }
 

@@ -21,6 +21,9 @@ const cost = z.looseObject({ amount: z.number(), currency: z.optional(z.string()
 /** Tokens in the agent's context after a turn, and its capacity. */
 const context = z.looseObject({ used: count, size: z.optional(count) })
 
+/** Set if the agent sent more values than an event may have: long lists and objects have their first entries only. */
+const truncated = z.optional(z.literal(true))
+
 const promptFields = {
   /** The parts of the prompt; for parts that are not text, only type and size. */
   prompt: z.optional(z.unknown()),
@@ -37,12 +40,14 @@ export const sessionData = lazily({
       agentSession: z.optional(z.string()),
       cwd: z.optional(z.string()),
       forkedFrom: z.optional(z.string()),
+      truncated,
     }),
   'session.updated': () =>
     z.looseObject({
       title: z.optional(z.nullable(z.string())),
       /** How the session was restored: by the agent itself, or by sending it the transcript. */
       restored: z.optional(z.enum(['load', 'resume', 'transcript'])),
+      truncated,
     }),
   'session.closed': () =>
     z.looseObject({
@@ -95,6 +100,7 @@ export const sessionData = lazily({
       ),
       /** Tool calls that the agent left open and that were closed with the turn. */
       closedToolCalls: z.optional(z.array(z.string())),
+      truncated,
       ...errorFields,
     }),
   'permission.requested': () =>
@@ -102,6 +108,7 @@ export const sessionData = lazily({
       permission: z.string(),
       toolCall: z.optional(z.unknown()),
       options: z.optional(z.array(z.looseObject({ id: z.string(), name: z.string(), kind: z.string() }))),
+      truncated,
     }),
   'permission.resolved': () =>
     z.looseObject({
@@ -119,6 +126,7 @@ export const sessionData = lazily({
       mode: z.optional(z.enum(['form', 'url'])),
       schema: z.optional(z.unknown()),
       url: z.optional(z.string()),
+      truncated,
     }),
   'question.resolved': () =>
     z.looseObject({
@@ -126,6 +134,7 @@ export const sessionData = lazily({
       outcome,
       action: z.optional(z.enum(['accept', 'decline', 'cancel'])),
       content: z.optional(z.unknown()),
+      truncated,
       by: z.optional(z.string()),
     }),
 })

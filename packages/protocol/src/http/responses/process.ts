@@ -9,7 +9,7 @@ const exitFields = {
   /** The limit of the sandbox that the command ran into. */
   limit: z.exactOptional(
     z.object({
-      limit: z.enum(['memoryBytes', 'pids', 'tmpBytes', 'diskBytes']),
+      limit: z.enum(['memoryBytes', 'pids', 'tmpBytes', 'diskBytes', 'disk']),
       max: z.number(),
       message: z.string(),
     }),
