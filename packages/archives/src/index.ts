@@ -1,5 +1,5 @@
 /** Safe tar and zip, in and out, on directory handles. */
-import '@vitrine/protocol/require-node'
+export {} from '@vitrine/protocol/require-node'
 
 export { applyDirectoryAttributes } from './attributes.ts'
 export { type ArchiveInput, byteSourceOf, fileByteSource } from './byte-source.ts'

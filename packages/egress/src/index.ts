@@ -1,5 +1,5 @@
 /** The allow-list proxy: the only way out for a sandbox without network. */
-import '@vitrine/protocol/require-node'
+export {} from '@vitrine/protocol/require-node'
 
 export { type AddressKind, addressKind } from './address.ts'
 export { type AllowList, readAllowList } from './allow-list.ts'

@@ -1,5 +1,5 @@
 /** The append-only record: append, read, tail, taps, sinks, gates, policies, redaction, spans, blobs, stores. */
-import '@vitrine/protocol/require-node'
+export {} from '@vitrine/protocol/require-node'
 
 export type { Health } from './append/committer.ts'
 export type { JournalStream } from './append/redacting-stream.ts'

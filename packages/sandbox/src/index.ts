@@ -1,6 +1,4 @@
 /** The engine on one operating system: processes, terminals, files, watching, ports, isolation and lifecycle. */
-import '@vitrine/protocol/require-node'
-
 export {
   type CommandPolicy,
   commandPolicy,
@@ -22,6 +20,7 @@ export type {
   WatchOptions,
   WorkspaceManifest,
 } from '@vitrine/protocol'
+export {} from '@vitrine/protocol/require-node'
 export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
 export { assertBindsAllowed } from './engine/bind-sources.ts'
 export type { BuiltMachine } from './engine/core.ts'

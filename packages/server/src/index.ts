@@ -1,5 +1,5 @@
 /** The HTTP API of a host: REST, server-sent events, WebSockets, security by default. */
-import '@vitrine/protocol/require-node'
+export {} from '@vitrine/protocol/require-node'
 
 export type { Caller } from './guard/caller.ts'
 export type { NamedToken } from './guard/tokens.ts'

@@ -1,4 +1,4 @@
 /** For Node: starts a daemon as a child process. */
-import '@vitrine/protocol/require-node'
+export {} from '@vitrine/protocol/require-node'
 
 export { type StartOptions, start } from './start.ts'

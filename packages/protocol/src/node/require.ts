@@ -1,5 +1,6 @@
-// Each package for Node imports this module first. Modules are evaluated in the order of their imports, so an older
-// version is refused before a module uses what only the newer one has.
+// The index of each package for Node loads this module before its own: `export {} from '@vitrine/protocol/require-node'`.
+// Modules are evaluated in the order in which they are named, so an older version is refused before a module uses what only
+// a newer one has.
 import { nodeVersionProblem } from './version.ts'
 
 declare const process: { readonly version: string }
