@@ -52,6 +52,9 @@ export const scale = {
   tornFiles: scaled(40, 400),
   /** Limits for commands that start processes without end, so that they do not slow down their neighbours. */
   bombs: (isSoak ? {} : { cpus: 0.5 }) as { readonly cpus?: number },
+  /** The connections of an attacked daemon, and the chunks of a session whose transcript is requested 20 times at once. */
+  attackedConnections: scaled(200, 2_000),
+  floodedChunks: scaled(1_500, 50_000),
   /** Random operation histories of a store. */
   histories: scaled(15, 200),
 } as const

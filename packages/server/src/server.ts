@@ -111,7 +111,7 @@ export function createServer(options: ServerOptions): Server {
     // A preview is protected by its unguessable token, and its host name serves nothing else of the daemon.
     const preview = daemon.previews.find(host, path)
     if (preview !== undefined && path !== '') {
-      request.setAuthenticated()
+      request.setAuthenticated('read')
       return proxy(daemon, preview, request)
     }
     if (preview === undefined) hosts.check(host)
@@ -124,7 +124,7 @@ export function createServer(options: ServerOptions): Server {
     try {
       if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
       const caller = callers.caller(bearerToken(request.header('authorization')))
-      request.setAuthenticated()
+      request.setAuthenticated(caller.access)
       response = await route(request, caller)
     } catch (error) {
       response = problemResponse(problemOf(error))

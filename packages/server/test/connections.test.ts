@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { scale } from '../../../conformance/src/scale.ts'
-import { openDaemon, token } from './daemon.ts'
+import { bearer, openDaemon, readToken, token } from './daemon.ts'
 import { dial, type RawConnection, readResponse, say } from './raw.ts'
 
 const health = (port: number) =>
@@ -132,6 +132,30 @@ describe('as many connections without a token as the daemon takes', () => {
     } finally {
       for (const connection of flood) connection[Symbol.dispose]()
     }
+  })
+})
+
+describe('connections of a read token', () => {
+  it('do not lock out the holder of a full one, and are refused beyond their share', async () => {
+    await using daemon = await openDaemon({ listen: { maxConnections: 40 } })
+    const stream = `GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${readToken}\r\naccept: text/event-stream\r\n\r\n`
+    const open: RawConnection[] = []
+    try {
+      for (let count = 0; count < 60; count += 1) {
+        const reader = await dial(daemon.port, stream)
+        open.push(reader)
+        await expect.poll(() => reader.text || reader.socket.closed).toBeTruthy()
+      }
+      for (let count = 0; count < 5; count += 1) expect((await health(daemon.port)).status).toBe(200)
+      const isStreaming = ({ text, socket }: RawConnection) => text.includes('200 OK') && !socket.closed
+      expect(open.slice(0, 20).every(isStreaming)).toBe(true)
+      expect(open.filter(isStreaming)).toHaveLength(20)
+      expect(open[20]?.text).toMatch(/503[\s\S]*too_many_connections/)
+    } finally {
+      for (const connection of open) connection[Symbol.dispose]()
+    }
+    const viewer = { headers: bearer(readToken) }
+    await expect.poll(async () => (await daemon.fetch('/v1/health', viewer)).status).toBe(200)
   })
 })
 

@@ -12,6 +12,7 @@ it('exports these values and no others', () => {
     'checkSandboxId',
     'decodePathText',
     'encodePathText',
+    'fitsFilter',
     'hasTooManyValues',
     'idPattern',
     'isPathText',

@@ -6,6 +6,7 @@ import type { Cgroup } from '../cgroups/cgroup.ts'
 import type { LimitCounters, LimitHits } from '../cgroups/limit-hits.ts'
 import { machineProgram } from '../native.ts'
 import { type GuardRegistration, guardSandbox, hostMarker } from '../orphan-guard.ts'
+import { canChange, isInside } from './can-change.ts'
 import { chownFolders, type OwnFolders } from './chown-folders.ts'
 import { environmentOfHost } from './environment.ts'
 import { Freezing } from './freezing.ts'
@@ -172,6 +173,14 @@ class PlainMachine implements Machine {
   #ids(user: string): { uid: number; gid: number; groups: readonly number[] } {
     const { name, uid, gid } = userNamed(user)
     return { uid, gid, groups: groupsOfHost(name) }
+  }
+
+  canChange(path: string): boolean {
+    if (isInside(path, this.cwdRoots)) return true
+    if (this.#user === undefined)
+      return canChange(path, { uid: process.geteuid?.() ?? -1, gids: process.getgroups?.() ?? [] })
+    const { uid, gid, groups } = this.#ids(this.#user)
+    return canChange(path, { uid, gids: [gid, ...groups] })
   }
 
   onDisk(path: string): string {

@@ -26,7 +26,10 @@ it.skipIf(reasonWithoutVolumes() !== undefined)(
     const sandbox = await createLocalSandbox({ provider })
     onTestFinished(() => sandbox.close())
     await sandbox.exec('echo kept > kept; sync kept')
-    const result = await sandbox.exec('cat /dev/zero > endless')
+    // Synced, so that the disk of the host is full before the volume is: a write alone only fills memory.
+    const result = await sandbox.exec(
+      'while head -c 1000000 /dev/zero >> endless; do sync endless; done; exit 1',
+    )
     expect(result).toMatchObject({ outcome: 'failed', limit: { limit: 'disk', max: 0 } })
     expect(result.stderr).toContain('Read-only file system')
     expect(result.limit?.message).toMatch(/disk of the host is full.*stop and start the sandbox/)

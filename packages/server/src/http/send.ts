@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { discard, isInParts, largeBytes, limitStalls, partsOf } from './body.ts'
 import type { HttpResponse } from './http-response.ts'
+import { TurnBudget } from './turn-budget.ts'
+
+const sent = new TurnBudget(1024 * 1024)
 
 /** Sends a response. A reader that stalls for the response's `stallMs`, or else `idleMs`, is disconnected. */
 export async function send(
@@ -42,7 +45,12 @@ async function pump(
   const close = () => discard(parts)
   outgoing.once('close', close)
   try {
-    for await (const part of parts) await written(outgoing, part)
+    for await (const part of parts) {
+      const { byteLength } = part
+      await written(outgoing, part)
+      const nextTurn = sent.spend(byteLength)
+      if (nextTurn !== undefined) await nextTurn
+    }
     outgoing.end()
   } catch {
     outgoing.destroy()

@@ -70,7 +70,7 @@ export class Sockets {
     if (preview === undefined) this.#guards.hosts.check(host)
     if (path === '') throw invalidRequestUrl()
     if (preview !== undefined) {
-      setAuthenticated(socket)
+      setAuthenticated(socket, 'read')
       return proxyUpgrade(this.#daemon, preview, request, socket, head)
     }
     if (this.#daemon.closing.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
@@ -85,7 +85,7 @@ export class Sockets {
     const caller = token === undefined && !tokens.allowsAnonymous ? undefined : tokens.caller(token)
     if (caller !== undefined) {
       checkAccess(route, caller)
-      setAuthenticated(socket)
+      setAuthenticated(socket, caller.access)
     }
     const target = { ...found.value, params: found.params, query: checkQuery(query, route) }
     this.#opening ??= newServer()
@@ -113,7 +113,7 @@ export class Sockets {
     const inbox = new SocketInbox(ws, maxQueuedBytesBeforeToken)
     const caller = authenticated ?? (await this.#authenticate(inbox))
     checkAccess(route, caller)
-    setAuthenticated(request.socket)
+    setAuthenticated(request.socket, caller.access)
     inbox.maxBytes = maxQueuedBytes
     const context = () =>
       contextOf((name) => [request.headers[name] ?? []].flat().join(', ') || undefined, caller)

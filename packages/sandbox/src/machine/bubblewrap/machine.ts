@@ -9,6 +9,7 @@ import type { Cgroup } from '../../cgroups/cgroup.ts'
 import type { LimitCounters, LimitHits } from '../../cgroups/limit-hits.ts'
 import { type GuardRegistration, guardSandbox, hostMarker } from '../../orphan-guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
+import { isInside } from '../can-change.ts'
 import { systemPath } from '../environment.ts'
 import { Freezing } from '../freezing.ts'
 import type { ChooseProcesses, ProcessRows } from '../kill-inside.ts'
@@ -256,6 +257,11 @@ class BubblewrapMachine implements Machine {
     if (!this.#built.changeable) return this.#users
     const fixed = this.#users.filter(({ uid }) => uid === sandboxUser.uid || uid === 0)
     return [...fixed, ...usersOfSystem(this.#system)]
+  }
+
+  /** The system's folders belong to root, which is not the sandbox's user. */
+  canChange(path: string): boolean {
+    return isInside(path, this.cwdRoots)
   }
 
   onDisk(path: string): string | undefined {
