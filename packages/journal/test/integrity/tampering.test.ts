@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { scale } from '../../../../conformance/src/scale.ts'
 import { openStore, type RememberedHead, sqliteStore, type Verification } from '../../src/index.ts'
 import { anyEvent, fill } from './random-journal.ts'
 
@@ -307,7 +308,7 @@ async function forged(forgery: Forgery, check: (verdict: Verdict) => void): Prom
         rmSync(directory, { recursive: true, force: true })
       }
     }),
-    { numRuns: 8 },
+    { numRuns: scale.forgedJournals },
   )
 }
 
