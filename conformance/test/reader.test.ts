@@ -1,5 +1,5 @@
 import { type Journal, openStore } from '@vitrine/journal'
-import type { JournalReader } from '@vitrine/protocol'
+import type { JournalOrigin } from '@vitrine/protocol'
 import { readerConformance, type StoreUnderTest, type WriterAndReader } from '../src/index.ts'
 import { inMemory, inSqlite } from './stores.ts'
 
@@ -44,7 +44,7 @@ async function readOnly(make: () => Promise<StoreUnderTest>): Promise<WriterAndR
     get writer() {
       return writer
     },
-    reader: async (): Promise<JournalReader> => watcher.journal(id),
+    reader: async (): Promise<JournalOrigin> => watcher.journal(id),
     trim: (limits) => writer.trim(limits),
     async restart() {
       await watcher.close()

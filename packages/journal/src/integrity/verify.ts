@@ -1,21 +1,13 @@
-import { isEvent, type JournalEvent } from '@vitrine/protocol'
+import { isEvent, type JournalEvent, type RememberedHead, type Verification } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { chain, genesis } from './chain.ts'
 
+export type { RememberedHead, Verification } from '@vitrine/protocol'
+
 const pageRows = 1_000
 /** A journal can be trimmed between two queries, so a failed page is checked again. */
 const maxAttempts = 3
-
-/** A journal head that the caller stored outside this store. */
-export interface RememberedHead {
-  readonly seq: number
-  readonly hash: string
-}
-
-export type Verification =
-  | { readonly ok: true; readonly head: RememberedHead; readonly events: number; readonly missing: number }
-  | { readonly ok: false; readonly seq: number; readonly reason: string }
 
 /**
  * Checks the chain from the first event to the last and returns the first `seq` that fails. Events appended meanwhile
