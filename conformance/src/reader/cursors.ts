@@ -49,7 +49,7 @@ export function itemCursorCases(make: MakeWriterAndReader): void {
       const other = await newReaderFixture(make)
       // Other times than those of the other journal, which has the same id.
       await writer.append(messages(1))
-      await new Promise((resolve) => setTimeout(resolve, 2))
+      await new Promise((resolve) => setTimeout(resolve, 10))
       await other.writer.append(messages(3))
       await writer.append(messages(2))
       const one = await reader()
