@@ -15,9 +15,9 @@ import type {
   VerifyOptions,
 } from '@vitrine/protocol'
 import { itemCursor } from '@vitrine/protocol/primitives'
-import { readRange } from '../files/read-range.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { checkKeys } from '../http/options.ts'
+import { readRange } from '../http/read-range.ts'
 import { requestJson } from '../http/request.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { readEvents, summarizeEvents } from './read-events.ts'

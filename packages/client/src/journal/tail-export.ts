@@ -5,7 +5,7 @@ import { checkKeys } from '../http/options.ts'
 import { PullIterator } from '../streams/pull-iterator.ts'
 import type { Frame } from '../streams/sse-parser.ts'
 import { deepFreeze } from './deep-freeze.ts'
-import { type PlacedItem, TailSource } from './tail.ts'
+import { type PlacedItem, ResumedSource } from './tail.ts'
 
 /** Tails `/journal/export`. */
 export function tailExport(
@@ -16,7 +16,7 @@ export function tailExport(
   const { after = 0, signal } = options
   const start = String(requireWholeNumber('after', after))
   const plan = { path: ['journal', 'export'], query: {}, after: start, resumes: true }
-  return new PullIterator(new TailSource(http, plan, placed), signal)
+  return new PullIterator(new ResumedSource(http, plan, placed), signal)
 }
 
 function placed({ event, id }: Frame, data: unknown): PlacedItem<ExportedItem> | undefined {

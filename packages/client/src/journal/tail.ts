@@ -56,7 +56,7 @@ export function openTail(
   plan: TailPlan,
   signal: AbortSignal | undefined,
 ): AsyncIterableIterator<JournalItem, undefined> {
-  const source = new TailSource(http, plan, (frame, data) => journalItem(frame, data, plan))
+  const source = new ResumedSource(http, plan, (frame, data) => journalItem(frame, data, plan))
   // `now` is the moment of this call, not of the first `next`.
   if (plan.after === 'now' && !signal?.aborted) source.begin()
   return new PullIterator(source, signal)
@@ -72,7 +72,7 @@ export interface PlacedItem<Item> {
 }
 
 /** Continues after its cursor over any number of connections: no item twice, none missing. */
-export class TailSource<Item> implements PullSource<Item> {
+export class ResumedSource<Item> implements PullSource<Item> {
   readonly #http: HttpClient
   readonly #plan: Omit<TailPlan, 'journals'>
   readonly #place: (frame: Frame, data: unknown) => PlacedItem<Item> | undefined

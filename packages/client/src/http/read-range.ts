@@ -1,10 +1,10 @@
 import { type ByteRange, isVitrineError } from '@vitrine/protocol'
 import { checkedByteRange } from '@vitrine/protocol/primitives'
-import { connectionFailed } from '../http/failures.ts'
-import type { HttpClient } from '../http/http-client.ts'
-import { checkKeys } from '../http/options.ts'
-import { type RequestOptions, type RequestResult, request } from '../http/request.ts'
-import { responseBody } from '../http/response-body.ts'
+import { connectionFailed } from './failures.ts'
+import type { HttpClient } from './http-client.ts'
+import { checkKeys } from './options.ts'
+import { type RequestOptions, type RequestResult, request } from './request.ts'
+import { responseBody } from './response-body.ts'
 
 export type { ByteRange } from '@vitrine/protocol'
 
