@@ -1,7 +1,8 @@
 import type { ExportedItem, ExportOptions, TailExportOptions } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import { assertNotAhead, type ReadScope } from './read-scope.ts'
-import type { Reader } from './reader.ts'
+import { mapInSlices, type Reader } from './reader.ts'
+import { readingSlice } from './reading-slice.ts'
 import { keyOf, type ScannedItem } from './scan.ts'
 import type { Tail } from './tail.ts'
 
@@ -29,18 +30,22 @@ export class Exporter {
 
   async page(options?: ExportOptions): Promise<readonly ExportedItem[]> {
     checkOptions('export', journalOptions.export, options)
-    return (await this.#page(options)).map(toExported)
+    return this.#page(options, toExported)
   }
 
   async encodedPage(options?: ExportOptions): Promise<readonly EncodedExport[]> {
     checkOptions('exportEncoded', journalOptions.export, options)
-    return (await this.#page(options)).map((found) => this.#encode(found))
+    return this.#page(options, (found) => this.#encode(found))
   }
 
-  async #page({ after = 0, limit = 1_000, signal }: ExportOptions = {}): Promise<readonly ScannedItem[]> {
+  async #page<Item>(
+    { after = 0, limit = 1_000, signal }: ExportOptions = {},
+    toItem: (found: ScannedItem) => Item,
+  ): Promise<readonly Item[]> {
     this.#reader.assertOpen()
     const key = await this.#start(after)
-    return (await this.#reader.after(this.#scope, key, {}, limit, signal)).found
+    const { found } = await this.#reader.after(this.#scope, key, {}, limit, signal)
+    return mapInSlices(found, readingSlice(), toItem)
   }
 
   tail(options: TailExportOptions = {}): Tail<ExportedItem> {

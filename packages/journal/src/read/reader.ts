@@ -256,7 +256,8 @@ export class Reader {
   }
 }
 
-async function mapInSlices<Item>(
+/** Maps items, and lets others have their turn when the slice is used up. */
+export async function mapInSlices<Item>(
   found: readonly ScannedItem[],
   slice: TimeSlice,
   map: (item: ScannedItem) => Item,
