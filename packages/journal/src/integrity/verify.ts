@@ -56,9 +56,11 @@ async function verifyPage(
   const failure = walk.step(entries, holes, mismatch)
   const more = last !== to
   if (failure || (more && walk.seq < goal)) return failure
-  const verdict = walk.end(await connection.head(journal), goal)
-  // A failure here may be resolved by a later page: `journal.trimmed` comes after the range that it covers.
-  return more && !verdict.ok ? undefined : verdict
+  const head = await connection.head(journal)
+  const verdict = walk.end(head, goal)
+  // A later page may resolve a failure: `journal.trimmed` comes after the range that it covers. And it shows whether
+  // there are events after the recorded head.
+  return more && (!verdict.ok || head?.seq === walk.seq) ? undefined : verdict
 }
 
 class ChainWalk {
