@@ -18,7 +18,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   desktop: ['protocol', 'journal', 'sandbox'],
   snapshots: ['protocol', 'journal', 'sandbox'],
   host: ['protocol', 'journal', 'sandbox', 'agents', 'desktop', 'snapshots'],
-  runtime: ['protocol', 'views', 'host'],
+  runtime: ['protocol', 'views', 'journal', 'host'],
   server: ['protocol', 'views', 'journal', 'host'],
   client: ['protocol', 'views'],
   providers: ['protocol', 'client'],

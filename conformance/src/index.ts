@@ -1,5 +1,6 @@
 /** Test kits that any implementation can run: stores, readers, crashes, sandboxes, attacks. */
 export { type AttackAim, attackAims, attackConformance, attacks } from './attacks/conformance.ts'
+export { attackingAgent } from './attacks/daemon/agent.ts'
 export {
   type Attack,
   type AttackDriver,

@@ -13,15 +13,19 @@ export const scale = {
   /** How often the writer of a store is killed. */
   crashRounds: scaled(5, 50),
   /** How often a daemon without isolation is killed under load. */
-  daemonKills: scaled(5, 20),
+  daemonKills: scaled(3, 20),
   /** How often a daemon with isolation is killed under load. */
-  isolatedDaemonKills: scaled(3, 5),
+  isolatedDaemonKills: scaled(2, 5),
   /** How often a daemon is killed while prompts run and wait. */
-  promptKills: scaled(4, 200),
+  promptKills: scaled(3, 200),
   /** Random histories of a session. */
   sessionHistories: scaled(5, 100),
   /** Connections that are cut while events are delivered. */
   cuts: scaled(40, 200),
+  /** The connections that a daemon takes at once. */
+  connections: scaled(400, 2_000),
+  /** Connections of one watcher that are cut while files change. */
+  watchCuts: scaled(8, 100),
   /** Events that are delivered while connections are cut. */
   eventsWhileCut: scaled(8_000, 20_000),
   /** Events of a burst that every live reader receives. */
@@ -33,19 +37,28 @@ export const scale = {
   /** Connections that are cut while it is exported. */
   exportCuts: scaled(2, 20),
   /** Files created while the host is busy, for watchers without a queue that could overflow. */
-  storm: scaled(3_000, 30_000),
+  storm: scaled(2_000, 30_000),
+  /** Files created while the host is busy, for a watcher whose queue of 16,384 events overflows. */
+  overflow: scaled(10_000, 30_000),
   /** Files created at once, for every watcher. */
   fileBurst: scaled(500, 5_000),
   /** Calls made while paths are swapped for symlinks. */
   raceTries: scaled(1_500, 5_000),
   /** Sandboxes of scripts that are created and destroyed one after the other. */
-  scriptSandboxes: scaled(50, 1_000),
+  scriptSandboxes: scaled(20, 1_000),
   /** Of the ways around a deny rule, every how many is run. */
-  bypassStep: scaled(25, 1),
+  bypassStep: scaled(50, 1),
   /** Secrets in random encodings, cut anywhere: at the redactor, at an agent's bridge, in the output of a process. */
-  maskedTexts: scaled(1_000, 20_000),
+  maskedTexts: scaled(500, 20_000),
   maskedMessages: scaled(60, 2_000),
   maskedOutputs: scaled(12, 200),
+  /** Random histories of a file of events that is torn at random bytes. */
+  tornFiles: scaled(40, 400),
+  /** Limits for commands that start processes without end, so that they do not slow down their neighbours. */
+  bombs: (isSoak ? {} : { cpus: 0.5 }) as { readonly cpus?: number },
+  /** The connections of an attacked daemon, and the chunks of a session whose transcript is requested 20 times at once. */
+  attackedConnections: scaled(200, 2_000),
+  floodedChunks: scaled(1_500, 50_000),
   /** Random operation histories of a store. */
-  histories: scaled(25, 200),
+  histories: scaled(15, 200),
 } as const

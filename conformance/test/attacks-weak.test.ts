@@ -1,6 +1,25 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { type AttackAim, type AttackDriver, attackAims, attacks, runAttack } from '../src/index.ts'
+import {
+  type AttackAim,
+  type AttackDriver,
+  type AttackedDaemon,
+  attackAims,
+  attacks,
+  runAttack,
+} from '../src/index.ts'
 import { RemoteAttacks } from './remote-attacks.ts'
+import {
+  acceptsAnyWidth,
+  attachesWithout,
+  countsAllConnections,
+  dropsPrototypes,
+  failsAtDepth,
+  givesVariables,
+  passesTokens,
+  repeatsValues,
+  servesInTurn,
+  type WeakDaemon,
+} from './weak-daemons.ts'
 import {
   believesOutput,
   followsLinks,
@@ -20,15 +39,22 @@ afterAll(async () => {
   await remote.close()
 })
 
-/** Sandboxes behind a proxy that checks nothing. */
-const unguarded: AttackDriver = {
-  make: (options) => remote.make(options),
-  async daemon() {
-    const { daemon, close } = await openProxy(await remote.daemon())
-    closing.push(close)
-    return daemon
-  },
+/** Sandboxes of a daemon with a weakness. */
+function behind(weaken: (daemon: AttackedDaemon) => Promise<WeakDaemon>): AttackDriver {
+  return {
+    make: (options) => remote.make(options),
+    async daemon() {
+      const { daemon, close } = await weaken(await remote.daemon())
+      closing.push(close)
+      return daemon
+    },
+  }
 }
+
+/** A proxy that checks nothing. */
+const unguarded = behind(openProxy)
+
+const badBody = 'a body that is too deep, too wide or names a prototype is refused with a reason'
 
 /** For each aim a provider that is weak there, and the promises that it breaks. */
 const weak: readonly (readonly [
@@ -116,6 +142,51 @@ const weak: readonly (readonly [
       'a request with an absolute URL or with two hosts is refused',
       'a preview by path cannot act as a page of the daemon',
     ],
+  ],
+  [
+    'daemon',
+    'a daemon that counts all connections alike',
+    behind(countsAllConnections),
+    [
+      'connections without a token do not lock out the holder of one',
+      'connections of a read token do not lock out the holder of a full one',
+    ],
+  ],
+  [
+    'daemon',
+    'a daemon that repeats values in its errors',
+    behind(repeatsValues),
+    ['an error does not repeat a value that may be a secret'],
+  ],
+  ['daemon', 'a daemon that fails at a deep body', behind(failsAtDepth), [badBody]],
+  ['daemon', 'a daemon that accepts a body of any width', behind(acceptsAnyWidth), [badBody]],
+  ['daemon', 'a daemon that drops the name of a prototype', behind(dropsPrototypes), [badBody]],
+  [
+    'daemon',
+    'a daemon that passes tokens to the program behind a preview',
+    behind(passesTokens),
+    [
+      'a preview passes no token of the daemon to the program inside',
+      'a preview passes no token in the subprotocols of a WebSocket to the program inside',
+    ],
+  ],
+  [
+    'daemon',
+    'a daemon that gives credentials as ordinary variables',
+    behind(givesVariables),
+    ['a secret that an agent sends in pieces to two sessions in turns is in neither of them'],
+  ],
+  [
+    'daemon',
+    'a daemon that serves one request after the other',
+    behind(servesInTurn),
+    ['long reads of a read token do not hold up other requests'],
+  ],
+  [
+    'daemon',
+    'a daemon that attaches without the secrets',
+    behind(attachesWithout),
+    ['a sandbox that was created with a secret is not used without it after a restart'],
   ],
 ]
 

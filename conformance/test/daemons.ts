@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect, type VitrineClient } from '@vitrine/client'
-import { type Host, openHost } from '@vitrine/host'
+import { type Host, type OpenHostOptions, openHost } from '@vitrine/host'
 import type { StoreDriver } from '@vitrine/journal'
 import { createServer, type Listening, listen } from '@vitrine/server'
 import { checkedFetch } from '../../packages/server/test/contract/checked-fetch.ts'
@@ -10,19 +10,25 @@ import { checkedFetch } from '../../packages/server/test/contract/checked-fetch.
 const token = 'full-9d2f61c84b7ea035'
 const readToken = 'read-3e80b5a1f64c92d7'
 
+interface DaemonOptions {
+  readonly store?: StoreDriver
+  readonly agents?: OpenHostOptions['agents']
+  readonly maxConnections?: number
+}
+
 /** A daemon in this process on its own port, with a client that checks every response against the HTTP contract. */
 export class InProcessDaemon {
   readonly token = token
   readonly readToken = readToken
   readonly client: VitrineClient
   readonly #data: string
-  readonly #store: StoreDriver | undefined
+  readonly #options: DaemonOptions
   #host: Host
   #listening: Listening
 
-  private constructor(data: string, store: StoreDriver | undefined, host: Host, listening: Listening) {
+  private constructor(data: string, options: DaemonOptions, host: Host, listening: Listening) {
     this.#data = data
-    this.#store = store
+    this.#options = options
     this.#host = host
     this.#listening = listening
     this.client = connect({ url: listening.url, token, fetch: checkedFetch })
@@ -30,14 +36,14 @@ export class InProcessDaemon {
 
   /** `journals` are the ids of journals that are readable while they are still empty. */
   static async open(
-    options: { store?: StoreDriver; journals?: readonly string[] } = {},
+    options: DaemonOptions & { journals?: readonly string[] } = {},
   ): Promise<InProcessDaemon> {
     // Not below /tmp: a sandbox has a /tmp of its own.
     const data = await mkdtemp(join('/var/tmp', 'vitrine-daemon-'))
     chmodSync(data, 0o711)
     for (const id of options.journals ?? []) writeRecord(data, id)
-    const host = await open(data, options.store)
-    return new InProcessDaemon(data, options.store, host, await serve(host, 0))
+    const host = await open(data, options)
+    return new InProcessDaemon(data, options, host, await serve(host, 0, options))
   }
 
   get url(): string {
@@ -58,8 +64,8 @@ export class InProcessDaemon {
     const { port } = this.#listening
     await this.#listening.close()
     await this.#host.close()
-    this.#host = await open(this.#data, this.#store)
-    this.#listening = await serve(this.#host, port)
+    this.#host = await open(this.#data, this.#options)
+    this.#listening = await serve(this.#host, port, this.#options)
   }
 
   async close(): Promise<void> {
@@ -70,11 +76,11 @@ export class InProcessDaemon {
   }
 }
 
-function open(data: string, store: StoreDriver | undefined): Promise<Host> {
-  return openHost({ data, install: 'never', ...(store && { store }) })
+function open(data: string, { store, agents }: DaemonOptions): Promise<Host> {
+  return openHost({ data, install: 'never', ...(store && { store }), ...(agents && { agents }) })
 }
 
-function serve(host: Host, port: number): Promise<Listening> {
+function serve(host: Host, port: number, { maxConnections }: DaemonOptions): Promise<Listening> {
   const server = createServer({
     host,
     tokens: [
@@ -83,7 +89,7 @@ function serve(host: Host, port: number): Promise<Listening> {
     ],
   })
   // Client and daemon share one event loop: a test that blocks it must not count as a slow client.
-  return listen(server, { port, headersMs: 60_000 })
+  return listen(server, { port, headersMs: 60_000, ...(maxConnections && { maxConnections }) })
 }
 
 /** Writes the record of a destroyed sandbox, whose journal stays readable. */

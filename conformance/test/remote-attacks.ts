@@ -1,19 +1,32 @@
 import { VitrineProcess } from '../../packages/cli/test/vitrine-process.ts'
-import type { AttackDriver, AttackedDaemon, AttackedOptions, SandboxUnderTest } from '../src/index.ts'
+import {
+  type AttackDriver,
+  type AttackedDaemon,
+  type AttackedOptions,
+  attackingAgent,
+  type SandboxUnderTest,
+} from '../src/index.ts'
 import { InProcessDaemon } from './daemons.ts'
 import { daemonSandbox } from './remote-sandboxes.ts'
+import { smallHost } from './small-host.ts'
 
 /** Sandboxes of one daemon, over HTTP. */
 export class RemoteAttacks implements AttackDriver {
   readonly #isolation: 'none' | 'bubblewrap'
+  readonly #maxConnections: number
+  readonly smallHost = smallHost
   #opening: Promise<InProcessDaemon> | undefined
 
-  constructor(isolation: 'none' | 'bubblewrap') {
+  constructor(isolation: 'none' | 'bubblewrap', { maxConnections = 200 } = {}) {
     this.#isolation = isolation
+    this.#maxConnections = maxConnections
   }
 
   #open(): Promise<InProcessDaemon> {
-    this.#opening ??= InProcessDaemon.open()
+    this.#opening ??= InProcessDaemon.open({
+      agents: [attackingAgent],
+      maxConnections: this.#maxConnections,
+    })
     return this.#opening
   }
 
@@ -22,8 +35,13 @@ export class RemoteAttacks implements AttackDriver {
   }
 
   async daemon(): Promise<AttackedDaemon> {
-    const { url, token, readToken } = await this.#open()
-    return { url, token, readToken, show: (sandbox, until) => shown(url, token, sandbox, until) }
+    const daemon = await this.#open()
+    const { url, token, readToken } = daemon
+    return {
+      ...{ url, token, readToken, maxConnections: this.#maxConnections, agent: attackingAgent.name },
+      restart: () => daemon.restart(),
+      show: (sandbox, until) => shown(url, token, sandbox, until),
+    }
   }
 
   async close(): Promise<void> {

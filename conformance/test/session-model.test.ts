@@ -64,7 +64,7 @@ class SessionModel {
       agents: [actor],
       install: 'never',
     })
-    const isKnown = this.#host.list().some(({ id }) => id === 'model')
+    const isKnown = (await this.#host.list()).some(({ id }) => id === 'model')
     return isKnown ? this.#host.attach('model') : this.#host.create({ id: 'model' })
   }
 

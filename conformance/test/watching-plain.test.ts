@@ -3,8 +3,8 @@ import { scale } from '../src/scale.ts'
 import { localSandboxes } from './sandboxes.ts'
 
 watcherConformance('plain processes, native', localSandboxes('none', 'memory'), {
-  // Always 30,000 here: only the native watcher has a queue that can overflow, and it holds 16,384 events.
-  sizes: { storm: 30_000, burst: scale.fileBurst },
+  // Only the native watcher has a queue that can overflow.
+  sizes: { storm: scale.overflow, burst: scale.fileBurst },
 })
 // Only the groups that depend on the store, which holds images and feeds the viewers.
 watcherConformance('plain processes, native, SQLite', localSandboxes('none', 'sqlite'), {

@@ -8,10 +8,10 @@ import { type ZipMember, zipOf } from '../sandbox/archives/zip-bytes.ts'
 import { outputOf } from '../sandbox/files/content.ts'
 import type { TestedSandbox } from '../sandbox/kit.ts'
 import { attempt } from '../waiting/attempt.ts'
-import { type Canary, plantCanary, swapping } from './canary.ts'
+import { type Canary, plantCanary, type RacedCall, race } from './canary.ts'
 import type { Attack } from './kit.ts'
 
-const racedUploads = 60
+const racedUploads = 15
 const tooLarge = { code: 'archive_too_large' }
 const file = (name: string): TarMember & ZipMember => ({ name, content: 'escaped' })
 const link = (name: string, target: string): TarMember => ({ name, type: '2', target })
@@ -97,15 +97,13 @@ export const archiveAttacks: readonly Attack[] = [
       const { sandbox } = await target.sandbox({ watch: false })
       const canary = await plantCanary(sandbox)
       await sandbox.exec('mkdir -p here/d')
-      const swapper = await sandbox.spawn(swapping('here/d', canary.path))
-      for (let round = 0; round < racedUploads; round += 1) {
-        const archive = tarOf(file(`d/${round}`), file(`d/deep/${round}`))
-        await attempt(() => sandbox.files.upload('here', archive)).catch(() => undefined)
-        await attempt(() => sandbox.files.upload('here/d', tarOf(file(`${round}`)))).catch(() => undefined)
-      }
-      await sandbox.exec('touch stop')
-      await swapper.exit
-      await canary.expectUnchanged()
+      const members = (round: number) => Array.from({ length: 10 }, (_, at) => file(`d/${round}-${at}`))
+      const calls: readonly RacedCall[] = [
+        (round) => sandbox.files.upload('here', tarOf(...members(round), file(`d/deep/${round}`))),
+        (round) => sandbox.files.upload('here/d', tarOf(file(`${round}`))),
+        (round) => sandbox.files.extract('here/d/given.tar', tarOf(file(`${round}`))),
+      ]
+      await race(sandbox, { folder: 'here/d', canary, calls, each: racedUploads })
     },
   },
   {

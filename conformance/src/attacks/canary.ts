@@ -32,9 +32,49 @@ export async function plantCanary(sandbox: TestedSandbox): Promise<Canary> {
   }
 }
 
-/** A command that swaps the folder `name` of the workspace for a link until the file `stop` exists. */
-export function swapping(name: string, target: string): string {
-  const perl = `while (!-e "stop") { rename $ARGV[0], "$ARGV[0].real"; symlink $ARGV[1], $ARGV[0]; select undef, undef, undef, 0.0005; unlink $ARGV[0]; rename "$ARGV[0].real", $ARGV[0]; select undef, undef, undef, 0.0005 }`
-  const shell = `while [ ! -e stop ]; do mv ${name} ${name}.real; ln -s ${target} ${name}; rm ${name}; mv ${name}.real ${name}; done`
-  return `if command -v perl > /dev/null; then exec perl -e '${perl}' ${name} ${target}; fi; ${shell}`
+/**
+ * Exchanges the folder `name` of the workspace with a link until the file `stop` exists, and then writes the number of
+ * exchanges into the file `swaps`. An exchange is atomic: no call finds nothing there and creates a folder, which would
+ * end the swapping. 276 and 316 are the numbers of `renameat2` on arm64 and x64.
+ */
+const swapping =
+  'my ($d, $t) = @ARGV; my $n = 0; my $nr = qx(uname -m) =~ /aarch64/ ? 276 : 316; my ($a, $b) = ("$d\\0", "$d.link\\0"); symlink $t, "$d.link"; while (!-e "stop") { $n++ if syscall($nr, -100, $a, -100, $b, 2) == 0; select undef, undef, undef, 0.0005 } open my $f, ">", "swaps"; print $f $n'
+
+/** A call on the folder that is swapped. A result that is text must not be the content of the canary. */
+export type RacedCall = (round: number) => Promise<unknown>
+
+export interface Race {
+  /** The folder of the workspace that is swapped for a link to the canary. */
+  readonly folder: string
+  readonly canary: Canary
+  readonly calls: readonly RacedCall[]
+  /** How many calls must find the folder, and how many must be refused because they find the link. */
+  readonly each: number
+}
+
+const raceMs = 40_000
+
+/** Makes calls while their folder is swapped for a link to the canary. Fails if a call leads there, or if no race happened. */
+export async function race(sandbox: TestedSandbox, { folder, canary, calls, each }: Race): Promise<void> {
+  const swapper = await sandbox.spawn(['perl', '-e', swapping, folder, canary.path])
+  const seen = { inside: 0, outside: 0 }
+  const until = performance.now() + raceMs
+  let round = 0
+  for (; Math.min(seen.inside, seen.outside) < each; round += 1) {
+    if (performance.now() > until)
+      throw new Error(`The race did not happen: ${seen.inside} calls inside, ${seen.outside} refused.`)
+    try {
+      expect(String(await calls[round % calls.length]!(round))).not.toContain(canary.content)
+      seen.inside += 1
+    } catch (error) {
+      const code = String((error as { code?: unknown }).code)
+      if (code === 'path_outside' || code === 'archive_refused') seen.outside += 1
+      else if (!/^(file_|directory_|link_loop)/.test(code)) throw error
+    }
+  }
+  await sandbox.exec('touch stop')
+  await swapper.exit
+  // With more swaps than calls, calls were overtaken while they ran.
+  expect(Number(await outputOf(sandbox, 'cat swaps')), 'swaps').toBeGreaterThan(round)
+  await canary.expectUnchanged()
 }

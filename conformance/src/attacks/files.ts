@@ -4,12 +4,10 @@ import { allEvents } from '../sandbox/events.ts'
 import { outputOf, readText } from '../sandbox/files/content.ts'
 import { followingCalls } from '../sandbox/files/links.ts'
 import { attempt } from '../waiting/attempt.ts'
-import { plantCanary, swapping } from './canary.ts'
+import { plantCanary, type RacedCall, race } from './canary.ts'
 import type { Attack } from './kit.ts'
 
-/** Calls that are made while their path is swapped, each on the folder `d`. */
 const racedCalls = 40
-const raceMs = 30_000
 
 /** The aim: to read or write outside the workspace through the file API. */
 export const fileAttacks: readonly Attack[] = [
@@ -82,34 +80,16 @@ export const fileAttacks: readonly Attack[] = [
       const { sandbox } = await target.sandbox({ watch: false })
       const canary = await plantCanary(sandbox)
       await sandbox.exec('mkdir -p d/sub && echo inside > d/f && echo inside > d/sub/f')
-      const swapper = await sandbox.spawn(swapping('d', canary.path))
-      const seen = { inside: 0, outside: 0 }
-      // Without `parents`: a call that creates a missing `d` would end the swapping.
-      const calls: readonly ((round: number) => Promise<unknown>)[] = [
+      const calls: readonly RacedCall[] = [
         () => readText(sandbox, 'd/f'),
         () => readText(sandbox, 'd/sub/f'),
-        (round) => sandbox.files.write(`d/${round}`, 'escaped', { parents: false }),
-        () => sandbox.files.write('d/f', 'inside\n', { append: true, parents: false }),
+        (round) => sandbox.files.write(`d/${round}`, 'escaped'),
+        () => sandbox.files.write('d/f', 'inside\n', { append: true }),
         () => sandbox.files.chmod('d/f', 0o600),
         (round) => sandbox.files.mkdir(`d/folder-${round}`),
         () => sandbox.files.list('d'),
       ]
-      const until = performance.now() + raceMs
-      for (let round = 0; Math.min(seen.inside, seen.outside) < racedCalls; round += 1) {
-        if (performance.now() > until)
-          throw new Error(`The race did not happen: ${seen.inside} calls inside, ${seen.outside} refused.`)
-        try {
-          const got = await calls[round % calls.length]!(round)
-          expect(String(got)).not.toContain(canary.content)
-          seen.inside += 1
-        } catch (error) {
-          if ((error as { code?: unknown }).code === 'path_outside') seen.outside += 1
-          else if (!hasFileCode(error)) throw error
-        }
-      }
-      await sandbox.exec('touch stop')
-      await swapper.exit
-      await canary.expectUnchanged()
+      await race(sandbox, { folder: 'd', canary, calls, each: racedCalls })
     },
   },
   {
@@ -184,8 +164,3 @@ export const fileAttacks: readonly Attack[] = [
     },
   },
 ]
-
-function hasFileCode(error: unknown): boolean {
-  const code = String((error as { code?: unknown }).code)
-  return /^(file_|directory_|link_loop)/.test(code)
-}

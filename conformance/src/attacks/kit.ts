@@ -16,6 +16,12 @@ export interface AttackedDaemon {
   readonly token: string
   /** A token that may only read. */
   readonly readToken: string
+  /** The largest number of its connections. */
+  readonly maxConnections: number
+  /** The name of the agent with the settings of `attackingAgent`; absent where the daemon does not have it. */
+  readonly agent?: string
+  /** Restarts it with the same data, address and tokens; absent where that is not possible. */
+  restart?(): Promise<void>
   /**
    * The journal of a sandbox as a person at a terminal sees it, up to the event with the text `until`; absent where
    * nothing prints it.
@@ -27,6 +33,11 @@ export interface AttackedDaemon {
 export interface AttackDriver {
   /** Creates and starts a new sandbox on every call. */
   make(options?: AttackedOptions): Promise<SandboxUnderTest>
+  /**
+   * Makes the host look as if it had only this much memory, for sandboxes that are created until it is disposed: default
+   * limits depend on it. Absent where that is not possible.
+   */
+  smallHost?(memoryBytes: number): Disposable
   /** The daemon that serves the sandboxes; absent where there is none. */
   daemon?(): Promise<AttackedDaemon>
 }
@@ -52,6 +63,12 @@ export class AttackTarget implements AsyncDisposable {
     const under = await this.#driver.make(options)
     this.defer(() => under.close())
     return under
+  }
+
+  /** Only for attacks that need a small host. */
+  smallHost(memoryBytes: number): void {
+    if (this.#driver.smallHost === undefined) throw new Error('This attack needs a small host.')
+    this.#made.use(this.#driver.smallHost(memoryBytes))
   }
 
   /** Only for attacks that need a daemon. */

@@ -1,10 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'vitest'
+import { server } from '../sandbox/commands.ts'
 import { allEvents } from '../sandbox/events.ts'
+import { freePort } from '../sandbox/free-port.ts'
 import type { TestedSandbox } from '../sandbox/kit.ts'
 import type { Attack, AttackTarget } from './kit.ts'
-import { loopbackName } from './needs.ts'
+import { loopbackName, networkAddress } from './needs.ts'
 
 /** A server of the host, and how often it was reached. */
 interface Service {
@@ -49,6 +51,17 @@ async function tryToConnect(sandbox: TestedSandbox, authorities: readonly string
   await sandbox.exec(['curl', '-s', '-m', '3', '--noproxy', '*', ...urls])
 }
 
+const withoutProxy = 'env -u http_proxy -u https_proxy -u HTTP_PROXY -u HTTPS_PROXY -u ALL_PROXY -u all_proxy'
+
+/** Fails if a command does not even reach a server of its own sandbox: then it is no wonder that it reaches nothing else. */
+async function expectOwnServerReached(sandbox: TestedSandbox): Promise<void> {
+  const port = await freePort()
+  await sandbox.spawn(server(port, 'of the sandbox'))
+  await sandbox.ports.waitFor(port)
+  const url = `http://127.0.0.1:${port}/direct`
+  expect((await sandbox.exec(['curl', '-s', '-m', '3', '--noproxy', '*', url])).stdout).toBe('of the sandbox')
+}
+
 const name = 'allowed.localhost'
 
 /** Destinations that are not the listed name and port, however they are written. */
@@ -91,6 +104,7 @@ export const networkAttacks: readonly Attack[] = [
       const hosts = ['127.0.0.1', 'localhost', '[::1]', '0.0.0.0']
       await tryToConnect(sandbox, [...hosts.map((host) => `${host}:${service.port}`), '169.254.169.254:80'])
       expect(service.requests).toEqual([])
+      await expectOwnServerReached(sandbox)
     },
   },
   {
@@ -111,23 +125,26 @@ export const networkAttacks: readonly Attack[] = [
   },
   {
     promise: 'a request that names two hosts is not sent, whichever of them is listed',
-    needs: ['egress'],
+    needs: ['egress', 'address of the network'],
     async run(target) {
-      const [service, other] = [await serve(target), await serve(target)]
-      const listed = `${name}:${service.port}`
+      const address = networkAddress()!
+      const [service, other] = [await serve(target, address), await serve(target)]
+      const listed = `${address}:${service.port}`
       const { sandbox } = await target.sandbox({ egress: [listed] })
+      const foreign = `127.0.0.1:${other.port}`
       const pairs = [
-        [`127.0.0.1:${other.port}`, listed],
-        [listed, `127.0.0.1:${other.port}`],
-        [listed, `${listed}\r\nHost: 127.0.0.1:${other.port}`],
+        [foreign, listed],
+        [listed, foreign],
+        [listed, `${listed}\r\nHost: ${foreign}`],
+        [listed, `${foreign}\r\nHost: ${listed}`],
       ]
-      await sendToProxy(
-        sandbox,
-        pairs.map(
-          ([url, host]) => `GET http://${url}/ HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
-        ),
+      const requests = [...pairs, [listed, listed]].map(
+        ([url, host]) => `GET http://${url}/ HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
       )
+      await sendToProxy(sandbox, requests.slice(0, -1))
       expect([...service.requests, ...other.requests]).toEqual([])
+      await sendToProxy(sandbox, requests.slice(-1))
+      expect(service.requests, 'requests that name one host').toEqual(['GET /'])
     },
   },
   {
@@ -138,12 +155,12 @@ export const networkAttacks: readonly Attack[] = [
       const [four, six] = [await serve(target), await serve(target, '::1').catch(() => undefined)]
       const ports = [four.port, ...(six ? [six.port] : [])]
       const loopback = (await loopbackName())!
-      const { sandbox } = await target.sandbox({ egress: ports.map((port) => `${loopback}:${port}`) })
-      await tryToConnect(
-        sandbox,
-        ports.map((port) => `${loopback}:${port}`),
-      )
+      const open = await serve(target)
+      const listed = ports.map((port) => `${loopback}:${port}`)
+      const { sandbox } = await target.sandbox({ egress: [...listed, `localhost:${open.port}`] })
+      await tryToConnect(sandbox, [...listed, `localhost:${open.port}`])
       expect([...four.requests, ...(six?.requests ?? [])]).toEqual([])
+      expect(open.requests.length, 'requests to a listed address').toBeGreaterThan(0)
     },
   },
   {
@@ -164,19 +181,23 @@ export const networkAttacks: readonly Attack[] = [
     promise: 'a program that ignores the proxy reaches nothing',
     needs: ['egress'],
     async run(target) {
-      const service = await serve(target)
-      const { sandbox } = await target.sandbox({ egress: [`${name}:${service.port}`] })
-      const address = `127.0.0.1:${service.port}`
-      const clean = 'env -u http_proxy -u https_proxy -u HTTP_PROXY -u HTTPS_PROXY -u ALL_PROXY -u all_proxy'
-      await sandbox.exec(
-        `${clean} curl -s -m 3 http://${address}/; ${clean} curl -s -m 3 http://${name}:${service.port}/`,
-      )
-      await sandbox.exec([
-        'bash',
-        '-c',
-        `exec 3<> /dev/tcp/127.0.0.1/${service.port} && printf 'GET /raw HTTP/1.0\\r\\n\\r\\n' >&3`,
-      ])
+      const [service, own] = [await serve(target), await serve(target)]
+      const open = `localhost:${own.port}`
+      const { sandbox } = await target.sandbox({ egress: [`${name}:${service.port}`, open] })
+      const ways = (authority: string): readonly (readonly string[])[] => [
+        ['sh', '-c', `${withoutProxy} curl -s -m 3 http://${authority}/`],
+        [
+          'bash',
+          '-c',
+          `exec 3<> /dev/tcp/${authority.replace(':', '/')} && printf 'GET /raw HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`,
+        ],
+      ]
+      for (const authority of ['127.0.0.1', 'localhost', name].map((host) => `${host}:${service.port}`))
+        for (const way of ways(authority)) await sandbox.exec(way)
       expect(service.requests).toEqual([])
+      // A listed port of the host is on the sandbox's own loopback: there, both ways lead to it.
+      for (const way of ways(open)) await sandbox.exec(way)
+      expect(own.requests, 'requests to a listed port').toEqual(['GET /', 'GET /raw'])
     },
   },
 ]

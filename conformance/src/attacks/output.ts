@@ -37,7 +37,7 @@ export const hostileTexts: readonly string[] = [
 /** Control and format characters, except line ends. */
 const unsafeCharacters = /[\p{Cf}\u007f-\u009f\u2028\u2029]|(?!\n)\p{Cc}/u
 
-const flood = 24 * 1024 * 1024
+const flood = 12 * 1024 * 1024
 
 /** The aim: to deceive the people and programs that read what a process printed, or to drown them. */
 export const outputAttacks: readonly Attack[] = [

@@ -10,6 +10,7 @@ import { lifecycleCases } from './lifecycle.ts'
 import { limitCases } from './limits.ts'
 import { logCases } from './logs.ts'
 import { machineCases } from './machine.ts'
+import { modelTerminalCases } from './model-terminals.ts'
 import { outputCases } from './output.ts'
 import { persistenceCases } from './persistence/cases.ts'
 import { portCases } from './ports.ts'
@@ -32,6 +33,7 @@ const groups = {
   logs: logCases,
   restarts: restartCases,
   terminals: terminalCases,
+  modelTerminals: modelTerminalCases,
   machine: machineCases, // all commands share one /tmp, loopback and process table
   ports: portCases,
   files: filesCases,

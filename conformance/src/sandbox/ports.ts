@@ -52,6 +52,21 @@ export function portCases(make: MakeSandbox): void {
       expect(await (await fetch(url)).text()).toBe('hello from six')
     })
 
+    it('a listed port of the host on which nothing listens: the failed connection is on record', async ({
+      skip,
+    }) => {
+      const port = await freePort()
+      const { sandbox, journal } = await newSandbox(make, { egress: [`localhost:${port}`] })
+      if (!sandbox.capabilities.network.includes('egress')) skip()
+      const { exitCode } = await sandbox.exec(`curl -s -m 10 --noproxy '*' http://127.0.0.1:${port}/`)
+      expect(exitCode).not.toBe(0)
+      const [failed, ...others] = await allEvents(journal, { types: ['network.failed'] })
+      expect(others).toEqual([])
+      expect(failed?.data).toMatchObject({ host: 'localhost', port, error: 'ECONNREFUSED' })
+      const allowed = await allEvents(journal, { types: ['network.allowed'] })
+      expect(allowed[0]?.data).toMatchObject({ phase: 'opened', connection: failed?.data.connection })
+    })
+
     it('the port of a background process of an earlier command is listed', async () => {
       const { sandbox } = await shared()
       // Several rounds: a process that forks right after its start is easily missed.

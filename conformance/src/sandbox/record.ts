@@ -293,6 +293,42 @@ export function recordCases(make: MakeSandbox): void {
     })
   })
 
+  describe('`record` under an id', () => {
+    const message = (text: string) => ({ type: 'log.message', data: { level: 'info', message: text } })
+
+    it('`record` under an id appends its events once, however often and at once it is called', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const events = [message('one'), message('two')]
+      await Promise.all([1, 2, 3].map(() => sandbox.record(events, { id: 'rec_1' })))
+      await sandbox.record(events, { id: 'rec_1' })
+      await sandbox.record(events, { id: 'rec_2' })
+      const recorded = await allEvents(journal, { types: ['log.message'] })
+      expect(recorded.map(({ data }) => data.message)).toEqual(['one', 'two', 'one', 'two'])
+      expect(recorded.map(({ data }) => data.recordedAs)).toMatchObject([
+        { id: 'rec_1' },
+        { id: 'rec_1' },
+        { id: 'rec_2' },
+        { id: 'rec_2' },
+      ])
+    })
+
+    it('`record` under an id is refused for other events, and for the same in another order', async () => {
+      const { sandbox, journal } = await newSandbox(make)
+      const events = [message('one'), message('two')]
+      await sandbox.record(events, { id: 'rec_1' })
+      for (const others of [[message('other')], events.toReversed(), []])
+        await expect(sandbox.record(others, { id: 'rec_1' })).rejects.toMatchObject({ code: 'record_exists' })
+      expect(await allEvents(journal, { types: ['log.message'] })).toHaveLength(2)
+    })
+
+    it('`record` under an id may be called again after it failed', async () => {
+      const { sandbox } = await newSandbox(make)
+      const wrong = [{ type: 'run.finished', data: { outcome: 'never heard of' } }]
+      await expect(sandbox.record(wrong, { id: 'rec_1' })).rejects.toMatchObject({ code: 'event_invalid' })
+      await sandbox.record([message('right')], { id: 'rec_1' })
+    })
+  })
+
   describe('the budget of a process', () => {
     it('the journal keeps head and tail of 20 MB, the number of missing bytes, and one limit event', async () => {
       const { sandbox, journal } = await newSandbox(make)

@@ -11,6 +11,7 @@ import type {
   Page,
   ReadOptions,
   SandboxClient,
+  SandboxFilter,
   SandboxInfo,
   Summary,
   SummaryOptions,
@@ -56,7 +57,6 @@ interface SandboxList {
 /** A client of a daemon and its sandboxes. */
 export class VitrineClient implements SandboxClient, AsyncDisposable {
   readonly url: string
-  readonly sandboxes: { list(): Promise<readonly SandboxInfo[]> }
   readonly #http: HttpClient
   readonly #afterClose: (() => Promise<void>) | undefined
   readonly #observerErrors: ObserverErrors
@@ -67,7 +67,6 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     this.#http = http
     this.#afterClose = afterClose
     this.#observerErrors = new ObserverErrors({ onObserverError: http.onObserverError })
-    this.sandboxes = { list: async () => (await this.#list()).sandboxes }
   }
 
   async create(options: RemoteCreateOptions = {}): Promise<RemoteSandbox> {
@@ -89,9 +88,13 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     )
   }
 
+  async list(filter: SandboxFilter = {}): Promise<readonly SandboxInfo[]> {
+    return (await this.#list(filter)).sandboxes
+  }
+
   /** The default sandbox of the daemon. */
   async default(): Promise<RemoteSandbox> {
-    const { default: id } = await this.#list()
+    const { default: id } = await this.#list({})
     if (id === undefined) throw new VitrineError('not_found', 'This daemon has no default sandbox.')
     return this.attach(id)
   }
@@ -158,8 +161,9 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     return this.close()
   }
 
-  #list(): Promise<SandboxList> {
-    return requestJson(this.#http, { path: ['sandboxes'] })
+  #list({ labels, ...filter }: SandboxFilter): Promise<SandboxList> {
+    const query = { ...filter, ...(labels !== undefined && { labels: JSON.stringify(labels) }) }
+    return requestJson(this.#http, { path: ['sandboxes'], query })
   }
 
   #sandbox(description: SandboxDescription): RemoteSandbox {

@@ -16,7 +16,7 @@ it('creates, attaches to, lists and destroys sandboxes', async () => {
   expect(created.capabilities.killTree).toBe('complete')
   expect(created.journal.id).toBe('sbx_1')
   expect((await client.default()).id).toBe('sbx_1')
-  expect(await client.sandboxes.list()).toEqual([description])
+  expect(await client.list()).toEqual([description])
   await client.destroy('sbx_1')
   expect(JSON.parse(bodies[0] ?? '')).toEqual({ labels: { a: '1' }, local: { isolation: 'none' } })
   expect(lines).toEqual([

@@ -55,9 +55,13 @@ const variables: readonly Variable[] = [
     holds: 'command',
     harmless: /^(|off|netrc|pkg-config|diff|internal:\w+)$/,
   },
-  { name: /^(ZIPOPT|MANOPT)$/, reason: 'gives programs further flags', harmless: /^$/ },
   {
-    name: /^(DOTNET_STARTUP_HOOKS|GTK\d?_MODULES)$/,
+    name: /^(ZIPOPT|MANOPT|MANROFFOPT|UNZIP|GS_OPTIONS)$/,
+    reason: 'gives programs further flags',
+    harmless: /^$/,
+  },
+  {
+    name: /^(DOTNET_STARTUP_HOOKS|GTK\d?_MODULES|(CORECLR|COR)_\w+|GIO_(EXTRA_MODULES|MODULE_DIR)|VK_\w+|OCL_ICD_\w+|GS_LIB|PYTEST_PLUGINS|COVERAGE_(PROCESS_START|RCFILE)|ELECTRON_RUN_AS_NODE|CONFIG_SITE)$/,
     reason: 'makes programs load other code',
     harmless: /^$/,
   },
@@ -133,9 +137,13 @@ const variables: readonly Variable[] = [
     holds: 'command',
     harmless: remoteShells,
   },
-  { name: /^(LESS|MORE)$/, reason: 'may hold commands for the pager', harmless: /^(-[A-Za-z~ -]*)?$/ },
   {
-    name: /^(LESSOPEN|LESSCLOSE|LESSKEY\w*|LESS_\w+)$/,
+    name: /^(LESS|MORE|SYSTEMD_LESS)$/,
+    reason: 'may hold commands for the pager',
+    harmless: /^(-[A-Za-z~ -]*)?$/,
+  },
+  {
+    name: /^(LESSOPEN|LESSCLOSE|LESSEDIT|LESSKEY\w*|LESS_\w+)$/,
     reason: 'names a command that less runs',
     holds: 'command',
     harmless: /^$/,
@@ -176,13 +184,13 @@ const variables: readonly Variable[] = [
     harmless: /^([01]|true|false|always|never|auto)$/,
   },
   {
-    name: /^(CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|OBJCOPY|FC|YACC|LEX|RUSTC)$/,
+    name: /^(CC|CXX|CPP|LD|AR|AS|NM|RANLIB|STRIP|OBJCOPY|FC|YACC|LEX|RUSTC|SED|E?GREP|AWK|M4|INSTALL|BISON|FLEX|LIBTOOL|AUTOCONF|AUTOMAKE|ACLOCAL|AUTOM4TE|TROFF|GROFF_COMMAND_PREFIX)$/,
     reason: 'names a program that builds run',
     holds: 'command',
     harmless: /^(gcc|g\+\+|clang|clang\+\+|cc|c\+\+|ld|ar|as)(-\d+)?$/,
   },
   {
-    name: /^(KUBECONFIG|AWS_CONFIG_FILE|AWS_SHARED_CREDENTIALS_FILE|CLOUDSDK_\w+|DOCKER_CONFIG|XDG_(CONFIG|DATA)_(HOME|DIRS)|HOME|SSH_CONFIG|CURL_HOME|WGETRC|SCREENRC|TMUX|PSQLRC|MYSQL_HOME|SQLITE_\w+|GDBHISTFILE|HGRCPATH|HGRC)$/,
+    name: /^(APT_CONFIG|GNUPGHOME|MAILCAPS|LYNX_CFG|P4CONFIG|TEXMF\w*|STARSHIP_CONFIG|MISE_\w*CONFIG\w*|JUPYTER_CONFIG_(DIR|PATH)|IPYTHONDIR|MPLCONFIGDIR|ASPELL_CONF|CLIFF_CONFIG|KUBECONFIG|AWS_CONFIG_FILE|AWS_SHARED_CREDENTIALS_FILE|CLOUDSDK_\w+|DOCKER_CONFIG|XDG_(CONFIG|DATA)_(HOME|DIRS)|HOME|SSH_CONFIG|CURL_HOME|WGETRC|SCREENRC|TMUX|PSQLRC|MYSQL_HOME|SQLITE_\w+|GDBHISTFILE|HGRCPATH|HGRC)$/,
     reason: 'names files of settings that may run commands',
   },
   {
@@ -191,7 +199,7 @@ const variables: readonly Variable[] = [
     harmless: /^(\/(usr\/)?bin\/(ba|da|z)?sh|[\d. ]+|\/(run|tmp)\/[\w./-]+|\/dev\/[\w/]+|tcp:\S+|unix:\S+)$/,
   },
   {
-    name: /(COMMAND|WRAPPER|RUNNER|LAUNCHER|EDITOR|PAGER|BROWSER|ASKPASS|CMD|EXEC|SHELL|HOOK)$/i,
+    name: /(COMMAND|WRAPPER|RUNNER|LAUNCHER|EDITOR|PAGER|BROWSER|ASKPASS|CMD|EXEC|SHELL|HOOK|PROG|PROGRAM|_BIN|_BINARY|_PYTHON)$/i,
     reason: 'names a command that programs run',
     holds: 'command',
     harmless: /^(|true|:|cat|none)$/,
@@ -218,6 +226,8 @@ export function variableEffect(
   value: string | undefined,
   programFolders: readonly string[] = [],
 ): VariableEffect | undefined {
+  if (value?.startsWith('() {'))
+    return { reason: 'is a function for an old shell', script: scriptOf('BASH_FUNC_', value) }
   const variable = variables.find((candidate) => candidate.name.test(name))
   if (!variable || isHarmless(variable, name, value, programFolders)) return undefined
   if (variable.holds !== 'command' || value === undefined) return { reason: variable.reason }

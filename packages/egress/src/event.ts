@@ -6,11 +6,15 @@ export type EgressEvent =
       readonly type: 'network.allowed'
       readonly data: ConnectionData & { readonly phase: 'opened' | 'closed' }
     }
-  | { readonly type: 'network.refused'; readonly data: ConnectionData & { readonly reason: string } }
+  | { readonly type: 'network.failed'; readonly data: ConnectionData & { readonly error: string } }
+  | {
+      readonly type: 'network.refused'
+      readonly data: ConnectionData & { readonly reason: string; readonly allow?: string }
+    }
 
 /** A type alias, because an interface is not assignable to the journal's `data`. */
 export type ConnectionData = {
-  /** The same in `opened` and `closed`. */
+  /** The same in all events of a connection. */
   readonly connection: string
   readonly host: string
   /** 0 if the target could not be parsed. */

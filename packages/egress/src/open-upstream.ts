@@ -4,7 +4,7 @@ import type { AllowList } from './allow-list.ts'
 import { type Dialed, dial } from './dial.ts'
 import type { RecordEgress } from './event.ts'
 import { type ProxyResponse, proxyResponse } from './proxy-response.ts'
-import { type ConnectTarget, recordOpened, recordRefused } from './record.ts'
+import { type ConnectTarget, type RecordedConnection, recordOpened, recordRefused } from './record.ts'
 import { type Lookup, resolveTarget, shortReason } from './resolve.ts'
 import { showTarget, type Target } from './target.ts'
 
@@ -73,15 +73,15 @@ async function resolveRecordAndDial(
     return proxyResponse(502, shown, resolution.reason)
   }
   if (resolution.kind === 'refused') {
-    const { reason, address, remedy } = resolution
-    await recordRefused(record, requested, reason, address)
-    return proxyResponse(403, shown, `refused: ${reason}`, remedy)
+    const { reason, address, allow } = resolution
+    await recordRefused(record, requested, reason, { address, allow })
+    return proxyResponse(403, shown, `refused: ${reason}`, remedyOf(allow))
   }
 
   const { addresses } = resolution
-  let recordClosed: Awaited<ReturnType<typeof recordOpened>>
+  let recorded: RecordedConnection
   try {
-    recordClosed = await recordOpened(record, requested, addresses[0])
+    recorded = await recordOpened(record, requested, addresses[0])
   } catch {
     return proxyResponse(503, shown, 'refused: the connection could not be recorded')
   }
@@ -90,16 +90,25 @@ async function resolveRecordAndDial(
     dialed = await dial(addresses, target.port, { limitMs: dialMs, signal })
   } catch (error) {
     const reason = `it could not be reached: ${shortReason(error)}`
-    await recordClosed({ address: addresses.at(-1), reason, bytesIn: 0, bytesOut: 0 })
+    const address = addresses.at(-1)
+    await recorded.failed({ address, error: shortReason(error) })
+    await recorded.closed({ address, reason, bytesIn: 0, bytesOut: 0 })
     return proxyResponse(502, shown, reason)
   }
   const { socket: upstream, address } = dialed
   context.upstreams.add(upstream)
   const ended = closed(upstream).then(() => {
     context.upstreams.delete(upstream)
-    return recordClosed({ address, bytesIn: upstream.bytesRead, bytesOut: upstream.bytesWritten })
+    return recorded.closed({ address, bytesIn: upstream.bytesRead, bytesOut: upstream.bytesWritten })
   })
   return { upstream, ended }
+}
+
+/** A hint for the sandbox's owner: how to allow a refused target. */
+function remedyOf(allow: string | undefined): string {
+  return allow === undefined
+    ? 'Fix the DNS resolver: it returned an invalid address.'
+    : `To allow it, add ${JSON.stringify(allow)} to the allow-list of this sandbox.`
 }
 
 /** Resolves when a socket closes, with or without an error. */

@@ -27,29 +27,42 @@ export function recordRefused(
   record: RecordEgress,
   requested: ConnectTarget,
   reason: string,
-  address?: string,
+  { address, allow }: { readonly address?: string | undefined; readonly allow?: string | undefined } = {},
 ): Promise<void> {
   return recordBestEffort(record, {
     type: 'network.refused',
-    data: { ...connectionData(requested, address), reason },
+    data: { ...connectionData(requested, address), reason, ...(allow !== undefined && { allow }) },
   })
 }
 
-/** Records an opened connection and resolves to a function that records its end. Rejects if it cannot be recorded. */
+/** Records what becomes of a connection that is on record. Never rejects. */
+export interface RecordedConnection {
+  failed(failure: { readonly address: string | undefined; readonly error: string }): Promise<void>
+  closed(ending: ConnectionEnd): Promise<void>
+}
+
+/** Records an opened connection. Rejects if it cannot be recorded. */
 export async function recordOpened(
   record: RecordEgress,
   requested: ConnectTarget,
   address: string | undefined,
-): Promise<(ending: ConnectionEnd) => Promise<void>> {
+): Promise<RecordedConnection> {
   const started = performance.now()
   const data = connectionData(requested, address)
   await record({ type: 'network.allowed', data: { ...data, phase: 'opened' } })
-  return ({ address: last, ...ending }) => {
-    const durationMs = Math.round(performance.now() - started)
-    return recordBestEffort(record, {
-      type: 'network.allowed',
-      data: { ...data, phase: 'closed', ...(last !== undefined && { address: last }), ...ending, durationMs },
-    })
+  const facts = (last: string | undefined) => ({
+    ...data,
+    ...(last !== undefined && { address: last }),
+    durationMs: Math.round(performance.now() - started),
+  })
+  return {
+    failed: ({ address: last, error }) =>
+      recordBestEffort(record, { type: 'network.failed', data: { ...facts(last), error } }),
+    closed: ({ address: last, ...ending }) =>
+      recordBestEffort(record, {
+        type: 'network.allowed',
+        data: { ...facts(last), phase: 'closed', ...ending },
+      }),
   }
 }
 

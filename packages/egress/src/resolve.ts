@@ -15,8 +15,8 @@ export type Resolution =
       readonly kind: 'refused'
       readonly reason: string
       readonly address?: string
-      /** A hint for the sandbox's owner: how to allow the target. */
-      readonly remedy: string
+      /** The entry that would allow the target; undefined if the resolver returned an invalid address. */
+      readonly allow?: string
     }
 
 export const lookupAll: Lookup = (host) => systemLookup(host, { all: true, order: 'verbatim' })
@@ -31,7 +31,7 @@ export async function resolveTarget(
   signal: AbortSignal,
 ): Promise<Resolution> {
   if (!allow.has(target))
-    return { kind: 'refused', reason: 'it is not on the allow-list', remedy: allowHint(target) }
+    return { kind: 'refused', reason: 'it is not on the allow-list', allow: showTarget(target) }
   if (isIP(target.host) !== 0) return { kind: 'checked', addresses: [target.host] }
   let found: string[]
   try {
@@ -46,17 +46,12 @@ export async function resolveTarget(
     const reason = addressRefusal(target, address, allow)
     if (reason === undefined) continue
     const host = readResolved(address)?.text
-    if (host === undefined)
-      return { kind: 'refused', reason, remedy: 'Fix the DNS resolver: it returned an invalid address.' }
-    return { kind: 'refused', reason, address: host, remedy: allowHint({ host, port: target.port }) }
+    if (host === undefined) return { kind: 'refused', reason }
+    return { kind: 'refused', reason, address: host, allow: showTarget({ host, port: target.port }) }
   }
   const addresses = found.flatMap((address) => readResolved(address)?.text ?? [])
   if (addresses.length === 0) return { kind: 'unresolvable', reason: 'the name has no address' }
   return { kind: 'checked', addresses: [...new Set(addresses)] }
-}
-
-function allowHint(target: Target): string {
-  return `To allow it, add ${JSON.stringify(showTarget(target))} to the allow-list of this sandbox.`
 }
 
 /** Prefers an error's code: `ENOTFOUND` is clearer than the message and reveals less. */

@@ -194,13 +194,18 @@ describe('a target that cannot be reached', () => {
     },
   )
 
-  it('responds 502 when the target refuses, and records opened and closed', async () => {
+  it('responds 502 when the target refuses, and records opened, failed and closed', async () => {
     const { port, events } = await openProxy({ allow: ['127.0.0.1:1'] })
+    const target = { host: '127.0.0.1', port: 1 }
     const answer = await say(port, connectTo('127.0.0.1:1'))
     expect(statusOf(answer)).toBe(502)
     expect(answer).toContain('ECONNREFUSED')
-    const [opened, closed] = events
+    const [opened, failed, closed] = events
     expect(opened).toMatchObject({ type: 'network.allowed', data: { phase: 'opened' } })
+    expect(failed).toMatchObject({
+      type: 'network.failed',
+      data: { ...target, error: 'ECONNREFUSED', connection: opened?.data.connection, process: 'proc_test' },
+    })
     expect(closed).toMatchObject({ data: { phase: 'closed', bytesIn: 0, bytesOut: 0 } })
     expect(closed?.data.reason).toContain('ECONNREFUSED')
     expect(closed?.data.connection).toBe(opened?.data.connection)

@@ -6,13 +6,14 @@ import type { LocalProvider, SandboxEnd } from '@vitrine/sandbox'
 import type { Host } from './host.ts'
 import type { HostCreateOptions } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
-import { type OpenHostOptions, openMemoryHost } from './open-host.ts'
+import type { JournalingOptions } from './journaling.ts'
+import { openMemoryHost } from './open-host.ts'
 import { type AgentSettings, sharedCache } from './settings.ts'
 import { directoryBeside } from './stored-sandbox.ts'
 
 export interface ScriptSandboxOptions
   extends AgentSettings,
-    Pick<OpenHostOptions, 'onObserverError'>,
+    JournalingOptions,
     Omit<HostCreateOptions, 'provider' | 'local'> {
   readonly provider?: LocalProvider
   /** Prefix of the temporary directory's name. */
@@ -32,8 +33,9 @@ const temporary = '/var/tmp'
  */
 export async function createSandbox(options: ScriptSandboxOptions = {}): Promise<HostSandbox> {
   checkOptions('createSandbox', hostOptions.script, options)
-  const { provider, agents, install, onInstall, agentCache, onObserverError, ...rest } = options
-  const { prefix = 'vitrine-', ...create } = rest
+  const { provider, agents, install, onInstall, agentCache, ...rest } = options
+  const { retention, payload, payloadByOp, sinks, onObserverError, ...others } = rest
+  const { prefix = 'vitrine-', ...create } = others
   const data = mkdtempSync(join(temporary, prefix))
   const removeData = () => rmSync(data, { recursive: true, force: true })
   let end: SandboxEnd = 'closed'
@@ -46,6 +48,10 @@ export async function createSandbox(options: ScriptSandboxOptions = {}): Promise
         ...(agents && { agents }),
         ...(install && { install }),
         ...(onInstall && { onInstall }),
+        ...(retention && { retention }),
+        ...(payload && { payload }),
+        ...(payloadByOp && { payloadByOp }),
+        ...(sinks && { sinks }),
         ...(onObserverError && { onObserverError }),
         agentCache: agentCache ?? sharedCache(),
       },

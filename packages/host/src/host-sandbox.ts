@@ -13,6 +13,10 @@ import {
   type Ports,
   type Process,
   type Processes,
+  type PtyStart,
+  type PtyUpdate,
+  type PtyWrite,
+  type RecordOptions,
   type Sandbox,
   type SpawnOptions,
   type Unpacked,
@@ -101,6 +105,23 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#engine.spawn(command, options)
   }
 
+  ptyExecStart(start: PtyStart): Promise<PtyUpdate> {
+    return this.#engine.ptyExecStart(start)
+  }
+
+  ptyWriteStdin(write: PtyWrite): Promise<PtyUpdate> {
+    return this.#engine.ptyWriteStdin(write)
+  }
+
+  ptyTerminateAll(): Promise<void> {
+    return this.#engine.ptyTerminateAll()
+  }
+
+  /** Gives later commands other values of its secrets; for `attach`. */
+  replaceSecrets(secrets: Readonly<Record<string, string>>): Promise<void> {
+    return this.#engine.replaceSecrets(secrets)
+  }
+
   persist(options?: { readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>> {
     return this.#engine.persist(options)
   }
@@ -112,8 +133,8 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#engine.hydrate(archive, options)
   }
 
-  record(events: readonly EventInput[]): Promise<void> {
-    return this.#engine.record(events)
+  record(events: readonly EventInput[], options?: RecordOptions): Promise<void> {
+    return this.#engine.record(events, options)
   }
 
   openSession(options: OpenOptions): Promise<AgentSession> {

@@ -4,10 +4,12 @@ import {
   type HostCallContext,
   type InstallProgress,
   type SandboxClient,
+  type SandboxFilter,
   type SandboxInfo,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
+import { fitsFilter } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
@@ -16,7 +18,7 @@ import { LiveSandboxes } from './live-sandboxes.ts'
 import { newRecord } from './new-record.ts'
 import type { DamagedRecord } from './records.ts'
 import { type RestoredRecord, restoreRecord } from './restore-record.ts'
-import { assertSecretsGiven, maskGiven, namedSecrets } from './sandbox-secrets.ts'
+import { assertSecretsGiven, namedSecrets, otherSecrets } from './sandbox-secrets.ts'
 import {
   assertSameWorkspace,
   assertWorkspaceExists,
@@ -68,6 +70,7 @@ export class Host implements SandboxClient, AsyncDisposable {
       return await this.#start(record, options, context)
     } catch (error) {
       records.remove(id)
+      this.store.forgetSecretsOf(id)
       throw error
     }
   }
@@ -79,10 +82,11 @@ export class Host implements SandboxClient, AsyncDisposable {
   async attach(id: string, given: HostAttachOptions = {}, context?: HostCallContext): Promise<HostSandbox> {
     checkOptions('attach', hostOptions.attach, given)
     this.#assertOpen()
-    maskGiven(this.store, this.#parts.records.get(id), given)
+    const { secrets = {} } = given
     const sandbox = this.#live.has(id) ? await this.#live.open(id) : undefined
     if (sandbox?.isUp) {
       this.#assertUnchanged(id, given)
+      await sandbox.as(context ?? {}).replaceSecrets(secrets)
       return sandbox
     }
     this.#assertOpen()
@@ -90,17 +94,26 @@ export class Host implements SandboxClient, AsyncDisposable {
     assertWorkspaceExists(stored)
     assertSameWorkspace(stored)
     if (sandbox !== undefined && !replaces(given)) {
-      await sandbox.as(context ?? {}).lifecycle.start()
+      const called = sandbox.as(context ?? {})
+      await called.replaceSecrets(secrets)
+      await called.lifecycle.start()
       return sandbox
     }
     assertSecretsGiven(stored, given)
     const { record, changes } = restoreRecord(stored, given)
-    // Last, so that a refused attach loses nothing of the sandbox that this host has.
-    await sandbox?.close()
-    const started = await this.#start(record, given, context, changes)
-    // A start that another caller began has the options of that caller.
-    this.#assertUnchanged(id, given)
-    return started
+    const forget = this.store.addSecrets(otherSecrets(record, given), { sandbox: id })
+    try {
+      // Last, so that a refused attach loses nothing of the sandbox that this host has.
+      await sandbox?.close()
+      const started = await this.#start(record, given, context, changes)
+      // A start that another caller began has the options of that caller.
+      this.#assertUnchanged(id, given)
+      await started.as(context ?? {}).replaceSecrets(secrets)
+      return started
+    } catch (error) {
+      forget()
+      throw error
+    }
   }
 
   /** Returns a live sandbox in any state; a stopped one of an earlier host is started. */
@@ -109,12 +122,18 @@ export class Host implements SandboxClient, AsyncDisposable {
     return (await this.#live.open(id)) ?? this.attach(id, {}, context)
   }
 
-  list(): readonly SandboxInfo[] {
+  async list(filter: SandboxFilter = {}): Promise<readonly SandboxInfo[]> {
+    checkOptions('list', hostOptions.list, filter)
+    return this.infos().filter((info) => fitsFilter(info, filter))
+  }
+
+  /** All of `list()`, without waiting. */
+  infos(): readonly SandboxInfo[] {
     const { records } = this.#parts
     return [...records.list().map((record) => this.#infoOf(record)), ...records.damaged.map(damagedInfo)]
   }
 
-  /** One sandbox of `list()`. With thousands of sandboxes it costs less than the list. */
+  /** One of them. With thousands of sandboxes it costs less than the list. */
   info(id: string): SandboxInfo | undefined {
     const { records } = this.#parts
     const damaged = records.damagedOf(id)

@@ -1,7 +1,8 @@
 import type { AgentOutput, AgentOutputs, FunctionAgent, PromptContext } from '@vitrine/agents'
-import type { JsonObject, OnObserverError, SandboxClient } from '@vitrine/protocol'
+import type { JsonObject, OnObserverError, SandboxClient, SandboxInfo } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
+import { fitsFilter } from '@vitrine/protocol/primitives'
 import { local } from '@vitrine/sandbox'
 import { createSandbox } from './create-sandbox.ts'
 import type { HostSandbox } from './host-sandbox.ts'
@@ -36,7 +37,7 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
   checkOptions('inProcessSandboxClient', hostOptions.inProcess, options ?? {})
   const { onPrompt, workdir, id = (sequence) => `in-process-${sequence}`, onObserverError } = options
   const agent: FunctionAgent = { name: inProcessAgent, onPrompt }
-  const live = new Map<string, HostSandbox>()
+  const live = new Map<string, { readonly sandbox: HostSandbox; readonly info: SandboxInfo }>()
   let sequence = 0
   return {
     async create() {
@@ -51,15 +52,24 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
         ...(workdir !== undefined && { prefix: workdir }),
         ...(onObserverError && { onObserverError }),
       })
-      live.set(name, sandbox)
+      const { provider } = sandbox
+      const createdAt = new Date().toISOString()
+      live.set(name, { sandbox, info: { id: name, provider, labels: {}, createdAt, state: 'running' } })
       sandbox.afterEnd(async () => void live.delete(name))
       return sandbox
     },
     async attach(name) {
-      const sandbox = live.get(name)
-      if (sandbox === undefined)
+      const known = live.get(name)
+      if (known === undefined)
         throw new VitrineError('sandbox_destroyed', `There is no sandbox ${name} in this process any more.`)
-      return sandbox
+      return known.sandbox
+    },
+    async list(filter = {}) {
+      checkOptions('list', hostOptions.list, filter)
+      return [...live.values()].map(({ info }) => info).filter((info) => fitsFilter(info, filter))
+    },
+    async destroy(name) {
+      await live.get(name)?.sandbox.lifecycle.destroy()
     },
   }
 }

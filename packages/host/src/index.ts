@@ -21,5 +21,6 @@ export {
   inlineSandboxClient,
   inProcessSandboxClient,
 } from './in-process.ts'
+export type { HostSink, JournalingOptions } from './journaling.ts'
 export { type HostListAgentsOptions, listAgents } from './list-agents.ts'
 export { type OpenHostOptions, openHost } from './open-host.ts'

@@ -1,8 +1,7 @@
 import { newId, VitrineError } from '@vitrine/protocol'
 import { checkSandboxId, shown } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
-import { type LocalOptions, policySource } from '@vitrine/sandbox'
-import { assertBindsAllowed } from './data-binds.ts'
+import { assertBindsAllowed, type LocalOptions, policySource } from '@vitrine/sandbox'
 import { applyFloor } from './floor.ts'
 import type { HostCreateOptions, HostParts } from './host-parts.ts'
 import { storedManifest } from './stored-manifest.ts'
@@ -19,7 +18,7 @@ export function newRecord(
   // The id becomes a file name before any other code validates it.
   checkSandboxId(id)
   const local = applyFloor(floor, { ...lastingDefaults(defaults), ...options.local })
-  assertBindsAllowed(data, local)
+  assertBindsAllowed(data, local.binds ?? [])
   return {
     version: 1,
     id,

@@ -7,19 +7,27 @@ import {
   secretsFile,
   sqliteStore,
 } from '@vitrine/journal'
-import { type EventInput, type OnObserverError, version } from '@vitrine/protocol'
+import { type EventInput, version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { ObserverErrors } from '@vitrine/protocol/primitives'
-import { killOrphans, type LocalOptions, type LocalProvider, unmountLeftVolumes } from '@vitrine/sandbox'
+import {
+  killOrphans,
+  type LocalOptions,
+  type LocalProvider,
+  ownTemporaryData,
+  unmountLeftVolumes,
+  unmountVolumesOfDead,
+} from '@vitrine/sandbox'
 import { orDiskFull } from './disk-full.ts'
 import type { HostFloor } from './floor.ts'
 import { Host } from './host.ts'
 import type { HostParts } from './host-parts.ts'
+import { addSinks, type JournalingOptions, storeOptionsOf } from './journaling.ts'
 import { lastingDefaults } from './new-record.ts'
 import { type DamagedRecord, Records } from './records.ts'
 import { type AgentSettings, type DataFolders, openDataFolders, resolveAgentConfig } from './settings.ts'
 
-export interface OpenHostOptions extends AgentSettings {
+export interface OpenHostOptions extends AgentSettings, JournalingOptions {
   /** The data directory; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
   readonly data?: string
   /** Providers of sandboxes, with default options; default `[local()]`. */
@@ -28,8 +36,6 @@ export interface OpenHostOptions extends AgentSettings {
   readonly store?: StoreDriver
   /** Takes the data directory over from another host, which ends everything it runs. */
   readonly takeover?: boolean
-  /** Called for each error of an observer: a listener of a session, a tap, `onInstall`, `onProgress`. */
-  readonly onObserverError?: OnObserverError
   /**
    * Opens although the stored values to mask cannot be read, and forgets those: earlier credentials are then not masked
    * any more. Default false: opening fails with `secrets_unreadable`.
@@ -59,7 +65,7 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
       forgetUnreadable: options.forgetUnreadableSecrets ?? false,
     }),
     ...(options.takeover && { takeover: true }),
-    ...observing(options),
+    ...storeOptionsOf(options),
   })
   return createHost(store, folders, { ...options, agents, floor, defaults: defaultsOf(options.providers) })
 }
@@ -71,15 +77,17 @@ async function createHost(
     agents: config,
     defaults,
     floor,
-    onObserverError,
     release = () => store.close(),
+    ...journaling
   }: Pick<HostParts, 'agents' | 'defaults' | 'floor'> &
     Partial<Pick<HostParts, 'release'>> &
-    Pick<OpenHostOptions, 'onObserverError'>,
+    JournalingOptions,
 ): Promise<Host> {
   try {
+    await addSinks(store, journaling)
     // The volumes of sandboxes that a dead host left mounted; each is mounted again when its sandbox starts.
     await unmountLeftVolumes(data)
+    await unmountVolumesOfDead()
     // Read after the store is owned: until then its last owner may write records.
     const records = new Records(folder, lastingDefaults(defaults))
     // A host that died while it destroyed a sandbox left its secrets.
@@ -89,7 +97,7 @@ async function createHost(
     const started = { version, pid: process.pid, data, stopped, ...damagedData(records.damaged) }
     await journal.append([{ type: 'host.started', data: started }, ...records.damaged.map(damageMessage)])
     const observerErrors = new ObserverErrors({
-      onObserverError,
+      onObserverError: journaling.onObserverError,
       log: (event) => journal.append([{ ...event, derived: true }]),
     })
     const agents = installingAbove({ agents: config, floor })
@@ -103,12 +111,6 @@ async function createHost(
     await store.close()
     throw error
   }
-}
-
-function observing({ onObserverError }: Pick<OpenHostOptions, 'onObserverError'>): {
-  readonly onObserverError?: OnObserverError
-} {
-  return onObserverError === undefined ? {} : { onObserverError }
 }
 
 /** An installation runs programs of a package, so the host's floor holds for it too. */
@@ -135,8 +137,9 @@ export async function openMemoryHost(
   release: (store: Store) => Promise<void>,
 ): Promise<Host> {
   const folders = openDataFolders(data)
+  ownTemporaryData(folders.data)
   const agents = resolveAgentConfig(options, folders)
-  const store = await openStore(memoryStore(), observing(options))
+  const store = await openStore(memoryStore(), storeOptionsOf(options))
   const { floor = {} } = options
   const defaults = defaultsOf(options.providers)
   return createHost(store, folders, { ...options, agents, floor, defaults, release: () => release(store) })

@@ -1,4 +1,3 @@
-import type { Store } from '@vitrine/journal'
 import { VitrineError } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 
@@ -29,12 +28,10 @@ export function assertSecretsGiven(
   )
 }
 
-/** Masks every given value. Those that the record names are forgotten with the sandbox. */
-export function maskGiven(
-  store: Store,
-  record: SandboxRecord | undefined,
+/** The given values that are no variables of the sandbox: they are only masked. */
+export function otherSecrets(
+  { secrets: names = [] }: SandboxRecord,
   { secrets = {} }: GivenSecrets,
-): void {
-  for (const [name, value] of Object.entries(secrets))
-    store.addSecret(name, value, record?.secrets?.includes(name) ? { sandbox: record.id } : {})
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(secrets).filter(([name]) => !names.includes(name)))
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import { type HostCallContext, isEvent, readPages, VitrineError } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
-import { removeAllPlaced, unmountLeftVolumes } from '@vitrine/sandbox'
+import { removeAllPlaced, removeLeftVolume } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
 
 /** Throws when the workspace's path leads to another directory than before. */
@@ -42,7 +42,7 @@ export async function destroyStopped(
   const journal = await parts.store.journal(id, { ...context, source: 'host', sandbox: id })
   await journal.operate('destroy', {}, async () => {
     await cleanGivenHome(parts, record)
-    await unmountLeftVolumes(parts.data, id)
+    await removeLeftVolume(parts.data, id)
     for (const folder of ownFolders(parts, record)) rmSync(folder, { recursive: true, force: true })
     await journal.append([{ type: 'sandbox.destroyed', data: {} }])
   })

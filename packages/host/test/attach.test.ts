@@ -78,7 +78,7 @@ describe('an attach to a stopped sandbox', () => {
     const sandbox = await host.create({ id: 'one', local: none, policy: noTouch })
     await sandbox.lifecycle.stop()
     await expect(host.attach('one', { policy })).rejects.toMatchObject({ code: 'argument_invalid' })
-    expect(host.list()).toMatchObject([{ id: 'one', state: 'stopped' }])
+    expect(await host.list()).toMatchObject([{ id: 'one', state: 'stopped' }])
   })
 
   it('masks the secrets that are given with it', async () => {
@@ -156,7 +156,7 @@ describe('a host with a floor', () => {
       code: 'below_floor',
       message: expect.stringContaining('local.user'),
     })
-    expect(host.list()).toEqual([])
+    expect(await host.list()).toEqual([])
     const sandbox = await host.create({ local: { isolation: 'auto' } })
     expect(sandbox.capabilities.isolation).toBe('namespaces')
   })
@@ -170,7 +170,7 @@ describe('a host with a floor', () => {
     await expect(host.attach('one')).rejects.toMatchObject({ code: 'below_floor' })
     await expect(host.find('one')).rejects.toMatchObject({ code: 'below_floor' })
     await expect(host.attach('one', { isolation: 'none' })).rejects.toMatchObject({ code: 'below_floor' })
-    expect(host.list()).toMatchObject([{ id: 'one', state: 'stopped' }])
+    expect(await host.list()).toMatchObject([{ id: 'one', state: 'stopped' }])
     const sandbox = await host.attach('one', { isolation: 'bubblewrap' })
     expect(sandbox.capabilities.isolation).toBe('namespaces')
   })

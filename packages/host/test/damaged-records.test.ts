@@ -27,7 +27,7 @@ describe('a record that cannot be read', () => {
 
     const host = await open(data)
     const problem = { code: 'record_damaged', message: expect.stringContaining(path) }
-    expect(host.list()).toEqual([
+    expect(await host.list()).toEqual([
       expect.objectContaining({ id: 'good', state: 'stopped' }),
       expect.objectContaining({ id: 'damaged', state: 'stopped', error: problem }),
     ])
@@ -63,7 +63,7 @@ describe('a record that cannot be read', () => {
     mkdirSync(join(data, 'records', 'folder.json'))
     chmodSync(join(data, 'records'), 0o700)
     const host = await open(data)
-    expect(host.list()).toMatchObject([{ id: 'folder', error: { code: 'record_damaged' } }])
+    expect(await host.list()).toMatchObject([{ id: 'folder', error: { code: 'record_damaged' } }])
   })
 })
 
@@ -74,7 +74,7 @@ describe('a host', () => {
       code: 'argument_invalid',
       message: expect.stringContaining('reserved'),
     })
-    expect(host.list()).toEqual([])
+    expect(await host.list()).toEqual([])
   })
 
   it('refuses labels that only Vitrine may set', async () => {
@@ -83,7 +83,7 @@ describe('a host', () => {
       code: 'argument_invalid',
       message: expect.stringContaining('reserved'),
     })
-    expect(host.list()).toEqual([])
+    expect(await host.list()).toEqual([])
   })
 })
 

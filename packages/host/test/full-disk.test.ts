@@ -29,6 +29,6 @@ it('a sandbox is not created where its record cannot be stored', async (context)
   await expect(host.create({ id: 'one', local: { isolation: 'none' } })).rejects.toMatchObject({
     code: 'store_failing',
   })
-  expect(host.list()).toEqual([])
+  expect(await host.list()).toEqual([])
   disk.free()
 })

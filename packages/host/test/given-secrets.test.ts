@@ -73,6 +73,86 @@ describe('secrets of a sandbox', () => {
     for (const value of [...values, changed.API_KEY]) expect(text).not.toContain(value.slice(0, 12))
   })
 
+  it.each(['running', 'stopped'])(
+    'are replaced by an attach to a %s sandbox for later commands, and the earlier ones stay masked',
+    async (state) => {
+      const host = await open(dataFolder())
+      const sandbox = await host.create({ id: 'one', local: none, secrets })
+      if (state === 'stopped') await sandbox.lifecycle.stop()
+      const renewed = { API_KEY: 'renewed-value-88c1e0' }
+      expect(await host.attach('one', { secrets: renewed })).toBe(sandbox)
+      const printed = `${renewed.API_KEY} ${secrets.DB_PASSWORD}\n`
+      expect((await sandbox.exec(print)).stdout).toBe(printed)
+      expect((await sandbox.exec(`echo ${secrets.API_KEY}`)).exitCode).toBe(0)
+      await sandbox.lifecycle.stop()
+      await host.attach('one')
+      expect((await sandbox.exec(print)).stdout).toBe(printed)
+      // The same values again are no change.
+      await host.attach('one', { secrets: renewed })
+      const text = await record(host, 'one')
+      expect(text.match(/"op":"attach"/g)).toHaveLength(2)
+      expect(text).toContain('"secrets":["API_KEY"]')
+      for (const value of [...values, renewed.API_KEY]) expect(text).not.toContain(value.slice(0, 12))
+    },
+  )
+
+  it('are judged by the policy with the values of the last attach', async () => {
+    const host = await open(dataFolder())
+    const policy = commandPolicy({ allow: ['git *', 'ssh *'], otherwise: 'deny' })
+    const secrets = { GIT_SSH_COMMAND: 'ssh -4' }
+    const sandbox = await host.create({ id: 'one', local: none, policy, secrets })
+    expect((await sandbox.exec('git --version')).exitCode).toBe(0)
+    await host.attach('one', { secrets: { GIT_SSH_COMMAND: 'touch taken' } })
+    await expect(sandbox.exec('git --version')).rejects.toMatchObject({ code: 'gate_refused' })
+  })
+
+  it('are not registered by an attach that is refused', async () => {
+    const host = await open(dataFolder())
+    const policy = commandPolicy({ otherwise: 'allow' })
+    const onAsk = () => true
+    await host.create({ id: 'running', local: none, secrets })
+    const asking = await host.create({ id: 'asking', local: none, policy, onAsk, secrets })
+    await asking.close()
+    const given = { ...secrets, API_KEY: 'refused-value-51b7', OTHER: 'refused-value-63cd' }
+    for (const [attach, code] of [
+      [() => host.attach('unknown', { secrets: given }), 'not_found'],
+      [() => host.attach('running', { secrets: given, policy }), 'sandbox_running'],
+      [() => host.attach('running', { secrets: { ...given, PIN: '12' } }), 'secret_too_short'],
+      [() => host.attach('asking', { secrets: given }), 'attach_incomplete'],
+      [() => host.attach('asking', { secrets: { OTHER: given.OTHER }, onAsk }), 'secret_missing'],
+      [() => host.attach('asking', { secrets: { ...given, PIN: '12' }, onAsk }), 'secret_too_short'],
+      [() => host.create({ id: 'new', local: none, secrets: { ...given, PIN: '12' } }), 'secret_too_short'],
+    ] as const) {
+      await expect(attach()).rejects.toMatchObject({ code })
+      for (const value of [given.API_KEY, given.OTHER]) expect(host.store.redactText(value)).toBe(value)
+    }
+    await host.attach('asking', { secrets: given, onAsk })
+    expect(host.store.redactText(`${given.API_KEY} ${given.OTHER}`)).toBe(
+      '[redacted:API_KEY] [redacted:OTHER]',
+    )
+  })
+
+  it('are refused, and not used unmasked, when no more values can be masked', async () => {
+    const host = await open(dataFolder())
+    const sandbox = await host.create({ id: 'one', local: none, secrets })
+    for (let index = 10; index < 73; index += 1)
+      host.store.addSecret('BIG', `${index}${'x'.repeat(64 * 1024 - 2)}`, { sandbox: 'other' })
+    const more = { LATE_A: 'a-late-value-9be1', API_KEY: 'y'.repeat(64 * 1024) }
+    const refusal = {
+      code: 'secret_limit',
+      status: 507,
+      message: expect.stringContaining('4194304 bytes'),
+      hint: expect.stringContaining('Destroy'),
+    }
+    await expect(sandbox.exec('touch ran', { secrets: more })).rejects.toMatchObject(refusal)
+    await expect(host.attach('one', { secrets: more })).rejects.toMatchObject(refusal)
+    await expect(host.create({ id: 'two', local: none, secrets: more })).rejects.toMatchObject(refusal)
+    expect(host.store.redactText(more.LATE_A)).toBe(more.LATE_A)
+    expect((await sandbox.exec(`${print}; ls`)).stdout).toBe(`${values.join(' ')}\n`)
+    host.store.forgetSecretsOf('other')
+    expect(await host.attach('one', { secrets: more })).toBe(sandbox)
+  })
+
   it('stay with a stopped sandbox when an attach that would replace its policy is refused', async () => {
     const host = await open(dataFolder())
     const sandbox = await host.create({ id: 'one', local: none, secrets })
@@ -120,7 +200,7 @@ describe('secrets of a sandbox', () => {
     await expect(host.create({ id: 'one', local: none, workspace: { env }, secrets })).rejects.toMatchObject({
       code: 'argument_invalid',
     })
-    expect(host.list()).toEqual([])
+    expect(await host.list()).toEqual([])
   })
 
   it('can be given to a sandbox of a script', async () => {

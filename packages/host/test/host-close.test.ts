@@ -20,7 +20,7 @@ describe('closing a host', () => {
     await host.close()
     expect(survivors('slow')).toEqual([])
     await failed
-    expect((await open(data)).list()).toEqual([])
+    expect(await (await open(data)).list()).toEqual([])
   })
 
   it('ends the agent of a session that is opening, and the opening fails', async () => {
@@ -87,10 +87,10 @@ describe('a sandbox that no longer runs', () => {
     // A caller that arrives meanwhile gets a running sandbox.
     const meanwhile = sandbox.closing === undefined ? undefined : host.attach('one')
     await ending
-    const [info] = meanwhile === undefined ? host.list() : []
+    const [info] = meanwhile === undefined ? await host.list() : []
     const again = await (meanwhile ?? host.attach('one'))
     expect((await again.exec('echo here')).stdout).toBe('here\n')
-    expect(host.list()).toMatchObject([{ state: 'running' }])
+    expect(await host.list()).toMatchObject([{ state: 'running' }])
     return { host, sandbox, again, state: info?.state }
   }
 
@@ -100,7 +100,7 @@ describe('a sandbox that no longer runs', () => {
     await expect(sandbox.lifecycle.start()).rejects.toMatchObject({ code: 'sandbox_not_running' })
     const { host } = await states(async (one) => void (await one.as({ actor: 'me' }).lifecycle.stop()))
     await (await host.attach('one')).close()
-    expect(host.list()).toMatchObject([{ state: 'stopped' }])
+    expect(await host.list()).toMatchObject([{ state: 'stopped' }])
   })
 
   it('a sandbox that was shut down is listed as stopped, and attaching to it starts it', async () => {

@@ -13,11 +13,11 @@ describe('a host', () => {
       local: { env: { COLOUR: 'red' }, isolation: 'none' },
     })
     await sandbox.files.write('notes.txt', 'remember me')
-    expect(first.list()).toMatchObject([{ id: 'kept', state: 'running', labels: { team: 'red' } }])
+    expect(await first.list()).toMatchObject([{ id: 'kept', state: 'running', labels: { team: 'red' } }])
     await first.close()
 
     const second = await open(data)
-    expect(second.list()).toMatchObject([{ id: 'kept', state: 'stopped' }])
+    expect(await second.list()).toMatchObject([{ id: 'kept', state: 'stopped' }])
     const again = await second.attach('kept')
     expect(await second.attach('kept')).toBe(again)
     expect((await again.exec('cat notes.txt; echo " $COLOUR"')).stdout).toBe('remember me red\n')
@@ -61,7 +61,7 @@ describe('a host', () => {
     await expect(host.create({ id: 'one' })).rejects.toMatchObject({ code: 'sandbox_exists' })
     await expect(host.create({ provider: 'moon' })).rejects.toMatchObject({ code: 'argument_invalid' })
     await expect(host.create({ id: '../up' })).rejects.toMatchObject({ code: 'argument_invalid' })
-    expect(host.list().map(({ id }) => id)).toEqual(['one'])
+    expect((await host.list()).map(({ id }) => id)).toEqual(['one'])
   })
 
   it('removes a sandbox permanently and keeps its journal', async () => {

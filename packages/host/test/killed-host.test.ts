@@ -84,11 +84,11 @@ describe('a host that is killed while it prepares a sandbox', () => {
     await once(host, 'exit')
 
     const next = await open(data)
-    expect(next.list()).toMatchObject([{ id: 'unborn', state: 'stopped' }])
+    expect(await next.list()).toMatchObject([{ id: 'unborn', state: 'stopped' }])
     writeFileSync(join(data, 'go'), '')
     const sandbox = await next.attach('unborn')
     const bytes = await new Response(await sandbox.files.read('bytes.bin')).bytes()
     expect([...bytes]).toEqual([0, 255, 1])
-    expect(next.list()).toMatchObject([{ id: 'unborn', state: 'running' }])
+    expect(await next.list()).toMatchObject([{ id: 'unborn', state: 'running' }])
   })
 })

@@ -18,7 +18,7 @@ import { dataFolder, open } from './fixtures/data.ts'
 type Of<Name extends keyof typeof hostOptions> = InputOf<(typeof hostOptions)[Name]>
 
 /** Objects that others have made: their own types are checked where they are made. */
-type Made = 'workspace' | 'policy' | 'store' | 'provider' | 'providers' | 'agents'
+type Made = 'workspace' | 'policy' | 'store' | 'provider' | 'providers' | 'agents' | 'sinks'
 
 // Plain JavaScript has no compiler to ask.
 const untyped = (value: unknown) => value as never
@@ -61,7 +61,7 @@ describe('an unknown key is refused with the nearest known one', () => {
     await expect(
       host.create(untyped({ local: { isolation: 'none' }, workspace: { file: {} } })),
     ).rejects.toThrow('workspace: unknown key "file"; did you mean "files"?')
-    expect(host.list()).toEqual([])
+    expect(await host.list()).toEqual([])
   })
 
   it('openSession and prompt refuse an unknown key', async () => {

@@ -74,7 +74,7 @@ describe.each(restarts)('after $name', ({ end, options, withoutBubblewrap }) => 
   it.each(restartRows)('$name is restored or refused, and not weakened', async (row) => {
     if (row.root && process.getuid?.() !== 0) return
     const id = sandboxOf(row)
-    const info = host.list().find((one) => one.id === id)
+    const info = (await host.list()).find((one) => one.id === id)
     expect(info).toMatchObject({ state: 'stopped', labels: row.create.labels ?? {} })
     const refused = row.refused ?? (withoutBubblewrap ? row.refusedWithoutBubblewrap : undefined)
     if (refused === undefined) {
@@ -86,7 +86,7 @@ describe.each(restarts)('after $name', ({ end, options, withoutBubblewrap }) => 
     await expect(host.attach(id, row.attach)).rejects.toMatchObject({ code: refused })
     // A daemon calls `find` for every request.
     await expect(host.find(id)).rejects.toMatchObject({ code: refused })
-    expect(host.list().find((one) => one.id === id)).toMatchObject({ state: 'stopped' })
+    expect((await host.list()).find((one) => one.id === id)).toMatchObject({ state: 'stopped' })
   })
 
   it.runIf(withoutBubblewrap)('an isolated sandbox starts without isolation if it is told so', async () => {

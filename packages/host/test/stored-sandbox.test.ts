@@ -23,7 +23,7 @@ it('a stored sandbox is prepared with bytes, and is found again after a restart'
   await second.close()
   const third = await open(data)
   await third.destroy('binary')
-  expect(third.list()).toMatchObject([{ id: 'binary', state: 'destroyed' }])
+  expect(await third.list()).toMatchObject([{ id: 'binary', state: 'destroyed' }])
 })
 
 it('a sandbox has no record when its creation failed, and no file contents in its record', async () => {
@@ -34,7 +34,7 @@ it('a sandbox has no record when its creation failed, and no file contents in it
   await expect(host.create({ id: 'one', local: { isolation }, workspace: failing })).rejects.toMatchObject({
     code: 'setup_failed',
   })
-  expect(host.list()).toEqual([])
+  expect(await host.list()).toEqual([])
   await host.create({ id: 'one', local: { isolation }, workspace })
   expect(readFileSync(join(data, 'records', 'one.json'), 'utf8')).not.toContain('pomegranate')
 })
@@ -82,7 +82,7 @@ it('a stored sandbox is destroyed although its workspace is missing', async () =
   rmSync(root, { recursive: true })
   const second = await open(data)
   await second.destroy('project')
-  expect(second.list()).toMatchObject([{ id: 'project', state: 'destroyed' }])
+  expect(await second.list()).toMatchObject([{ id: 'project', state: 'destroyed' }])
   expect(existsSync(join(place, '.vitrine', 'project'))).toBe(false)
   expect(existsSync(join(data, 'sandboxes', 'project'))).toBe(false)
 })

@@ -152,6 +152,11 @@ export class Store {
     return this.#committer.health
   }
 
+  /** Whether this process still owns the store. A takeover is known at once, before `lost` reports it. */
+  async isOwned(): Promise<boolean> {
+    return this.#ended === undefined && this.#connection.owns().catch(() => false)
+  }
+
   /** The journal with this id; its first event creates it. */
   async journal(id: string, writer: WriterOptions = {}): Promise<Journal> {
     checkOptions('journal', journalOptions.writer, writer)
@@ -203,18 +208,27 @@ export class Store {
     return this.#reader.summary(this.#scope, options)
   }
 
-  /**
-   * Masks this value, in any common encoding, in everything appended from now on, also by the next owner of the store if
-   * it was opened with `secrets`. A value of a sandbox is forgotten with it. Returns a function that unregisters it.
-   */
   /** Masks registered secrets and known forms of tokens in a text that does not pass through a journal. */
   redactText(text: string): string {
     return this.#redactor.redactText(text)
   }
 
+  /**
+   * Masks this value, in any common encoding, in everything appended from now on, also by the next owner of the store if
+   * it was opened with `secrets`. A value of a sandbox is forgotten with it. Returns a function that unregisters it.
+   */
   addSecret(name: string, value: string, options: { readonly sandbox?: string } = {}): () => void {
     checkOptions('addSecret', storeOptions.addSecret, options)
     return this.#secrets.add(name, value, options.sandbox)
+  }
+
+  /** Masks all of these values, by name, or none if one cannot be masked. */
+  addSecrets(
+    values: Readonly<Record<string, string>>,
+    options: { readonly sandbox?: string } = {},
+  ): () => void {
+    checkOptions('addSecrets', storeOptions.addSecret, options)
+    return this.#secrets.addAll(values, options.sandbox)
   }
 
   /** Whether registered secrets are masked by the next owner of the store too. */

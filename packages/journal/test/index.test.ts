@@ -11,7 +11,6 @@ it('exports these values and no others', () => {
     'memoryStore',
     'openStore',
     'otlpSink',
-    'secretLength',
     'secretsFile',
     'sqliteStore',
     'workspaceJsonlSink',

@@ -85,7 +85,7 @@ export type {
 } from './reading.ts'
 export type * from './sandbox/agents.ts'
 export type { Capabilities } from './sandbox/capabilities.ts'
-export type { CallContext, HostCallContext, SandboxCore } from './sandbox/core.ts'
+export type { CallContext, HostCallContext, RecordOptions, SandboxCore } from './sandbox/core.ts'
 export type * from './sandbox/files.ts'
 export type { Lifecycle } from './sandbox/lifecycle.ts'
 export type * from './sandbox/local.ts'
@@ -94,11 +94,13 @@ export type { CommandPolicyOptions, Rule, Verdict } from './sandbox/policy.ts'
 export type { PortAddress, PortInfo, Ports } from './sandbox/ports.ts'
 export type * from './sandbox/processes.ts'
 export type { SandboxEndpoint, SandboxProvider } from './sandbox/provider.ts'
+export { formatPtyUpdate, type PtyStart, type PtyTool, type PtyUpdate, type PtyWrite } from './sandbox/pty.ts'
 export type {
   AttachSandboxOptions,
   CreateSandboxOptions,
   Sandbox,
   SandboxClient,
+  SandboxFilter,
   SandboxInfo,
 } from './sandbox/sandbox.ts'
 export type * from './sandbox/sessions.ts'

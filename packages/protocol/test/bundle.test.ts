@@ -10,7 +10,7 @@ import { bundle } from './bundle.ts'
  * 18,511 with the events of queued prompts and six errors about records, 18,702 with the limit of an
  * event's values and two errors of requests. Raise it knowingly.
  */
-const maxGzipBytes = 18_900
+const maxGzipBytes = 19_600
 
 describe('the browser bundle of the package', () => {
   it('contains no import, of Node or any other module', async () => {

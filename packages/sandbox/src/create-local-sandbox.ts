@@ -66,11 +66,12 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   const plan = options.workspace === undefined ? undefined : readManifest(options.workspace)
   const { secrets = {} } = options
   const environment = { ...provider.options.env, ...plan?.env }
-  const settings = resolveSettings(id, { ...provider.options, env: { ...environment, ...secrets } })
+  const settings = resolveSettings(id, { ...provider.options, env: environment })
   const { onObserverError } = options
   const store =
     options.store ?? (await openStore(memoryStore(), { ...(onObserverError && { onObserverError }) }))
   let preparation: Preparation | undefined
+  let forgetSecrets: (() => void) | undefined
   let gate: PolicyGate | undefined
   const release = async (end: SandboxEnd): Promise<boolean> => {
     gate?.close()
@@ -83,7 +84,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     return true
   }
   try {
-    registerSecrets({ id, store }, secrets, environment)
+    forgetSecrets = registerSecrets({ id, store }, secrets, environment)
     const journal = await store.journal(id, { source: 'engine', backend: provider.name, sandbox: id })
     preparation = plan && (await Preparation.open({ plan, settings, store, journal, signal }))
     const { isolation, network, rootfs, egress, folders } = settings
@@ -91,10 +92,11 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     // A sandbox that continues has its `sandbox.created` event already.
     if (journal.head.seq === 0) await journal.as(context).append([{ type: 'sandbox.created', data }])
     gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
-    const core = new EngineCore(id, store, settings, journal)
+    const core = new EngineCore(id, store, settings, journal, secrets)
     const sandbox = new LocalSandbox(core, journal, gate, new SandboxRelease(release))
     if (options.persistenceBlocked) core.beforeStop.block()
     if (options.onMachine) core.setOnMachine((machine) => options.onMachine?.(machine))
+    core.setFirstStartStep(() => preparation?.begin())
     core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {
       await sandbox.as(context).lifecycle.start()
@@ -105,6 +107,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
     return sandbox
   } catch (error) {
     preparation?.forgetSecrets()
+    forgetSecrets?.()
     await release('closed')
     throw error
   }

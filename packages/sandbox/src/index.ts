@@ -21,8 +21,14 @@ export type {
   WorkspaceManifest,
 } from '@vitrine/protocol'
 export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
-export { unmountLeftVolumes } from './disk/volume.ts'
+export { assertBindsAllowed } from './engine/bind-sources.ts'
 export type { BuiltMachine } from './engine/core.ts'
+export {
+  ownTemporaryData,
+  removeLeftVolume,
+  unmountLeftVolumes,
+  unmountVolumesOfDead,
+} from './engine/left-volumes.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export type { SandboxEnd } from './engine/sandbox-release.ts'
@@ -31,5 +37,3 @@ export { type LocalProvider, local } from './local.ts'
 export { killOrphans } from './machine/orphans.ts'
 export { drainOutput } from './processes/drain-output.ts'
 export { type PipedProcess, type ProcessMark, processMark } from './processes/piped-process.ts'
-export type { PtyStart, PtyWrite } from './terminals/pty-tool.ts'
-export { formatPtyUpdate, type PtyUpdate } from './terminals/pty-update.ts'

@@ -4,17 +4,20 @@ import * as sandbox from '../src/index.ts'
 
 it('the index exports these values and no others', () => {
   expect(Object.keys(sandbox).sort()).toEqual([
+    'assertBindsAllowed',
     'commandPolicy',
     'createLocalSandbox',
     'drainOutput',
-    'formatPtyUpdate',
     'judge',
     'killOrphans',
     'local',
+    'ownTemporaryData',
     'policySource',
     'processMark',
     'removeAllPlaced',
+    'removeLeftVolume',
     'unmountLeftVolumes',
+    'unmountVolumesOfDead',
   ])
 })
 
@@ -44,9 +47,6 @@ it('the index exports these types and no others', async () => {
     'LocalSandboxOptions',
     'PipedProcess',
     'ProcessMark',
-    'PtyStart',
-    'PtyUpdate',
-    'PtyWrite',
     'Rule',
     'SandboxEnd',
     'SandboxLimits',

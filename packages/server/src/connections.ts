@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net'
 import { toProblem, VitrineError } from '@vitrine/protocol'
 import { onAuthenticated } from './guard/authenticated.ts'
+import type { Caller } from './guard/caller.ts'
 import { sendRawProblem } from './responses/raw-problem.ts'
 
 /**
  * The connections of a listener. Those that have not shown a token have a quarter of all connections. Beyond it, and when
  * there are no connections left, the oldest of them is closed, whatever it does: so a newcomer always has the time to show
- * its token, and holders of one cannot be locked out.
+ * its token, and holders of one cannot be locked out. Those with read access have half of all connections, so that they
+ * cannot lock out those with full access.
  */
 export class Connections {
   readonly #all = new Set<Socket>()
@@ -14,10 +16,14 @@ export class Connections {
   readonly #unauthenticated = new Set<Socket>()
   readonly #max: number
   readonly #maxUnauthenticated: number
+  /** Those that have shown no other token than one with read access. */
+  readonly #reading = new Set<Socket>()
+  readonly #maxReading: number
 
   constructor(max: number) {
     this.#max = max
     this.#maxUnauthenticated = Math.max(1, Math.floor(max / 4))
+    this.#maxReading = Math.max(1, Math.floor(max / 2))
   }
 
   add(socket: Socket): void {
@@ -27,12 +33,20 @@ export class Connections {
     }
     this.#all.add(socket)
     this.#unauthenticated.add(socket)
-    onAuthenticated(socket, () => this.#unauthenticated.delete(socket))
+    onAuthenticated(socket, (access) => this.#authenticated(socket, access))
     socket.once('close', () => {
       this.#all.delete(socket)
       this.#unauthenticated.delete(socket)
+      this.#reading.delete(socket)
     })
     if (this.#unauthenticated.size > this.#maxUnauthenticated) this.#closeOldest()
+  }
+
+  #authenticated(socket: Socket, access: Caller['access']): void {
+    if (access === 'full') this.#reading.delete(socket)
+    else if (this.#reading.size < this.#maxReading) this.#reading.add(socket)
+    else if (!this.#reading.has(socket)) throw tooManyReading(this.#maxReading)
+    this.#unauthenticated.delete(socket)
   }
 
   destroyAll(): void {
@@ -50,6 +64,13 @@ export class Connections {
     else sendRawProblem(socket, { ...toProblem(tooMany(this.#maxUnauthenticated)), status: 408 })
     return true
   }
+}
+
+function tooManyReading(limit: number): VitrineError {
+  return new VitrineError(
+    'too_many_connections',
+    `There are ${limit} connections of tokens with read access and of previews, which is their limit.`,
+  )
 }
 
 function tooMany(limit: number): VitrineError {

@@ -16,7 +16,7 @@ export interface ListenOptions {
   readonly hostname?: string
   /** Default 0: any free port. */
   readonly port?: number
-  /** Maximum number of concurrent connections; default 2,000. Those that have not shown a token may be a quarter of them. */
+  /** Maximum number of concurrent connections; default 2,000. Those that have not shown a token may be a quarter of them, those with read access half. */
   readonly maxConnections?: number
   /** How long a client may take to send its headers; default 10 s. */
   readonly headersMs?: number

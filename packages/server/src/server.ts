@@ -21,6 +21,7 @@ import { proxy } from './preview/proxy.ts'
 import { problemResponse } from './responses/problem.ts'
 import { redactedProblem } from './responses/redacted-problem.ts'
 import { createRouter } from './routing/router.ts'
+import { socketRoutes } from './sockets/socket-routes.ts'
 import { Sockets } from './sockets/sockets.ts'
 import { page } from './ui/page.ts'
 
@@ -46,7 +47,7 @@ export interface ServerLimits {
   readonly keepAliveMs?: number
   /** How often an idle stream sends a heartbeat. Default 10 s. */
   readonly heartbeatMs?: number
-  /** How long a stream's reader may take for one chunk before it is disconnected. Default 30 s. */
+  /** How long the reader of a stream or of a long read may take for one part before it is disconnected. Default 30 s. */
   readonly stallMs?: number
   /** How long a WebSocket that was opened without a token may take to send one. Default 5 s. */
   readonly tokenMs?: number
@@ -58,7 +59,7 @@ export interface Server {
   readonly fetch: (request: Request) => Promise<Response>
   /** Handles a request of `listen`. It never rejects. */
   readonly respond: (request: HttpRequest) => Promise<HttpResponse>
-  /** For the `upgrade` event of a Node server: terminals over WebSockets. */
+  /** For the `upgrade` event of a Node server: the WebSocket routes. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Ends streams with a reason and refuses new requests. */
   close(): void
@@ -72,6 +73,7 @@ export interface Server {
 export function createServer(options: ServerOptions): Server {
   checkOptions('createServer', serverOptions.create, options ?? {})
   const { host, tokens, limits = {} } = options
+  const { stallMs = 30_000 } = limits
   const closing = new AbortController()
   const callers = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
   // A token gives access to every sandbox, so an event must not hand it to a reader.
@@ -83,19 +85,24 @@ export function createServer(options: ServerOptions): Server {
     metrics: new Metrics(),
     tokens: callers,
     calls: new InFlightCalls(),
-    longReads: new LongReads(),
+    longReads: new LongReads(stallMs),
     previews: new Previews((id) => (host.info(id)?.state ?? 'destroyed') !== 'destroyed'),
-    streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs: limits.stallMs ?? 30_000, problemOf },
+    streams: { heartbeatMs: limits.heartbeatMs ?? 10_000, stallMs, problemOf },
     version,
     problemOf,
     closing: closing.signal,
   }
   const hosts = new HostHeaderGuard(options.allowHosts)
   const origins = new Origins(options.cors)
-  const sockets = new Sockets(daemon, { hosts, origins, tokens: callers, tokenMs: limits.tokenMs ?? 5_000 })
-  const route = createRouter(daemon, handlersOf(daemon), {
+  const handlers = handlersOf(daemon)
+  const sockets = new Sockets(daemon, socketRoutes(daemon, handlers), {
+    ...{ hosts, origins, tokens: callers },
+    tokenMs: limits.tokenMs ?? 5_000,
+  })
+  const route = createRouter(daemon, handlers, {
     jsonBytes: limits.jsonBytes ?? 64 * 1024 * 1024,
     keepAliveMs: limits.keepAliveMs ?? 15_000,
+    stallMs,
   })
 
   /** Checks host, origin and token before the request is routed. */
@@ -104,7 +111,7 @@ export function createServer(options: ServerOptions): Server {
     // A preview is protected by its unguessable token, and its host name serves nothing else of the daemon.
     const preview = daemon.previews.find(host, path)
     if (preview !== undefined && path !== '') {
-      request.setAuthenticated()
+      request.setAuthenticated('read')
       return proxy(daemon, preview, request)
     }
     if (preview === undefined) hosts.check(host)
@@ -117,7 +124,7 @@ export function createServer(options: ServerOptions): Server {
     try {
       if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
       const caller = callers.caller(bearerToken(request.header('authorization')))
-      request.setAuthenticated()
+      request.setAuthenticated(caller.access)
       response = await route(request, caller)
     } catch (error) {
       response = problemResponse(problemOf(error))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { openDaemon, token } from './daemon.ts'
+import { scale } from '../../../conformance/src/scale.ts'
+import { bearer, openDaemon, readToken, token } from './daemon.ts'
 import { dial, type RawConnection, readResponse, say } from './raw.ts'
 
 const health = (port: number) =>
@@ -36,7 +37,7 @@ describe('a thousand half-open connections', () => {
   })
 })
 
-describe('2,000 connections without a token', () => {
+describe('as many connections without a token as the daemon takes', () => {
   it.each([
     ['that send nothing', ''],
     ['that never end their headers', 'GET /v1/health HTTP/1.1\r\nhost: localhost\r\nx: '],
@@ -48,10 +49,12 @@ describe('2,000 connections without a token', () => {
   ])(
     'do not lock out the holders of a token: %s',
     async (_what, written) => {
-      await using daemon = await openDaemon({ listen: { headersMs: 600_000 } })
+      await using daemon = await openDaemon({
+        listen: { headersMs: 600_000, maxConnections: scale.connections },
+      })
       const flood: RawConnection[] = []
       try {
-        while (flood.length < 2_000)
+        while (flood.length < scale.connections)
           flood.push(...(await Promise.all(Array.from({ length: 100 }, () => dial(daemon.port, written)))))
         if (written.includes('/ui/')) for (const { socket } of flood) socket.pause()
         // Each on a connection of its own, one after the other and at once.
@@ -129,6 +132,30 @@ describe('2,000 connections without a token', () => {
     } finally {
       for (const connection of flood) connection[Symbol.dispose]()
     }
+  })
+})
+
+describe('connections of a read token', () => {
+  it('do not lock out the holder of a full one, and are refused beyond their share', async () => {
+    await using daemon = await openDaemon({ listen: { maxConnections: 40 } })
+    const stream = `GET /v1/events HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${readToken}\r\naccept: text/event-stream\r\n\r\n`
+    const open: RawConnection[] = []
+    try {
+      for (let count = 0; count < 60; count += 1) {
+        const reader = await dial(daemon.port, stream)
+        open.push(reader)
+        await expect.poll(() => reader.text || reader.socket.closed).toBeTruthy()
+      }
+      for (let count = 0; count < 5; count += 1) expect((await health(daemon.port)).status).toBe(200)
+      const isStreaming = ({ text, socket }: RawConnection) => text.includes('200 OK') && !socket.closed
+      expect(open.slice(0, 20).every(isStreaming)).toBe(true)
+      expect(open.filter(isStreaming)).toHaveLength(20)
+      expect(open[20]?.text).toMatch(/503[\s\S]*too_many_connections/)
+    } finally {
+      for (const connection of open) connection[Symbol.dispose]()
+    }
+    const viewer = { headers: bearer(readToken) }
+    await expect.poll(async () => (await daemon.fetch('/v1/health', viewer)).status).toBe(200)
   })
 })
 

@@ -130,6 +130,7 @@ const summaries = {
     data.encoding === 'base64' ? '(bytes that are not text)' : longText(data.data)?.replace(/\r?\n$/, ''),
   'process.exited': ending,
   'network.allowed': ({ data }) => joined(data.host, compact(data.port)),
+  'network.failed': ({ data }) => joined(data.host, compact(data.port), data.error),
   'network.refused': ({ data }) => joined(data.host, compact(data.port), data.reason),
   'session.created': ({ data }) => joined(data.agent, textOf(data.cwd)),
   'session.closed': ({ data }) => joined(textOf(data.reason), endingText(data)),

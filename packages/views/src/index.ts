@@ -25,6 +25,7 @@ export {
   processListView,
 } from './process-list.ts'
 export { escapeForTerminal } from './text/escape-for-terminal.ts'
+export { failedConnectionText } from './text/failed-connection.ts'
 export { type Timeline, type TimelineBucket, type TimelineOptions, timelineView } from './timeline.ts'
 export type { Attachment } from './transcript/content.ts'
 export { listTranscript, transcriptEntry } from './transcript/entries.ts'

@@ -8,6 +8,7 @@ it('exports these values and no others', () => {
     'escapeForTerminal',
     'eventLine',
     'eventParts',
+    'failedConnectionText',
     'listChangedFiles',
     'listProcesses',
     'listTranscript',

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Attack } from '../kit.ts'
-import { type AttackRequest, bearer, call, exchange, send, statusOf } from './requests.ts'
+import { type AttackRequest, bearer, call, exchange, send, statusOf, upgradeRequest } from './requests.ts'
 
 /** Requests that read, run or change something. */
 function requestsOn(sandbox: string): readonly (readonly [path: string, request: AttackRequest])[] {
@@ -138,20 +138,7 @@ export const accessAttacks: readonly Attack[] = [
       const [daemon, { sandbox }] = [await target.daemon(), await target.sandbox()]
       const shell = await sandbox.spawn('sh', { tty: { cols: 80, rows: 24 } })
       const path = `/v1/sandboxes/${sandbox.id}/processes/${shell.id}/terminal/ws`
-      const upgrade = (lines: readonly string[]) =>
-        exchange(
-          daemon,
-          [
-            `GET ${path} HTTP/1.1`,
-            'connection: Upgrade',
-            'upgrade: websocket',
-            'sec-websocket-version: 13',
-            'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==',
-            ...lines,
-            '',
-            '',
-          ].join('\r\n'),
-        )
+      const upgrade = (lines: readonly string[]) => exchange(daemon, upgradeRequest(path, lines))
       const token = `authorization: Bearer ${daemon.token}`
       const { host } = new URL(daemon.url)
       for (const origin of foreignOrigins)

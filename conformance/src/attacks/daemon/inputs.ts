@@ -5,8 +5,6 @@ import type { Attack, AttackedDaemon } from '../kit.ts'
 import { expectNoLeak } from '../leaks.ts'
 import { bearer, call, exchange, send, statusOf } from './requests.ts'
 
-/** As many connections as a daemon may have at all by default. */
-const manyConnections = 2_000
 const secret = 'hush-3f9c1b7d2e5a60-of-the-caller'
 
 async function post(daemon: AttackedDaemon, path: string, body: string) {
@@ -14,21 +12,21 @@ async function post(daemon: AttackedDaemon, path: string, body: string) {
   return send(daemon, path, { method: 'POST', headers, body })
 }
 
-/** Opens a connection that has sent a part of its headers. */
-function openHalf({ url }: AttackedDaemon): Promise<Socket> {
+/** Opens a connection, writes to it, and waits for the event. */
+function open({ url }: AttackedDaemon, written: string, event: 'connect' | 'data'): Promise<Socket> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
     const socket = connect({ host: hostname, port: Number(port) })
     const opened = () => resolve(socket)
-    socket.once('connect', () => {
-      socket.write('GET /v1/health HTTP/1.1\r\nhost: ')
-      opened()
-    })
-    // A connection that is refused is as good for this attack.
-    socket.once('error', opened)
+    socket.once('connect', () => socket.write(written))
+    // A connection that is refused is as good for these attacks.
+    for (const name of [event, 'error', 'close']) socket.once(name, opened)
+    socket.on('error', () => undefined)
     socket.resume()
   })
 }
+
+const halfHead = 'GET /v1/health HTTP/1.1\r\nhost: '
 
 /** The aim: to confuse, to block or to sound out a daemon with the form of a request. */
 export const inputAttacks: readonly Attack[] = [
@@ -41,11 +39,34 @@ export const inputAttacks: readonly Attack[] = [
       target.defer(() => {
         for (const socket of held) socket.destroy()
       })
-      for (let count = 0; count < manyConnections; count += 100)
-        held.push(...(await Promise.all(Array.from({ length: 100 }, () => openHalf(daemon)))))
+      for (let count = 0; count < daemon.maxConnections; count += 50)
+        held.push(...(await Promise.all(Array.from({ length: 50 }, () => open(daemon, halfHead, 'connect')))))
       for (const _round of [1, 2, 3])
         expect(
-          await call(daemon, 'POST', `/v1/sandboxes/${sandbox.id}/exec`, { command: 'echo on' }),
+          await call(daemon, 'POST', `/v1/sandboxes/${sandbox.id}/exec`, { command: 'echo on' }).catch(
+            String,
+          ),
+        ).toMatchObject({ stdout: 'on\n' })
+    },
+  },
+  {
+    promise: 'connections of a read token do not lock out the holder of a full one',
+    needs: ['daemon'],
+    async run(target) {
+      const [daemon, { sandbox }] = [await target.daemon(), await target.sandbox()]
+      const held: Socket[] = []
+      target.defer(() => {
+        for (const socket of held) socket.destroy()
+      })
+      const head = `GET /v1/sandboxes/${sandbox.id}/events HTTP/1.1\r\nhost: ${new URL(daemon.url).host}\r\nauthorization: Bearer ${daemon.readToken}\r\naccept: text/event-stream\r\n\r\n`
+      for (let count = 0; count < daemon.maxConnections; count += 50)
+        held.push(...(await Promise.all(Array.from({ length: 50 }, () => open(daemon, head, 'data')))))
+      expect(held.filter(({ destroyed }) => !destroyed).length, 'open connections').toBeGreaterThan(0)
+      for (const _round of [1, 2, 3])
+        expect(
+          await call(daemon, 'POST', `/v1/sandboxes/${sandbox.id}/exec`, { command: 'echo on' }).catch(
+            String,
+          ),
         ).toMatchObject({ stdout: 'on\n' })
     },
   },

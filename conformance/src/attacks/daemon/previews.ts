@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { quoted, server } from '../../sandbox/commands.ts'
 import { freePort } from '../../sandbox/free-port.ts'
 import type { Attack } from '../kit.ts'
-import { call, send } from './requests.ts'
+import { call, exchange, send, upgradeRequest } from './requests.ts'
 
 /** A command that serves the head of every request that it gets. */
 function mirror(port: number): string {
@@ -106,27 +106,55 @@ export const previewAttacks: readonly Attack[] = [
           `BEARER ${token} `,
           `Bearer "${token}"`,
         ]
-        for (const authorization of authorizations) {
-          const { body } = await send(daemon, path, { headers: { authorization } })
-          expect(body, authorization).not.toContain(token)
-        }
-        for (const query of [`access_token=${token}`, `a=b&access_token=${token}&c=d`, `token=${token}`]) {
-          const { body } = await send(daemon, `${path}?${query}`)
-          expect(body, query).not.toContain(token)
-        }
-        for (const [name, value] of [
-          ['cookie', `access_token=${token}`],
-          ['x-api-key', token],
-          ['referer', `${daemon.url}/ui/?access_token=${token}`],
-        ] as const) {
-          const { body } = await send(daemon, path, { headers: { [name]: value } })
-          expect(body, name).not.toContain(token)
-        }
+        const queries = [`access_token=${token}`, `a=b&access_token=${token}&c=d`, `token=${token}`]
+        const requests: readonly (readonly [query: string, headers: Record<string, string>])[] = [
+          ...authorizations.map((authorization) => ['', { authorization }] as const),
+          ...queries.map((query) => [`?${query}`, {}] as const),
+          ['', { cookie: `access_token=${token}` }],
+          ['', { 'x-api-key': token }],
+          ['', { referer: `${daemon.url}/ui/?access_token=${token}` }],
+        ]
+        await Promise.all(
+          requests.map(async ([query, headers]) => {
+            const { status, body } = await send(daemon, `${path}${query}`, { headers })
+            expect(status).toBe(200)
+            expect(body, `${query} ${JSON.stringify(headers)}`).not.toContain(token)
+          }),
+        )
       }
       const own = { authorization: 'Bearer of-the-site' }
       expect((await send(daemon, `${path}?page=2`, { headers: own })).body).toMatch(
         /page=2[\s\S]*Bearer of-the-site/i,
       )
+    },
+  },
+  {
+    promise: 'a preview passes no token in the subprotocols of a WebSocket to the program inside',
+    needs: ['daemon'],
+    async run(target) {
+      const [daemon, { sandbox }] = [await target.daemon(), await target.sandbox()]
+      const port = await freePort()
+      await sandbox.spawn(mirror(port))
+      await sandbox.ports.waitFor(port)
+      const { path } = await call(daemon, 'POST', `/v1/sandboxes/${sandbox.id}/ports/${port}/preview`)
+      const upgrade = (protocols: string) =>
+        exchange(daemon, upgradeRequest(path, [`host: ${new URL(daemon.url).host}`, protocols]))
+      for (const token of [daemon.token, daemon.readToken]) {
+        const spellings = [
+          `sec-websocket-protocol: vitrine.token.${token}`,
+          `sec-websocket-protocol: chat, vitrine.token.${token}`,
+          `sec-websocket-protocol: VITRINE.TOKEN.${token},chat`,
+          `sec-websocket-protocol: chat\r\nsec-websocket-protocol: vitrine.token.${token}`,
+          `sec-websocket-protocol: chat , ${token}`,
+          `sec-websocket-protocol: of.${token.replaceAll('-', '%2d')}`,
+        ]
+        const seen = await Promise.all(spellings.map(upgrade))
+        for (const [index, head] of seen.entries()) {
+          expect(head, spellings[index]).toMatch(/upgrade: websocket/i)
+          expect(decodeURIComponent(head), spellings[index]).not.toContain(token)
+        }
+      }
+      expect(await upgrade('sec-websocket-protocol: chat, superchat')).toMatch(/protocol: chat, ?superchat/i)
     },
   },
 ]

@@ -102,6 +102,18 @@ export function exchange({ url }: AttackedDaemon, written: string): Promise<stri
   })
 }
 
+/** The head of a request for a WebSocket. */
+export function upgradeRequest(path: string, lines: readonly string[]): string {
+  const head = [
+    `GET ${path} HTTP/1.1`,
+    'connection: Upgrade',
+    'upgrade: websocket',
+    'sec-websocket-version: 13',
+    'sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==',
+  ]
+  return [...head, ...lines, '', ''].join('\r\n')
+}
+
 /** The status of an HTTP response as it was received; 0 if there was none. */
 export function statusOf(text: string): number {
   return Number(/^HTTP\/1\.[01] (\d{3})/.exec(text)?.[1] ?? 0)

@@ -18,15 +18,15 @@ const measures: Readonly<
     },
   },
   cpu: {
-    limits: { cpus: 0.2 },
+    limits: { cpus: 0.1 },
     async holds(sandbox) {
       const { stdout } = await sandbox.exec(
-        `s=$(date +%s%N); i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; e=$(date +%s%N); echo $(( (e - s) / 1000000 )); times`,
+        `s=$(date +%s%N); i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; e=$(date +%s%N); echo $(( (e - s) / 1000000 )); times`,
       )
       const [elapsed = '0', own = ''] = stdout.split('\n')
       const [, minutes = '0', seconds = '0'] = /(\d+)m([\d.]+)s/.exec(own) ?? []
       const used = (Number(minutes) * 60 + Number(seconds)) * 1_000
-      return used > 0 && used / Number(elapsed) < 0.6
+      return used > 0 && used / Number(elapsed) < 0.35
     },
   },
   pids: {
@@ -67,15 +67,16 @@ export async function measureLimits(
   make: MakeSandbox,
   claimed: Capabilities['limits'],
 ): Promise<Capabilities['limits']> {
-  const enforced: Limit[] = []
-  for (const limit of claimed) {
-    const { limits, holds } = measures[limit]
-    const under = await make({ limits: { ...limits } })
-    try {
-      if (await holds(under.sandbox)) enforced.push(limit)
-    } finally {
-      await under.close()
-    }
-  }
-  return enforced
+  const measured = await Promise.all(
+    claimed.map(async (limit) => {
+      const { limits, holds } = measures[limit]
+      const under = await make({ limits: { ...limits } })
+      try {
+        return { limit, isEnforced: await holds(under.sandbox) }
+      } finally {
+        await under.close()
+      }
+    }),
+  )
+  return measured.flatMap(({ limit, isEnforced }) => (isEnforced ? [limit] : []))
 }

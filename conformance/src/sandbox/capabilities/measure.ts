@@ -20,16 +20,17 @@ export type Measured = Partial<Capabilities>
  */
 export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSandbox): Promise<Measured> {
   const { sandbox } = under
-  // Both mostly wait and do not affect each other.
-  const [killTree, network] = await Promise.all([
+  // These mostly wait, each in a sandbox of its own.
+  const [killTree, network, limits] = await Promise.all([
     measureKillTree(under),
     make && measureNetwork(make, sandbox.capabilities.network),
+    make && measureLimits(make, sandbox.capabilities.limits),
   ])
   return {
     isolation: await measureIsolation(sandbox),
     killTree,
     ...(network && { network }),
-    ...(make !== undefined && { limits: await measureLimits(make, sandbox.capabilities.limits) }),
+    ...(limits && { limits }),
     terminals: await measureTerminals(under),
     users: await measureUsers(under),
     pause: await measurePause(sandbox),

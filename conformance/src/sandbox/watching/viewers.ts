@@ -33,6 +33,25 @@ export function viewerCases(make: MakeSandbox): void {
       expect(changeLines(await changesOf(under))).toContain('created cache/x')
     })
 
+    it('`files.watch` goes on after a cursor, also of an event long ago', async ({ skip }) => {
+      const under = await watchedSandbox(make, skip)
+      const { sandbox, journal } = under
+      const { cursor: start } = await journal.read({ limit: 1_000 })
+      await sandbox.exec(': > a; : > b')
+      await sandbox.files.write('c', '')
+      await sandbox.files.flush()
+      const all = await withTimeLimit('c', until(sandbox.files.watch({ after: start }), 'c'))
+      const recorded = await recordedChanges(under)
+      expect(all).toEqual(recorded.slice(0, all.length))
+      const [first] = all
+      const { cursor: middle } = await journal.read({ at: first?.seq ?? 0, limit: 1 })
+      const rest = await withTimeLimit('c', until(sandbox.files.watch({ after: middle }), 'c'))
+      expect(rest).toEqual(all.slice(1))
+      await expect(sandbox.files.watch({ after: 'nonsense' }).next()).rejects.toMatchObject({
+        code: 'cursor_invalid',
+      })
+    })
+
     it('`files.watch` ends with its signal, and when its viewer returns', async ({ skip }) => {
       const { sandbox } = await watchedSandbox(make, skip)
       const caller = new AbortController()

@@ -2,7 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnyMessage, AnyRequest, AnyResponse, JsonRpcId } from '@agentclientprotocol/sdk'
 import type { Journal, JournalStream } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError, newId, VitrineError } from '@vitrine/protocol'
-import { hasTooManyValues, ObserverErrors, Serial, settledWithin } from '@vitrine/protocol/primitives'
+import {
+  hasTooManyValues,
+  ObserverErrors,
+  Serial,
+  settledWithin,
+  withinEventValues,
+} from '@vitrine/protocol/primitives'
 import { BridgeClient, type BridgeClientOptions } from './bridge-client.ts'
 import { type Garbage, LineCutter, type LinePiece } from './lines.ts'
 import { messageChannels } from './message-channels.ts'
@@ -16,7 +22,7 @@ import {
   rpcEnvelopeOf,
 } from './rpc-envelope.ts'
 import { formatExcerpt, maskedExcerpt } from './stderr-lines.ts'
-import type { AgentExit, AgentTransport } from './transport.ts'
+import type { AgentExit, AgentTransport, StderrExcerpt } from './transport.ts'
 
 /** Consecutive bytes that are not JSON-RPC after which the program is considered not to speak ACP and is ended. */
 const maxUnparsedBytes = 1024 * 1024
@@ -147,6 +153,11 @@ export class Bridge {
   /** The observed exit; undefined while the agent runs. */
   get exit(): AgentExit | undefined {
     return this.#exit
+  }
+
+  /** The lines of the agent's stderr so far, with their secrets masked. */
+  stderr(): StderrExcerpt {
+    return this.#exit?.stderr ?? maskedExcerpt(this.#transport.stderr(), this.#journal)
   }
 
   get transport(): AgentTransport {
@@ -300,13 +311,13 @@ export class Bridge {
     interpretation: Interpretation,
   ): readonly EventInput[] {
     const { context, replay, events = [], replacement } = interpretation
-    if (replacement !== undefined) return replacement
+    if (replacement !== undefined) return replacement.map(withinBounds)
     const { instance } = this
     const { message } = envelope
     const data = { instance, direction, message, ...(replay && { replay: true }) }
     // A message with too many values for an event is recorded as text, which becomes a blob.
     const stored = hasTooManyValues(data) ? { ...data, message: JSON.stringify(message) } : data
-    return [{ ...context, type: 'agent.message', data: stored }, ...events]
+    return [{ ...context, type: 'agent.message', data: stored }, ...events.map(withinBounds)]
   }
 
   #refuseDuplicate(envelope: RpcEnvelope): void {
@@ -464,4 +475,9 @@ export class Bridge {
   #onCommitFailed(): void {
     if (this.#exit === undefined) void this.end(0).catch(() => undefined)
   }
+}
+
+/** An agent is not ended for the size of a message: the event that is derived from it is cut, the message itself is not. */
+function withinBounds(event: EventInput): EventInput {
+  return event.data === undefined ? event : { ...event, data: withinEventValues(event.data) }
 }

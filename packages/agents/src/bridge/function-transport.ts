@@ -15,6 +15,8 @@ export const foreignMethod = '_vitrine/foreign_event'
 /** `_meta` key of `session/new` with the number of turns that a restored conversation already had. */
 export const turnsKey = 'vitrine.turns'
 
+const silent = { head: '', lines: 0 }
+
 /** Runs a function agent in this process, ending the same protocol and bridge as a program. */
 export function functionTransport(
   { name, onPrompt }: FunctionAgent,
@@ -73,13 +75,13 @@ export function functionTransport(
       new Promise((resolve, reject) => {
         toAgent.write(line, (error) => (error ? reject(error) : resolve()))
       }),
+    stderr: () => silent,
     exited: ended.promise,
     closed: ended.promise,
     async end() {
       ending.abort()
       toAgent.end()
       await new Promise((resolve) => setImmediate(resolve))
-      const silent = { head: '', lines: 0 }
       ended.resolve({ outcome: 'cancelled', exitCode: null, signal: null, stderr: silent })
     },
     killStartedAfter: () => 0,

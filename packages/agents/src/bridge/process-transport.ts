@@ -44,6 +44,7 @@ export function processTransport(process: PipedProcess, stderr: StderrLines): Ag
       new Promise((resolve, reject) => {
         stdin.write(line, (error) => (error ? reject(error) : resolve()))
       }),
+    stderr: () => stderr.excerpt('running'),
     exited: process.observed.catch(() => undefined),
     closed,
     async end(graceMs) {

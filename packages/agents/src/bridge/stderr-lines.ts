@@ -19,8 +19,10 @@ export class StderrLines {
     for (const line of parts) this.#add(line)
   }
 
-  excerpt(): StderrExcerpt {
-    const open = this.#open === '' ? [] : [shortLine(this.#open)]
+  /** Leaves out the last word of a line that a running agent has not finished: it may be half of a secret. */
+  excerpt(agent: 'running' | 'exited' = 'exited'): StderrExcerpt {
+    const unfinished = agent === 'running' ? this.#open.replace(/\S*$/, '') : this.#open
+    const open = unfinished === '' ? [] : [shortLine(unfinished)]
     const tail = [...this.#tail, ...open]
     const lines = this.#lines + open.length
     if (lines <= headLines) return { head: [...this.#head, ...open].join('\n'), lines }

@@ -22,6 +22,8 @@ export interface AgentTransport {
   resume(): void
   /** Settles once the agent's pipe has accepted the line. */
   write(line: string): Promise<void>
+  /** The lines of its stderr so far. */
+  stderr(): StderrExcerpt
   /** Settles once the agent no longer runs. Its last bytes may still arrive unless reading is paused. */
   readonly exited: Promise<unknown>
   /** Settles after the last byte was passed on. */

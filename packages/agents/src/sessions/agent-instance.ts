@@ -6,17 +6,19 @@ import {
   RequestError,
 } from '@agentclientprotocol/sdk/unstable'
 import type { Journal } from '@vitrine/journal'
-import { isVitrineError, type JsonObject, toVitrineError, VitrineError, version } from '@vitrine/protocol'
+import { isVitrineError, type JsonObject, VitrineError, version } from '@vitrine/protocol'
 import { Serial } from '@vitrine/protocol/primitives'
 import { Bridge, type Direction, type Interpretation } from '../bridge/bridge.ts'
 import { idKey, type RpcEnvelope } from '../bridge/rpc-envelope.ts'
 import type { AgentExit, AgentTransport } from '../bridge/transport.ts'
 import type { AgentQuirks } from '../registry/entry.ts'
 import type { AgentSession } from './agent-session.ts'
+import { CallEvidence } from './call-evidence.ts'
 import { readTextFile, withProtocolErrors, writeTextFile } from './client-files.ts'
 import { objectIn, textIn } from './fields.ts'
 import { LargeResponseLimit } from './large-response-limit.ts'
 import { cancelledError, endGraceMs, responseMs, startMs, withTimeLimit } from './limits.ts'
+import { requestError } from './request-error.ts'
 import { OpenRequests } from './requests.ts'
 import { SessionOwners } from './session-owners.ts'
 
@@ -175,12 +177,13 @@ export class AgentInstance {
     { timeoutMs = responseMs, signal, onLate }: RequestOptions = {},
   ): Promise<JsonObject> {
     let result: Promise<JsonObject | null> | undefined
+    const evidence = this.evidence()
     try {
       result = this.#connected().agent.request<JsonObject | null, JsonObject>(method, params)
       return (await withTimeLimit(result, timeoutMs, `${method} of ${this.agent}`, signal)) ?? {}
     } catch (error) {
       result?.then((late) => onLate?.(late ?? {})).catch(() => undefined)
-      throw this.explain(method, error)
+      throw await evidence.addTo(this.#explain(method, error))
     }
   }
 
@@ -188,39 +191,15 @@ export class AgentInstance {
     await this.#connected().agent.notify(method, params)
   }
 
-  /** Converts the failure of a request: the agent exited, responded with an error, or sent an invalid response. */
-  explain(method: string, error: unknown): VitrineError {
+  /** Collects what explains a failure of the call that begins now. */
+  evidence(): CallEvidence {
+    return new CallEvidence(this.bridge, this.#journal)
+  }
+
+  #explain(method: string, error: unknown): VitrineError {
     if (isVitrineError(error)) return error
     if (this.#bridge?.exit !== undefined) return this.bridge.exitError()
-    if (!(error instanceof RequestError)) {
-      const { message } = toVitrineError(error)
-      return new VitrineError(
-        'agent_protocol_error',
-        `The agent ${this.agent} sent an invalid response to ${method}: ${message}`,
-        {
-          cause: error,
-        },
-      )
-    }
-    const { code, data } = error
-    const inner = textIn(data, 'message') ?? textIn(data, 'details')
-    const message =
-      inner === undefined || error.message.includes(inner) ? error.message : `${error.message}: ${inner}`
-    const details = { agent: this.agent, method, code, ...(isJson(data) && { data }) }
-    if (code === authRequired)
-      return new VitrineError(
-        'credentials_missing',
-        `The agent ${this.agent} requires a login (${message}). ${this.#howToLogIn}`,
-        { details, cause: error },
-      )
-    return new VitrineError(
-      'agent_failed',
-      `The agent ${this.agent} responded to ${method} with an error: ${message}`,
-      {
-        details,
-        cause: error,
-      },
-    )
+    return requestError({ agent: this.agent, howToLogIn: this.#howToLogIn }, method, error)
   }
 
   /**
@@ -332,8 +311,6 @@ export class AgentInstance {
   }
 }
 
-const authRequired = -32_000
-
 const handledMethods = new Set<string>([
   methods.client.session.requestPermission,
   methods.client.elicitation.create,
@@ -344,8 +321,4 @@ const handledMethods = new Set<string>([
 /** The pending request has built the response in the protocol's form. */
 function wire<T>(response: JsonObject): T {
   return response as T
-}
-
-function isJson(data: unknown): data is JsonObject {
-  return objectIn(data) !== undefined
 }

@@ -37,6 +37,7 @@ import { PendingRequests } from './pending-requests.ts'
 import { completeRules } from './permissions.ts'
 import { promptBlocks } from './prompt-content.ts'
 import type { JoinedTurn } from './prompted-turn.ts'
+import { ReportedUsage } from './reported-usage.ts'
 import type { OpenRequest } from './requests.ts'
 import type { KnownSession, Restored, SessionHost } from './session-host.ts'
 import { SessionOptions } from './session-options.ts'
@@ -60,6 +61,7 @@ export class AgentSession implements Session, TurnHost {
   readonly sandbox: LocalSandbox
   readonly answers: PendingRequests
   readonly terminals = new ClientTerminals()
+  readonly reported = new ReportedUsage()
   readonly #host: SessionHost
   readonly #turns: SessionTurns
   readonly #agent = new AttachedAgent({
@@ -150,8 +152,9 @@ export class AgentSession implements Session, TurnHost {
 
   /** Attaches the agent that was started or restored for this session. */
   attach(restored: Restored): void {
-    const { instance, answer, agentSession } = restored
+    const { instance, answer, agentSession, conversation } = restored
     this.#options.chosen.read(answer)
+    this.reported.startConversation(conversation)
     this.#agent.attach(restored)
     instance.sessions.set(agentSession, this)
     // The agent may have exited before the session was registered with it.

@@ -14,6 +14,12 @@ export function textIn(value: unknown, key: string): string | undefined {
   return typeof found === 'string' ? found : undefined
 }
 
+/** A finite number. */
+export function numberIn(value: unknown, key: string): number | undefined {
+  const found = fieldOf(value, key)
+  return typeof found === 'number' && Number.isFinite(found) ? found : undefined
+}
+
 export function listIn(value: unknown, key: string): readonly JsonValue[] {
   const found = fieldOf(value, key)
   return Array.isArray(found) ? found : []

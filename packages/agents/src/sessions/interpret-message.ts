@@ -1,4 +1,5 @@
 import type { EventContext, EventInput, JsonObject } from '@vitrine/protocol'
+import { hasTooManyValues, withinEventValues } from '@vitrine/protocol/primitives'
 import type { Direction, Interpretation } from '../bridge/bridge.ts'
 import { foreignMethod } from '../bridge/function-transport.ts'
 import { idKey, type RpcEnvelope } from '../bridge/rpc-envelope.ts'
@@ -6,6 +7,10 @@ import type { ActiveTurn } from './active-turn.ts'
 import type { ChosenOptions } from './chosen-options.ts'
 import { objectIn, textIn } from './fields.ts'
 import type { PendingRequests } from './pending-requests.ts'
+import type { ReportedUsage } from './reported-usage.ts'
+
+/** The most fields of a foreign event that are stored beside one another. */
+const maxFields = 1_000
 
 /** The session that the messages belong to. */
 interface SessionFacts {
@@ -13,6 +18,7 @@ interface SessionFacts {
   readonly agentSession: string
   readonly answers: PendingRequests
   readonly context: EventContext
+  readonly reported: ReportedUsage
   /** The running turn, until the agent has responded to its prompt. */
   readonly turn: ActiveTurn | undefined
 }
@@ -53,6 +59,7 @@ export class MessageInterpreter {
     const update = envelope.method === 'session/update' ? objectIn(params, 'update') : undefined
     if (update === undefined) return { context }
     turn?.applyUpdate(update)
+    this.#session.reported.applyUpdate(update)
     const changed = this.#changedBy(update)
     if (changed === undefined) return { context }
     return { context, events: [sessionUpdated(this.#session.id, changed.data)], onCommitted: changed.apply }
@@ -104,7 +111,7 @@ type UpdatedData = NonNullable<EventInput['data']>
 
 /** The event for a changed title or changed options of a session. */
 export function sessionUpdated(session: string, data: UpdatedData): EventInput {
-  return { type: 'session.updated', session, derived: true, data }
+  return { type: 'session.updated', session, derived: true, data: withinEventValues(data) }
 }
 
 /** Never rejects an event for its shape: a value that is not an event becomes the data of one. */
@@ -112,6 +119,13 @@ function foreign(context: EventContext, params: unknown): Interpretation {
   const event = objectIn(params, 'event') ?? {}
   const { type, id } = event
   const isEvent = typeof type === 'string' && (id === undefined || typeof id === 'string')
-  const data = isEvent ? { data: null, ...event, type } : { type: 'unknown', data: event }
+  const whole = isEvent ? { data: null, ...event, type } : { type: 'unknown', data: event }
+  // As text it becomes a blob, which has no bound of values or fields.
+  const text = () => ({
+    ...(isEvent ? { type, ...(id !== undefined && { id }) } : { type: 'unknown' }),
+    data: JSON.stringify(event),
+    encoding: 'json',
+  })
+  const data = Object.keys(event).length > maxFields || hasTooManyValues(whole) ? text() : whole
   return { replacement: [{ ...context, type: 'foreign.event', data }] }
 }

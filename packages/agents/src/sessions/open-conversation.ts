@@ -21,6 +21,7 @@ export interface OpenedConversation {
   /** Result of the request that opened the conversation. */
   readonly answer: JsonObject
   readonly agentSession: string
+  readonly conversation: Restored['conversation']
 }
 
 /** Opens a new conversation. */
@@ -52,7 +53,7 @@ async function open(
         `The agent ${instance.agent} responded to ${method} without a sessionId: ${JSON.stringify(answer).slice(0, 200)}`,
       )
     instance.sessions.set(agentSession, session)
-    return { answer, agentSession }
+    return { answer, agentSession, conversation: history === 'none' ? 'new' : 'continued' }
   })
 }
 
@@ -93,7 +94,7 @@ async function byAgent(
         instance.sessions.set(agentSession, session)
         return instance.request(`session/${way}`, request, { signal })
       })
-      return { instance, answer, agentSession, way }
+      return { instance, answer, agentSession, conversation: 'continued', way }
     } catch (error) {
       instance.sessions.drop(agentSession)
       if (signal.aborted || !instance.alive || !isVitrineError(error)) throw error

@@ -78,7 +78,7 @@ export async function recordedResult(
 }
 
 function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult {
-  const { outcome, stopReason, usage, modelError, errorCode, errorMessage } = data
+  const { outcome, stopReason, usage, cost, context, modelError, errorCode, errorMessage } = data
   if (outcome === 'failed' && errorCode !== undefined)
     throw VitrineError.restored(errorCode, textOf(errorMessage))
   return {
@@ -87,6 +87,8 @@ function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult 
     ...withoutUndefined({
       stopReason,
       usage: usage && withoutUndefined(usage),
+      cost: cost && withoutUndefined(cost),
+      context: context && withoutUndefined(context),
       modelError: modelError && withoutUndefined(modelError),
     }),
   }

@@ -11,7 +11,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
-import { sessionIdPattern, settledWithin, shown } from '@vitrine/protocol/primitives'
+import { sessionIdPattern, settledWithin, shown, withinEventValues } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../tools/host-tool.ts'
@@ -323,7 +323,7 @@ export class SandboxSessions implements Sessions, SessionHost {
           ...(found.credentials.length > 0 && { credentials: found.credentials }),
           ...(typeof grant === 'string' && { grant }),
           ...given,
-          options: shownOptions(readOptions(answer)),
+          ...withinEventValues({ options: shownOptions(readOptions(answer)) }),
           ...facts,
         },
       },

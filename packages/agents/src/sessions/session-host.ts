@@ -25,6 +25,8 @@ export interface Restored {
   readonly instance: AgentInstance
   readonly answer: JsonObject
   readonly agentSession: string
+  /** Whether the agent has it from before. */
+  readonly conversation: 'new' | 'continued'
   /** Summary of the earlier conversation, for an agent that could not restore it itself. */
   readonly recap?: string
 }

@@ -9,7 +9,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
-import { settledWithin } from '@vitrine/protocol/primitives'
+import { settledWithin, withinEventValues } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
@@ -21,6 +21,7 @@ import type { PendingRequests } from './pending-requests.ts'
 import { fitBlocks } from './prompt-content.ts'
 import { PromptedTurn, type PromptedTurnOptions } from './prompted-turn.ts'
 import type { TurnRecord } from './recorded-turn.ts'
+import type { ReportedUsage, UsagePosition } from './reported-usage.ts'
 import { watchLimits } from './turn-limits.ts'
 import {
   type DropReason,
@@ -39,6 +40,7 @@ export interface TurnHost {
   readonly sandbox: LocalSandbox
   readonly answers: PendingRequests
   readonly terminals: Pick<ClientTerminals, 'createdCount' | 'killSince'>
+  readonly reported: ReportedUsage
   readonly limits: TurnLimits
   /** The agent's own id for the session. */
   readonly agentSession: string
@@ -58,6 +60,8 @@ interface RunningTurn {
   readonly instance: AgentInstance
   /** The prompt in the form that the agent supports. */
   readonly blocks: readonly ContentBlock[]
+  /** The agent's reports before the turn. */
+  readonly before: UsagePosition
   /** Rejected to stop waiting for the agent's response. */
   readonly abandoned: PromiseWithResolvers<never>
   /** Settles when the agent has obeyed the cancel or was ended. */
@@ -251,6 +255,7 @@ export class SessionTurns {
       }),
       instance,
       blocks,
+      before: this.#session.reported.position(),
       abandoned,
       cancelled: Promise.resolve(),
     }
@@ -314,6 +319,7 @@ export class SessionTurns {
     const { agent, agentSession: sessionId } = this.#session
     const recap = this.#session.takeRecap()
     const prompt = recap === undefined ? blocks : [{ type: 'text', text: recap }, ...blocks]
+    const evidence = instance.evidence()
     const result = await instance.request(
       'session/prompt',
       { sessionId, prompt },
@@ -321,13 +327,17 @@ export class SessionTurns {
     )
     const stopReason = textIn(result, 'stopReason')
     if (stopReason === undefined)
-      throw new VitrineError(
-        'agent_protocol_error',
-        `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(result).slice(0, 200)}`,
+      throw await evidence.addTo(
+        new VitrineError(
+          'agent_protocol_error',
+          `The agent ${agent} ended its turn without a stop reason: ${JSON.stringify(result).slice(0, 200)}`,
+        ),
       )
     const usage = objectIn(result, 'usage')
     const { text, updates } = turn
-    const modelError = modelErrorSign(instance.quirks, { text, updates, stopReason })
+    const sign = modelErrorSign(instance.quirks, { text, updates, stopReason })
+    const connections = sign === undefined ? [] : await evidence.connections()
+    const modelError = sign && { ...sign, ...(connections.length > 0 && { connections }) }
     return {
       outcome: this.#stop === 'timeout' ? 'timeout' : stopReason === 'cancelled' ? 'cancelled' : 'ok',
       stopReason,
@@ -344,10 +354,11 @@ export class SessionTurns {
   /** Records the end of a turn, and returns the result or the error of its prompt. */
   async #finish(
     prompt: PromptedTurn,
-    { turn, instance }: RunningTurn,
-    { error, ...result }: TurnEnd,
+    { turn, instance, before }: RunningTurn,
+    { error, ...end }: TurnEnd,
   ): Promise<PromptResult | VitrineError> {
-    const { answers } = this.#session
+    const { answers, reported } = this.#session
+    const result = { ...end, ...reported.since(before) }
     const failed = result.outcome === 'failed' && error !== undefined
     // Cancel the permissions and questions that are still pending. If the turn was stopped, the cancel is the reason,
     // even when the agent ended the turn before it got the cancelled responses.
@@ -361,7 +372,10 @@ export class SessionTurns {
       durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
       ...(openTools.length > 0 && { closedToolCalls: openTools }),
     }
-    await this.#record(prompt, 'finished', [...orphaned, { type: 'turn.finished', data }])
+    await this.#record(prompt, 'finished', [
+      ...orphaned,
+      { type: 'turn.finished', data: withinEventValues(data) },
+    ])
     return failed ? error : { turn: prompt.turn, ...result }
   }
 

@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { JsonValue } from '@vitrine/protocol'
 import type { admission, HttpRefusal } from './admission.ts'
 import { type BodyMemory, readBody } from './body.ts'
-import { type RpcMessage, readMessage, rpcError, rpcErrors } from './json-rpc.ts'
 import type { ToolLimits } from './limits.ts'
-import { protocolVersions, respondTo, type ToolProtocol } from './protocol.ts'
-import { refuse, reply } from './reply.ts'
+import type { ToolProtocol } from './mcp-server.ts'
+import { refuse, reply, replyText } from './reply.ts'
+import { isJsonObject, rpcError, rpcErrors } from './rpc-error.ts'
 
 /** The state that all requests to one tool server share. */
 export interface ToolService {
@@ -56,27 +56,25 @@ async function respond(
   if (parsed === undefined)
     return reply(response, 400, rpcError(null, rpcErrors.parse, 'Expected a JSON body.'))
   const batch = Array.isArray(parsed.value)
-  const values: readonly JsonValue[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value]
-  if (values.length === 0 || values.length > limits.batch) {
-    const message = `Expected 1 to ${limits.batch} messages, got ${values.length}.`
+  const messages: readonly JsonValue[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value]
+  if (messages.length === 0 || messages.length > limits.batch) {
+    const message = `Expected 1 to ${limits.batch} messages, got ${messages.length}.`
     return reply(response, 400, rpcError(null, rpcErrors.invalidRequest, message))
   }
-  const messages = values.map(readMessage)
-  const initializes = messages.some(isInitialize)
-  const version = headerOf(request, 'mcp-protocol-version')
-  if (!initializes && version !== undefined && !protocolVersions.includes(version)) {
-    const message = `Expected a protocol version of ${protocolVersions.join(', ')}.`
-    return reply(response, 400, rpcError(null, rpcErrors.refused, message))
-  }
-  const sender = { client: headerOf(request, 'mcp-session-id') ?? '', disconnected }
-  const responses = (
-    await Promise.all(messages.map((message) => respondTo(protocol, message, sender)))
-  ).filter((message) => message !== undefined)
+  const headers = protocolHeaders(request)
+  const sender = { client: headerOf(request, 'mcp-session-id') ?? '', disconnected, headers, batch }
+  // Loaded with the first request, because a host without tools does not need it.
+  const { respondTo } = await import('./mcp-server.ts')
+  const responses = await Promise.all(messages.map((message) => respondTo(protocol, message, sender)))
+  const texts = await Promise.all(responses.map((part) => part.text()))
   // Distinguishes clients that use the same request ids; the id has no other use.
-  const headers = initializes ? { 'mcp-session-id': randomUUID() } : {}
-  if (responses.length === 0) return reply(response, 202, undefined, headers)
-  const body: JsonValue | undefined = batch ? responses : responses[0]
-  reply(response, isInvalidRequest(messages, batch) ? 400 : 200, body, headers)
+  const more = messages.some(isInitialize) ? { 'mcp-session-id': randomUUID() } : {}
+  const refused = responses.every(({ status }) => status >= 400)
+  const [first] = responses
+  if (!batch || refused) return replyText(response, first?.status ?? 500, texts[0] ?? '', typeOf(first), more)
+  const parts = texts.filter((part) => part !== '')
+  if (parts.length === 0) return replyText(response, 202, '', undefined, more)
+  replyText(response, 200, `[${parts.join(',')}]`, 'application/json', more)
 }
 
 function parse(text: string): { readonly value: JsonValue } | undefined {
@@ -87,18 +85,28 @@ function parse(text: string): { readonly value: JsonValue } | undefined {
   }
 }
 
-function isInitialize(message: RpcMessage): boolean {
-  return message.kind === 'request' && message.method === 'initialize'
+function isInitialize(message: JsonValue): boolean {
+  return isJsonObject(message) && message.method === 'initialize'
 }
 
-/** Whether to respond with status 400: some clients look only at the status. */
-function isInvalidRequest(messages: readonly RpcMessage[], batch: boolean): boolean {
-  return !batch && messages[0]?.kind === 'invalid'
+/** The headers with which a client repeats what its message says. */
+function protocolHeaders(request: IncomingMessage): Record<string, string> {
+  const names = ['mcp-protocol-version', 'mcp-method', 'mcp-name']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headerOf(request, name)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 }
 
 function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name]
   return typeof value === 'string' ? value : undefined
+}
+
+function typeOf(response: Response | undefined): string | undefined {
+  return response?.headers.get('content-type') ?? undefined
 }
 
 /** Sends an error response without internal details of the host. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { JsonObject, JsonValue } from '@vitrine/protocol'
+import type { JsonObject } from '@vitrine/protocol'
 import type { HttpRefusal } from './admission.ts'
 
 /** Time that a rejected client may keep sending before the connection is closed. */
@@ -8,13 +8,23 @@ const lingerMs = 1_000
 export function reply(
   response: ServerResponse,
   status: number,
-  body: JsonValue | undefined,
+  body: JsonObject,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  replyText(response, status, JSON.stringify(body), 'application/json', headers)
+}
+
+/** An empty text has no type. */
+export function replyText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  type: string | undefined,
   headers: Readonly<Record<string, string>> = {},
 ): void {
   if (response.destroyed || response.headersSent) return
-  const text = body === undefined ? '' : JSON.stringify(body)
   response.writeHead(status, {
-    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(type !== undefined && { 'content-type': type }),
     'content-length': Buffer.byteLength(text),
     ...headers,
   })

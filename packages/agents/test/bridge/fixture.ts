@@ -4,7 +4,7 @@ import type { JournalEvent } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import { Bridge, type BridgeOptions } from '../../src/bridge/bridge.ts'
 import type { BridgeClientOptions } from '../../src/bridge/bridge-client.ts'
-import type { AgentExit, AgentTransport } from '../../src/bridge/transport.ts'
+import type { AgentExit, AgentTransport, StderrExcerpt } from '../../src/bridge/transport.ts'
 
 export const cleanExit: AgentExit = {
   outcome: 'ok',
@@ -60,6 +60,10 @@ export class MemoryTransport implements AgentTransport {
 
   emit(...messages: readonly object[]): void {
     this.bytes(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''))
+  }
+
+  stderr(): StderrExcerpt {
+    return cleanExit.stderr
   }
 
   killStartedAfter(): number {

@@ -4,10 +4,14 @@ import { ChosenOptions } from '../../src/sessions/chosen-options.ts'
 import { MessageInterpreter } from '../../src/sessions/interpret-message.ts'
 import { PendingRequests } from '../../src/sessions/pending-requests.ts'
 import { completeRules } from '../../src/sessions/permissions.ts'
+import { ReportedUsage } from '../../src/sessions/reported-usage.ts'
 
 function createInterpreter() {
   const answers = new PendingRequests(completeRules('ask'))
-  const session = { id: 'ses_1', agentSession: 'a', answers, context: { session: 'ses_1' }, turn: undefined }
+  const session = {
+    ...{ id: 'ses_1', agentSession: 'a', answers, context: { session: 'ses_1' }, turn: undefined },
+    reported: new ReportedUsage(),
+  }
   const options = new ChosenOptions()
   options.read({ modes: { currentModeId: 'one', availableModes: [{ id: 'one' }, { id: 'two' }] } })
   const interpreter = new MessageInterpreter(session, options, undefined)

@@ -1,6 +1,6 @@
 import { createSandbox, type HostSandbox, local, parseAgent, type ScriptSandboxOptions } from '@vitrine/host'
 import { type JournalEvent, readPages, type Session, VitrineError } from '@vitrine/protocol'
-import { changedFilesView, escapeForTerminal, listChangedFiles } from '@vitrine/views'
+import { changedFilesView, escapeForTerminal, failedConnectionText, listChangedFiles } from '@vitrine/views'
 import pc from 'picocolors'
 import { escapeLinesForTerminal } from '../escape-lines.ts'
 import { paintEvent } from '../paint.ts'
@@ -54,7 +54,10 @@ export async function ask(options: AskOptions): Promise<void> {
     if (modelError !== undefined)
       throw new VitrineError(
         'agent_failed',
-        `The agent's model seems to have failed: ${modelError.text ?? 'the turn has no output'}`,
+        [
+          `The agent's model seems to have failed: ${modelError.text ?? 'the turn has no output'}`,
+          ...(modelError.connections ?? []).map(failedConnectionText),
+        ].join('\n'),
       )
     if (outcome !== 'ok') options.write(pc.yellow(`The turn ended with: ${stopReason ?? outcome}.\n`))
   } finally {

@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander'
-import { addListenFlags, collect, defaultPort, type ListenFlags } from './flags.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { addListenFlags, collect, defaultPort, type ListenFlags, parseAboveZero } from './flags.ts'
+import { omittable } from './journaling.ts'
 import type { DaemonOptions } from './start.ts'
 
 type ServeFlags = ListenFlags & Omit<DaemonOptions, 'host' | 'ports' | 'data'> & { readonly json?: boolean }
@@ -39,6 +40,27 @@ export function addServe(program: Command): void {
       '--forget-unreadable-secrets',
       'start although stored values to mask cannot be read; earlier credentials are then not masked any more',
     )
+    .addOption(
+      new Option(
+        '--retention-bytes <bytes>',
+        'how large each journal may get; output is removed first (default: 1 GiB)',
+      ).argParser(parseAboveZero),
+    )
+    .addOption(
+      new Option('--retention-days <days>', 'how old events may get (default: any age)').argParser(
+        parseAboveZero,
+      ),
+    )
+    .option(
+      '--audit-log <file>',
+      'also write every event, without output, to this file of JSON lines; it is rotated',
+    )
+    .addOption(
+      new Option(
+        '--omit <part>',
+        `a part of events that is not recorded: ${omittable.join(', ')}; repeatable`,
+      ).argParser(collectPart),
+    )
     .option('--json', 'print one line of JSON: url, token and data')
     .addHelpText('after', help)
     .action(async ({ json = false, port = defaultPort, ...options }: ServeFlags) => {
@@ -52,6 +74,12 @@ export function addServe(program: Command): void {
     })
 }
 
+function collectPart(value: string, before: unknown): string[] {
+  if (!(omittable as readonly string[]).includes(value))
+    throw new InvalidArgumentError(`Expected one of ${omittable.join(', ')}.`)
+  return collect(value, before)
+}
+
 const help = `
 Without --token or VITRINE_TOKEN, a token is generated once and stored in <data>/token, which only you can read.
 Every user of this machine can read a token on the command line in the process list.
@@ -60,5 +88,6 @@ The default port is ${defaultPort}.
 Examples:
   $ vitrine serve
   $ vitrine serve --port 0 --json
+  $ vitrine serve --retention-days 30 --audit-log /var/log/vitrine.jsonl
   $ vitrine serve --root . --agent mine='node agent.mjs'
   $ VITRINE_TOKEN=… vitrine serve --host 0.0.0.0 --allow-host box.example --read-token screen=…`

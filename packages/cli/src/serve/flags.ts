@@ -21,6 +21,12 @@ export function collect(value: string, before: unknown): string[] {
   return [...(Array.isArray(before) ? before : []), value]
 }
 
+export function parseAboveZero(text: string): number {
+  const value = Number(text)
+  if (/^\d+(\.\d+)?$/.test(text) && value > 0) return value
+  throw new InvalidArgumentError('Expected a number above 0.')
+}
+
 function parsePort(text: string): number {
   const port = Number(text)
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port

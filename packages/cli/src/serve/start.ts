@@ -7,9 +7,10 @@ import { createServer, type Listening, listen, type Server } from '@vitrine/serv
 import { type Access, type AccessFlags, accessOf } from './access.ts'
 import { removeDaemonFile, writeDaemonFile } from './daemon-file.ts'
 import { callableUrl, checkExposure, floorFor, isolationFor } from './exposure.ts'
+import { type JournalingFlags, journalingOf } from './journaling.ts'
 import { storedToken } from './token-file.ts'
 
-export interface DaemonOptions extends AccessFlags {
+export interface DaemonOptions extends AccessFlags, JournalingFlags {
   readonly host: string
   /** Tried in order while the previous one is in use. */
   readonly ports: readonly number[]
@@ -49,6 +50,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
     providers: [local({ isolation })],
     ...(options.forgetUnreadableSecrets && { forgetUnreadableSecrets: true }),
     floor: floorFor(exposure),
+    ...journalingOf(options),
   }).catch(explainOwner)
   try {
     const access = accessOf(options, fromEnvironment, () => storedToken(host.data))

@@ -295,6 +295,8 @@ describe('messages', () => {
     [['--isolation', 'moon'], 'Allowed choices are auto, bubblewrap, none'],
     [['--agent', 'mine='], "expected name='command'"],
     [['--cors', 'example.com'], 'expected an origin such as https://app.example.com'],
+    [['--retention-days', '-1'], 'Expected a number above 0'],
+    [['--omit', 'everything'], 'Expected one of output, argv, paths, env, errors'],
     [['--wrong'], "unknown option '--wrong'"],
   ])('reports invalid flags: %j', async (args, message) => {
     const { code, stdout, stderr } = await failedServe('--data', dataFolder(), ...args)
@@ -307,6 +309,17 @@ describe('messages', () => {
     await run.exit()
     expect(run.stdout).toContain('Examples:\n  $ vitrine serve')
   })
+})
+
+it('omits parts of events, and writes an audit log', async () => {
+  const data = dataFolder()
+  const log = join(data, 'audit.jsonl')
+  const daemon = await serve(data, ['--omit', 'argv', '--omit', 'output', '--audit-log', log])
+  await exec(daemon, 'echo very-private')
+  await daemon.process.end()
+  const lines = readFileSync(log, 'utf8')
+  expect(lines).toContain('"process.exited"')
+  expect(lines).not.toContain('very-private')
 })
 
 it('uses the folder of --root and the agents of --agent', async () => {

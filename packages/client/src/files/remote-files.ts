@@ -4,6 +4,7 @@ import type {
   FileOptions,
   FileStat,
   Files,
+  FileWatchOptions,
   JournalEvent,
   ListOptions,
   ReadFileOptions,
@@ -19,7 +20,7 @@ import { type RequestOptions, requestJson, requestVoid } from '../http/request.t
 import { bytesOfText, requestBody } from '../http/request-body.ts'
 import { requestBytes } from '../http/response-body.ts'
 import { unpack } from './archives.ts'
-import { type WatchFilesOptions, watchFiles } from './watch-files.ts'
+import { watchFiles } from './watch-files.ts'
 
 type Archive = ReadableStream<Uint8Array> | Uint8Array
 
@@ -96,7 +97,7 @@ export class RemoteFiles implements Files {
     return requestJson(this.#http, { method: 'POST', path: ['files', 'search'], json, signal })
   }
 
-  watch(options: WatchFilesOptions = {}): AsyncIterableIterator<JournalEvent> {
+  watch(options: FileWatchOptions = {}): AsyncIterableIterator<JournalEvent> {
     return watchFiles(this.#http, options)
   }
 

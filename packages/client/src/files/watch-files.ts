@@ -1,23 +1,14 @@
-import { isGap, type JournalEvent, VitrineError } from '@vitrine/protocol'
+import { type FileWatchOptions, isGap, type JournalEvent, VitrineError } from '@vitrine/protocol'
 import type { HttpClient } from '../http/http-client.ts'
 import { openTail } from '../journal/tail.ts'
 import { PullIterator } from '../streams/pull-iterator.ts'
 
-export interface WatchFilesOptions {
-  readonly ignore?: readonly string[]
-  readonly signal?: AbortSignal
-}
-
-/** The `file.*` events from the call on. A lost connection is an error: events in between would be missing. */
+/** The `file.*` events after a cursor, by default from the call on, over any number of connections. */
 export function watchFiles(
   http: HttpClient,
-  { signal, ...query }: WatchFilesOptions,
+  { signal, after = 'now', ...query }: FileWatchOptions,
 ): AsyncIterableIterator<JournalEvent> {
-  const items = openTail(
-    http,
-    { path: ['files', 'watch'], query, after: 'now', journals: 'one', resumes: false },
-    signal,
-  )
+  const items = openTail(http, { path: ['files', 'watch'], query, after, journals: 'one' }, signal)
   return new PullIterator(
     {
       async next() {

@@ -15,8 +15,6 @@ export interface TailPlan {
   readonly after: string | undefined
   /** With `one`, repeated events are dropped by their `seq`; events of several journals have no common `seq`. */
   readonly journals: 'one' | 'all'
-  /** Whether to reconnect after a lost connection. */
-  readonly resumes: boolean
   /** Called when the server has sent a cursor. */
   onPositioned?(): void
 }
@@ -46,7 +44,7 @@ export function tail(
   const journals = scope ?? 'one'
   return openTail(
     http,
-    { path: ['events'], query, after, journals, resumes: true, ...(onPositioned && { onPositioned }) },
+    { path: ['events'], query, after, journals, ...(onPositioned && { onPositioned }) },
     signal,
   )
 }
@@ -112,7 +110,7 @@ export class ResumedSource<Item> implements PullSource<Item> {
       } catch (error) {
         this.#drop()
         if (this.#closed.signal.aborted) break
-        if (!this.#plan.resumes || this.#http.closing.aborted || !isTransient(error)) throw error
+        if (this.#http.closing.aborted || !isTransient(error)) throw error
         await this.#http.timing.sleep(this.#backoff.next(), this.#closedOrClosing())
       }
     }
@@ -125,10 +123,10 @@ export class ResumedSource<Item> implements PullSource<Item> {
   }
 
   #open(): Promise<FrameReader> {
-    const { path, query, resumes } = this.#plan
+    const { path, query } = this.#plan
     this.#opening ??= requestFrames(this.#http, {
       path,
-      query: resumes ? { ...query, after: this.#after } : query,
+      query: { ...query, after: this.#after },
       until: this.#closed.signal,
     })
     return this.#opening

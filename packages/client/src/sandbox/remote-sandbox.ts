@@ -7,6 +7,10 @@ import type {
   ExecResult,
   OpenSessionOptions,
   Process,
+  PtyStart,
+  PtyUpdate,
+  PtyWrite,
+  RecordOptions,
   Sandbox,
   SpawnOptions,
   Unpacked,
@@ -14,7 +18,8 @@ import type {
 import { ObserverErrors } from '@vitrine/protocol/primitives'
 import { RemoteFiles } from '../files/remote-files.ts'
 import type { HttpClient } from '../http/http-client.ts'
-import { checkKeys } from '../http/options.ts'
+import { checkKeys, withFields } from '../http/options.ts'
+import { retryIdempotent } from '../http/poll.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
 import { requestBody } from '../http/request-body.ts'
 import { requestBytes } from '../http/response-body.ts'
@@ -28,6 +33,9 @@ import { connectTerminal, type RemoteTerminal } from '../terminals/connect-termi
 import type { SandboxDescription } from './description.ts'
 import { RemoteLifecycle } from './lifecycle.ts'
 import { RemotePorts } from './ports.ts'
+
+/** Retries of events that may be sent again. */
+const maxRetries = 5
 
 /** A sandbox of a daemon. */
 export class RemoteSandbox implements Sandbox, AsyncDisposable {
@@ -92,8 +100,23 @@ export class RemoteSandbox implements Sandbox, AsyncDisposable {
     return requestJson(this.#http, { method: 'PUT', path: ['workspace'], query, bytes, signal })
   }
 
-  record(events: readonly EventInput[]): Promise<void> {
-    return requestVoid(this.#http, { method: 'POST', path: ['events'], json: { events } })
+  ptyExecStart(start: PtyStart): Promise<PtyUpdate> {
+    return requestJson(this.#http, { method: 'POST', path: ['pty', 'start'], json: start })
+  }
+
+  ptyWriteStdin(write: PtyWrite): Promise<PtyUpdate> {
+    return requestJson(this.#http, { method: 'POST', path: ['pty', 'write'], json: write })
+  }
+
+  ptyTerminateAll(): Promise<void> {
+    return requestVoid(this.#http, { method: 'POST', path: ['pty', 'terminate'] })
+  }
+
+  /** Events with an id are sent again when the connection fails. */
+  record(events: readonly EventInput[], options: RecordOptions = {}): Promise<void> {
+    const json = withFields('record', options, { events })
+    const send = () => requestVoid(this.#http, { method: 'POST', path: ['events'], json })
+    return options.id === undefined ? send() : retryIdempotent(this.#http, maxRetries, send)
   }
 
   openSession(options: OpenSessionOptions): Promise<RemoteSession> {

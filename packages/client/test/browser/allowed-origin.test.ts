@@ -20,7 +20,7 @@ it('connects, reads the daemon’s state, creates a sandbox, runs a command and 
     const { status } = await client.health()
     const sandbox = await client.create({ labels: { from: 'a page' }, local: { isolation: 'none' } })
     const { stdout, exitCode } = await sandbox.exec('cat; exit 5', { stdin: 'héllo' })
-    const listed = (await client.sandboxes.list()).some(({ id }) => id === sandbox.id)
+    const listed = (await client.list()).some(({ id }) => id === sandbox.id)
     await client.destroy(sandbox.id)
     await client.close()
     return { status, stdout, exitCode, listed }

@@ -25,7 +25,7 @@ it('changes and reads nothing from a page of a refused origin, even with a valid
       await code(client.health()),
       await code(client.create({ local: { isolation: 'none' } })),
       await code(client.attach(where.sandbox)),
-      await code(client.sandboxes.list()),
+      await code(client.list()),
       await code(client.destroy(where.sandbox)),
     ]
   }, pages.where())

@@ -1,17 +1,36 @@
 import { expect, it } from 'vitest'
 import { newScene } from '../fixture.ts'
-import { event, openStream, writeAndCut } from '../journal/event-server.ts'
+import { event, eventFrame, heartbeat, openStream, writeAndCut } from '../journal/event-server.ts'
 
-it('watches from the call on, and throws when the connection is lost', async () => {
-  const { sandbox, lines } = await newScene((exchange) => {
-    const stream = openStream(exchange)
-    stream.write('event: heartbeat\ndata: {}\n\n')
-    setTimeout(() => writeAndCut(stream, `data: ${JSON.stringify(event(3))}\n\n`), 30)
-  })
+it('watches from the call on, and goes on after its cursor when the connection is lost', async () => {
+  const asked: (string | null)[] = []
+  const { sandbox } = await newScene(
+    (exchange) => {
+      const after = exchange.query.get('after')
+      asked.push(after)
+      const stream = openStream(exchange)
+      stream.write(heartbeat('c0'))
+      const seq = after === 'now' ? 3 : 4
+      setTimeout(() => writeAndCut(stream, eventFrame(seq)), 30)
+    },
+    { sleep: async () => undefined },
+  )
   const watch = sandbox.files.watch({ ignore: ['dist'] })
-  await expect.poll(() => lines).toEqual(['GET /v1/sandboxes/sbx_1/files/watch'])
+  await expect.poll(() => asked).toEqual(['now'])
   expect((await watch.next()).value).toEqual(event(3))
-  await expect(watch.next()).rejects.toMatchObject({ code: 'connection_failed' })
-  expect(await watch.next()).toMatchObject({ done: true })
-  expect(lines).toHaveLength(1)
+  expect((await watch.next()).value).toEqual(event(4))
+  expect(asked).toEqual(['now', 'c3'])
+  await watch.return?.()
+})
+
+it('watches from a given cursor', async () => {
+  const { sandbox } = await newScene((exchange) => {
+    const after = exchange.query.get('after')
+    if (after !== 'c7') return exchange.problem('cursor_invalid', 400)
+    openStream(exchange).write(eventFrame(8))
+  })
+  const watch = sandbox.files.watch({ after: 'c7' })
+  expect((await watch.next()).value).toEqual(event(8))
+  await watch.return?.()
+  await expect(sandbox.files.watch({ after: 'x' }).next()).rejects.toMatchObject({ code: 'cursor_invalid' })
 })

@@ -51,6 +51,13 @@ export function nestedInBuiltin(program: string, { words }: SimpleCommand): Nest
       'it may evaluate arithmetic, which may run commands',
     )
   }
+  if (program === 'history')
+    return uncertainIf(
+      args.some((word) => /^-[anrwps]/.test(displayText(word))),
+      'it reads or writes commands that are run later',
+    )
+  if (/^(mapfile|readarray)$/.test(program) && args.some((word) => /^-[a-zA-Z]*C/.test(displayText(word))))
+    return script('it runs a command for the lines that it reads', args)
   if (program === 'jobs' && args.length > 1)
     return { ...noNestedCommands, uncertainties: ['it runs a command'], guesses: guessesOf(words) }
   if (!setsVariables.has(program)) return undefined

@@ -8,6 +8,7 @@ import {
   readsInput,
   readsInputUnless,
 } from './carrier.ts'
+import { documentTools } from './document-tools.ts'
 import { projectTools } from './project-tools.ts'
 
 const compressors = /^(gzip|pigz|bzip2|pbzip2|lbzip2|xz|pixz|zstd|zstdmt|lz4|lzip|lzop|brotli)( -[\w=-]+)*$/
@@ -76,7 +77,7 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
     },
   ],
   [
-    'vi vim nvim view vimdiff rvim rview gvim evim ex vim.basic vim.tiny vim.nox',
+    'vi vim nvim nvi elvis view vimdiff rvim rview gvim evim ex vim.basic vim.tiny vim.nox',
     {
       command: ['-c', '--cmd', '--command'],
       code: ['-S', '-s', '-u', '-U', '-w', '-W', '-e', '-E', '--remote-expr', '--remote-send', '--load'],
@@ -111,6 +112,15 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
       unread: always('an editor may run commands that are typed'),
     },
   ],
+  [
+    'kak vis',
+    {
+      command: ['-e', '-E'],
+      word: /^\+(?=[^0-9])/,
+      unread: always('an editor may run commands that are typed'),
+    },
+  ],
+  ['micro mg joe jmacs jed hx helix', { unread: always('an editor may run commands that are typed') }],
   ['ed red', { unread: always(readsInput) }],
   [
     'gcc g++ cc c++ c89 c99 clang clang++ gfortran',
@@ -121,7 +131,9 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
       word: /^@|^-fuse-ld=.*\//,
     },
   ],
-  ['ld ld.bfd ld.gold ld.lld', { code: ['-plugin', '--plugin'] }],
+  ['ld ld.bfd ld.gold ld.lld nm ar ranlib objdump strip', { code: ['-plugin', '--plugin'] }],
+  ['opt llc lli', { code: ['-load', '--load', '-load-pass-plugin', '--load-pass-plugin'] }],
+  ['protoc', { code: ['--plugin'] }],
   ['rustc', { code: ['-C', '--codegen'], values: 'oLl' }],
   ['javac', { code: ['-processor', '-processorpath', '--processor-path', '-J'] }],
   [
@@ -181,7 +193,7 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
     'sqlite3 sqlite',
     {
       code: ['-cmd', '-init'],
-      word: /^\.(shell|system|load|read|once|output|excel|import)\b/,
+      word: /^\.(shell|system|load|read|once|output|excel|import)\b|\b(load_extension|edit|writefile)\s*\(/i,
       unread: readsInputUnless(/^(?!-).*[\s;]|^\.(schema|tables|dump|indexes)|^--?(version|help)$/),
     },
   ],
@@ -203,9 +215,14 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
     },
   ],
   [
-    'latex pdflatex xelatex lualatex tex pdftex luatex',
-    { code: ['-shell-escape', '--shell-escape', '-enable-write18'], word: /write18|input\|/ },
+    'jj',
+    {
+      setting: ['--config', '--config-toml'],
+      code: ['--config-file'],
+      harmlessSetting: /^(ui\.color|user\.)/,
+    },
   ],
+  ['sshfs', { word: /(ssh_command|proxycommand|sftp_server|directport)\s*=/i }],
   ['hg', { setting: ['--config'], harmlessSetting: /^(ui\.(username|verbose|quiet)|diff\.git)=/ }],
   [
     'svn',
@@ -223,14 +240,11 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
   ['install ginstall', { command: ['--strip-program'], values: 'gmotS' }],
   ['fd fdfind', { command: ['-x', '-X', '--exec', '--exec-batch'], runs: /^(-[xX]|--exec(-batch)?)$/ }],
   ['rg', { command: ['--pre', '--hostname-bin'] }],
-  ['fzf sk', { command: ['--preview', '--bind', '--with-shell'] }],
+  ['fzf sk', { command: ['--preview', '--bind', '--with-shell', '--cmd'] }],
   ['bat batcat', { command: ['--pager'], harmless: pagers }],
-  [
-    'pandoc',
-    { command: ['-F', '--filter', '--pdf-engine'], code: ['-L', '--lua-filter'], values: 'fortwVMHBATc' },
-  ],
   ['split', { command: ['--filter'], values: 'abCln' }],
   ['diff sdiff diff3', { code: ['--diff-program'] }],
+  ['patch', { code: ['-e', '--ed'], values: 'BDdFgioprVYz' }],
   ['ip', { word: /^exec$/, runs: /^exec$/ }],
   ['tcpdump', { command: ['-z'], values: 'BcCFGijrsTwWyZ' }],
   ['nmap', { code: ['--script', '--interactive', '--datadir'] }],
@@ -246,9 +260,20 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
   ['ldd', { unread: forPaths('it may run the program that it inspects') }],
   ['mail mailx mutt s-nail', { word: /~[!|]/, unread: always(readsInput) }],
   ['ftp lftp telnet tftp', { code: ['-e', '-c'], word: /^!/, unread: always(readsInput) }],
+  ['gpg gpg2', { command: ['--photo-viewer', '--agent-program', '--dirmngr-program', '--exec-path'] }],
+  ['modprobe', { code: ['-C', '--config'] }],
+  ['logrotate', { unread: always('its settings may run any command') }],
+  [
+    'update-alternatives',
+    {
+      unread: (_, args) =>
+        /--(install|set|config|auto)/.test(args.join(' ')) ? 'it changes what a name runs' : undefined,
+    },
+  ],
+  ['mongo mongosh', { code: ['--eval', '--shell'], unread: always(readsInput) }],
   ['bpftrace stap dtrace', { command: ['-c'], code: ['-e', '-n', '-s'] }],
 ]
 
 export const carriers: ReadonlyMap<string, Carrier> = new Map(
-  [...rows, ...projectTools].flatMap(([names, row]) => compileCarrier(names, row)),
+  [...rows, ...projectTools, ...documentTools].flatMap(([names, row]) => compileCarrier(names, row)),
 )

@@ -8,8 +8,8 @@ export function nestedInEditingProgram(
   { words }: SimpleCommand,
 ): NestedCommands | undefined {
   const args = words.slice(1)
-  if (/^([gmn]|original-)?awk$/.test(program)) return uncertainUnless(args.every(isHarmlessAwk))
-  if (/^g?sed$/.test(program)) return uncertainUnless(isHarmlessSed(args))
+  if (/^([gmn]|go|fr|bwk|original-)?awk$/.test(program)) return uncertainUnless(args.every(isHarmlessAwk))
+  if (/^[gs]?sed$/.test(program)) return uncertainUnless(isHarmlessSed(args))
   return undefined
 }
 

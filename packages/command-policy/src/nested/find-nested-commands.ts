@@ -64,12 +64,13 @@ const runsNothing = new Set(
   ).split(' '),
 )
 
-/** The commands of a word that is a script, or of the value of a flag `--name=value`. */
+/** The commands of a word that is a script, of the value of a flag `--name=value`, or in the strings of code. */
 function commandsIn(word: Word): readonly (readonly Word[])[] {
   const text = literalValue(word) ?? ''
   const value = text.startsWith('-') ? text.replace(/^[^=]*=?/, '') : text
   if (value === '' || (value === text && !/\s/.test(text))) return []
-  return parseShell(value).commands.map(({ words }) => words)
+  const strings = value.split(/["'`|!{}()=%]+/, maxGuesses).filter((part) => /\S\s+\S/.test(part))
+  return [value, ...strings].flatMap((script) => parseShell(script).commands.map(({ words }) => words))
 }
 
 /** A program in no table may still run its arguments. */

@@ -42,6 +42,16 @@ const interpreters: ReadonlyMap<string, Interpreter> = new Map([
   ...interpreter('gnuplot m4 dc maxima gp sage swipl gforth janet fennel hy crystal nim tcc', 'ecgstx', {
     longs: ['--expression', '--eval', '--run', '-run'],
   }),
+  ...interpreter(
+    'jshell jrunscript jjs raku perl6 gjs qjs d8 texlua texluajit runghc runhaskell amm',
+    'ecr',
+    {
+      longs: ['--eval', '--startup', '--code'],
+    },
+  ),
+  ...interpreter('wolframscript scilab gap sml kotlinc mono wine wine64', 'ecfrs', {
+    longs: ['-code', '-file', '-script'],
+  }),
   ...interpreter('pwsh powershell xonsh nu elvish cmd.exe', 'cCeE', {
     longs: ['--command', '-command', '-encodedcommand', '--commands'],
   }),

@@ -17,6 +17,7 @@ const launchers = new Set(
     'rlwrap ledit cpulimit faketime datefudge eatmydata fakeroot torsocks tsocks proxychains proxychains4 numactl',
     'hwloc-bind catchsegv logsave chronic ifne pee mispipe xvfb-run ssh-agent gpg-agent dbus-launch socksify pipexec',
     'coreutils sem run0 corepack xterm uxterm lxterm rxvt urxvt konsole gnome-terminal xfce4-terminal kitty alacritty foot',
+    'runc crun ctr buildah openvt xdotool wezterm zellij caffeinate sandbox-exec ccache distcc sccache icecc',
     'nix-shell nix guix direnv asdf mise rbenv pyenv nvm volta fnm',
   ].flatMap((names) => names.split(' ')),
 )

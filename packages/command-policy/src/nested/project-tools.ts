@@ -106,7 +106,7 @@ export const projectTools: readonly (readonly [string, CarrierRow])[] = [
     },
   ],
   [
-    'ninja samu task jake grunt gulp invoke inv scons bazel buck waf ant mvn mvnw gradle gradlew sbt lein mix meson earthly tup redo tox nox pre-commit ansible ansible-playbook vagrant packer foreman honcho overmind',
+    'ninja samu task jake grunt gulp invoke inv scons bazel buck waf ant mvn mvnw gradle gradlew sbt lein mix meson earthly tup redo tox nox pre-commit turbo nx lerna moon doit snakemake puppet debuild dpkg-buildpackage quilt dune rebar3 easy_install ansible ansible-playbook vagrant packer foreman honcho overmind',
     { unread: always(recipes) },
   ],
   [
@@ -136,6 +136,7 @@ export const projectTools: readonly (readonly [string, CarrierRow])[] = [
   [
     'pip',
     {
+      command: ['--editor'],
       code: ['--config-settings', '--global-option', '--install-option', '--build-option'],
       unread: onlyFor(installs, /^(install|wheel|download|lock)$/),
     },
@@ -150,7 +151,36 @@ export const projectTools: readonly (readonly [string, CarrierRow])[] = [
       ),
     },
   ],
-  ['apk pacman brew port emerge', { unread: forPaths(installs) }],
+  [
+    'eslint prettier stylelint mocha jest vitest ava karma webpack rollup vite parcel babel postcss',
+    {
+      code: [
+        ...[
+          '-c',
+          '--config',
+          '-r',
+          '--require',
+          '--import',
+          '--loader',
+          '--plugin',
+          '--plugins',
+          '--rulesdir',
+        ],
+        ...['--resolve-plugins-relative-to', '--setupFiles', '--globalSetup', '--transform', '--environment'],
+      ],
+    },
+  ],
+  [
+    'pytest py.test',
+    { setting: ['-p'], harmlessSetting: /^no:/, code: ['-c', '--config-file', '--rootdir', '--confcutdir'] },
+  ],
+  ['zig dart flutter', { unread: onlyFor(program, /^(run|build|test|pub|drive)$/) }],
+  [
+    'dotnet',
+    { unread: otherThan(program, /^(build|restore|clean|format|list|add|remove|new|nuget|sln|help)$/) },
+  ],
+  ['apk pacman port emerge', { unread: forPaths(installs) }],
+  ['brew', { runs: /^(exec|sh)$/, unread: forPaths(installs) }],
   [
     'poetry uv pipenv hatch pdm rye conda mamba',
     {

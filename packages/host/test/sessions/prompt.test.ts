@@ -23,6 +23,28 @@ closeSharedSceneAfterAll()
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 
+it('has the cost of each turn and the context after it, in the result and on record', async () => {
+  const sandbox = await sharedScene()
+  const session = await open(sandbox)
+  const results = [await session.prompt('/usage'), await session.prompt('/usage', { turn: 'turn_paid' })]
+  const finished = await eventsOf(sandbox, 'turn.finished')
+  for (const [index, { cost, context }] of results.entries()) {
+    expect(cost).toEqual({ amount: expect.any(Number), currency: 'USD' })
+    expect(context).toEqual({ used: expect.any(Number), size: expect.any(Number) })
+    expect(finished[index]?.data).toMatchObject({ cost, context })
+  }
+  expect(await session.prompt('/usage', { turn: 'turn_paid' })).toEqual(results[1])
+  expect((await session.prompt('/say nothing of it')).cost).toBeUndefined()
+  const sum = results.reduce((total, { cost }) => total + (cost?.amount ?? 0), 0)
+  expect(await session.transcript()).toMatchObject({
+    turns: [
+      ...results.map(({ cost }) => ({ cost })),
+      expect.not.objectContaining({ cost: expect.anything() }),
+    ],
+    usage: { cost: { amount: expect.closeTo(sum) } },
+  })
+})
+
 it('accepts text, images, audio, links and files', async () => {
   const sandbox = await sharedScene()
   const session = await open(sandbox)

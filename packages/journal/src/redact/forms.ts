@@ -1,4 +1,5 @@
 import { unescapeBytes, unescapeFirst } from './escapes.ts'
+import { shortestRest, swallowedForms } from './swallowed-forms.ts'
 
 /** A shorter form would mask ordinary text. */
 export const shortestForm = 4
@@ -75,13 +76,33 @@ export function unescapedForms(value: string): string[] {
     forms.add(utf8AsLatin1(variant.replaceAll(' ', '+')))
     forms.add(unescapeBytes(bytes)?.bytes ?? bytes)
     if (isLatin1(variant)) forms.add(variant)
-    for (const form of swallowedForms(bytes)) forms.add(form)
+    for (const form of [...firstSwallowed(bytes), ...swallowedForms(bytes)]) forms.add(form)
+    // The escape may be one of a byte or of a character.
+    for (const rest of [bytes.slice(1), utf8AsLatin1(withoutFirst(variant))])
+      if (rest.length >= shortestRest) forms.add(rest)
   }
   return [...forms].filter((form) => form.length >= shortestForm)
 }
 
+/**
+ * The texts that are left of a secret that begins with an escape, if a backslash before it makes text of that escape.
+ */
+export function restForms(value: string): string[] {
+  return [...lineEndVariants(value)].map(withoutFirst).filter((rest) => rest.length >= shortestRest)
+}
+
+function withoutFirst(text: string): string {
+  const [first = ''] = text
+  return text.slice(first.length)
+}
+
+/** The same of the forms that may be wrapped into lines. */
+export function unescapedWrappedForms(value: string): string[] {
+  return [...new Set(wrappedForms(value).flatMap((form) => [form, ...swallowedForms(form)]))]
+}
+
 /** A backslash or percent sign directly before a secret makes an escape of its first characters: `\token`, `%abcd`. */
-function swallowedForms(bytes: string): string[] {
+function firstSwallowed(bytes: string): string[] {
   return ['\\', '%'].flatMap((before) => {
     const [head, rest] = unescapeFirst(before + bytes)
     return head === undefined ? [] : [head + rest, head + (unescapeBytes(rest)?.bytes ?? rest)]
@@ -100,7 +121,21 @@ function isLatin1(text: string): boolean {
 }
 
 function escapedForms(text: string): string[] {
-  return [text, ...jsonForms(text), ...urlForms(text)]
+  return [text, ...jsonForms(text), ...urlForms(text), ...quotedForms(text)]
+}
+
+/** As shells print it (`set -x`), and as SQL, CSV and HTML quote it. */
+function quotedForms(text: string): string[] {
+  if (!/["'&<>]/.test(text)) return []
+  const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const quoted = html.replaceAll('"', '&quot;')
+  return [
+    ...["'\\''", `'"'"'`, "''"].map((quote) => text.replaceAll("'", quote)),
+    text.replaceAll('"', '""'),
+    html,
+    quoted,
+    ...['&#39;', '&#x27;', '&apos;'].map((entity) => quoted.replaceAll("'", entity)),
+  ]
 }
 
 function jsonForms(text: string): string[] {

@@ -26,6 +26,7 @@ export function createJsonPathTree<State>(): JsonPathTree<State> {
   const root: JsonPathNode<State> = { state: undefined, inner: new Map() }
   let size = 0
   let keyLength = 0
+  let lastUsed: JsonPathNode<State> | undefined
 
   /** Whether the node is still needed. */
   function prune(node: JsonPathNode<State>, keep: (state: State) => boolean): boolean {
@@ -55,6 +56,7 @@ export function createJsonPathTree<State>(): JsonPathTree<State> {
         if (inner === undefined) {
           inner = { state: undefined, inner: new Map() }
           node.inner.set(key, inner)
+          if (node === root) lastUsed = inner
           size++
           keyLength += key.length
         }
@@ -64,7 +66,8 @@ export function createJsonPathTree<State>(): JsonPathTree<State> {
     },
     use(key) {
       const node = root.inner.get(key)
-      if (node === undefined) return undefined
+      if (node === undefined || node === lastUsed) return node
+      lastUsed = node
       root.inner.delete(key)
       root.inner.set(key, node)
       return node

@@ -26,11 +26,20 @@ export function visitLeaves<State>(
     const item = itemOf(container, key)
     if (item === null || (typeof item !== 'string' && typeof item !== 'object')) continue
     path.push(key)
-    const inner = nodes.map((node) => node?.inner.get(key))
+    const inner = innerNodes(nodes, key)
     if (typeof item === 'string') visit({ text: item, container, key, nodes: inner, path })
     else visitLeaves(item, inner, visit, path)
     path.pop()
   }
+}
+
+function innerNodes<State>(
+  nodes: readonly (JsonPathNode<State> | undefined)[],
+  key: string,
+): readonly (JsonPathNode<State> | undefined)[] {
+  const inner: (JsonPathNode<State> | undefined)[] = []
+  for (const node of nodes) inner.push(node?.inner.get(key))
+  return inner
 }
 
 /** Replaces the text of a leaf. */

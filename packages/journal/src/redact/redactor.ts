@@ -2,7 +2,15 @@ import { isUtf8 } from 'node:buffer'
 import { type JsonValue, VitrineError } from '@vitrine/protocol'
 import { copyJson } from './copy.ts'
 import { unescapeBytes, unescapeText } from './escapes.ts'
-import { secretForms, shortestForm, unescapedForms, utf8AsLatin1, wrappedForms } from './forms.ts'
+import {
+  restForms,
+  secretForms,
+  shortestForm,
+  unescapedForms,
+  unescapedWrappedForms,
+  utf8AsLatin1,
+  wrappedForms,
+} from './forms.ts'
 import { createGramFilter } from './grams.ts'
 import { findPatterns, patternGrams } from './patterns.ts'
 import { createScanner } from './scanner.ts'
@@ -40,6 +48,9 @@ export interface RedactedBytes {
 const maxSecrets = 10_000
 const maxSecretBytes = 64 * 1024
 const maxTotalBytes = 4 * 1024 * 1024
+/** Keys without a secret are remembered: events have few different ones, and writers may choose more. */
+const maxCleanKeys = 1_000
+const maxCleanKeyLength = 64
 
 /**
  * @example
@@ -48,14 +59,19 @@ const maxTotalBytes = 4 * 1024 * 1024
  * redactor.redactText('psql: hunter22') // 'psql: [redacted:DB_PASSWORD]'
  */
 export function createRedactor({ patterns = true }: RedactorOptions = {}): Redactor {
-  // All scanners share one filter, so that ordinary text is scanned once.
+  // Bytes have more forms than text. Their marks in the filter of texts would slow down every event.
   const filter = createGramFilter()
+  const bytesFilter = createGramFilter()
   const text = createScanner(filter)
-  const bytes = createScanner(filter)
+  const bytes = createScanner(bytesFilter)
   const inText = searchUnescaped(text, bytes, unescapeText)
   const inBytes = searchUnescaped(bytes, bytes, unescapeBytes)
-  if (patterns) for (const gram of patternGrams) filter.add(gram)
+  for (const gram of patterns ? patternGrams : []) {
+    filter.add(gram)
+    bytesFilter.add(gram)
+  }
   const guess = patterns ? (text: string, from?: number) => findPatterns(text, filter, from) : () => noSpans
+  const cleanKeys = new Set<string>()
   let size = 0
   let totalBytes = 0
 
@@ -63,6 +79,14 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
     const from = filter.next(text, 0)
     if (from !== -1) return maskSpans(text, mergeSpans(inText.find(text, from), guess(text, from)))
     return inText.mayFindEscaped(text) ? maskSpans(text, inText.find(text, text.length)) : text
+  }
+
+  function redactKey(key: string): string {
+    if (cleanKeys.has(key)) return key
+    const redacted = redactText(key)
+    if (redacted === key && key.length <= maxCleanKeyLength && cleanKeys.size < maxCleanKeys)
+      cleanKeys.add(key)
+    return redacted
   }
 
   function spansIn(bytes: Uint8Array, text: string): readonly Span[] {
@@ -79,7 +103,7 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
 
   const rules = {
     text: redactText,
-    key: redactText,
+    key: redactKey,
     bytes: (bytes: Uint8Array) => view(redactBytes(bytes).bytes).toString('base64'),
   }
 
@@ -90,21 +114,21 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
     add(name, value) {
       if (typeof name !== 'string') throw invalid('a name as a string', `a ${typeof name}`)
       const length = secretLength(value)
-      if (size >= maxSecrets) throw invalid(`at most ${maxSecrets} secrets at a time`, 'one more')
-      if (totalBytes + length > maxTotalBytes) {
-        throw invalid(`secrets of at most ${maxTotalBytes} bytes in all`, `${totalBytes + length}`)
-      }
+      if (size >= maxSecrets) throw limitReached(`at most ${maxSecrets} secrets at a time`, 'one more')
+      if (totalBytes + length > maxTotalBytes)
+        throw limitReached(`secrets of at most ${maxTotalBytes} bytes in all`, `${totalBytes + length}`)
       const forms = secretForms(value)
       const wrapped = wrappedForms(value)
       const shown = shownName(name, [...forms, ...wrapped])
-      const asText = { name: shown, forms, wrapped }
+      const asText = { name: shown, forms: [...forms, ...restForms(value)], wrapped }
       const asBytes = {
         name: shown,
         forms: [...forms.map(utf8AsLatin1), ...unescapedForms(value)],
-        wrapped,
+        wrapped: unescapedWrappedForms(value),
       }
       text.add(asText)
       bytes.add(asBytes)
+      cleanKeys.clear()
       size++
       totalBytes += length
       let registered = true
@@ -128,7 +152,7 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
         .map((span) => ({ ...span, start: span.start - start, end: span.end - start }))
       return Buffer.from(maskSpans(text.slice(start, end), inside), 'latin1')
     },
-    stream: () => createStreamRedactor({ filter, inText, inBytes, guess, rules }),
+    stream: () => createStreamRedactor({ inText, inBytes, guess, rules }),
   }
 }
 
@@ -143,7 +167,7 @@ function shownName(name: string, forms: readonly string[]): string {
 }
 
 /** The bytes of a value that can be masked; throws if it is too short or too long. */
-export function secretLength(value: unknown): number {
+function secretLength(value: unknown): number {
   if (typeof value !== 'string')
     throw invalid('a secret as a string', value === undefined ? 'nothing' : `a ${typeof value}`)
   if (value.length < shortestForm) {
@@ -155,6 +179,11 @@ export function secretLength(value: unknown): number {
   const bytes = Buffer.byteLength(value)
   if (bytes > maxSecretBytes) throw invalid(`a secret of at most ${maxSecretBytes} bytes`, `${bytes}`)
   return bytes
+}
+
+function limitReached(expected: string, got: string): VitrineError {
+  const message = `Expected ${expected}, got ${got}; a value that cannot be masked is not used.`
+  return new VitrineError('secret_limit', message)
 }
 
 function invalid(expected: string, got: string): VitrineError {

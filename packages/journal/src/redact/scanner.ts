@@ -41,6 +41,8 @@ export interface SecretSearch {
  */
 export interface Scanner extends SecretSearch {
   readonly isEmpty: boolean
+  /** The first index where the filter finds a candidate, or -1. */
+  firstCandidate(text: string): number
   add(secret: NamedForms): void
   remove(secret: NamedForms): void
 }
@@ -54,6 +56,8 @@ interface Candidate {
   readonly match: { readonly start: number; readonly end: number; readonly form: string } | undefined
   readonly open: OpenMatch | undefined
 }
+
+const noCandidate: Candidate = { match: undefined, open: undefined }
 
 /** The beginning of a form that reaches the end of the text. */
 interface OpenMatch {
@@ -79,8 +83,9 @@ export function createScanner(filter: GramFilter): Scanner {
   function literalAt(text: string, at: number): Candidate {
     const { length } = text
     const isOpen = length - at < longest && sorted.isPrefixAt(text, at)
-    const completion = () => sorted.completionAt(text, at) ?? ''
     const form = sorted.matchAt(text, at)
+    if (form === undefined && !isOpen) return noCandidate
+    const completion = () => sorted.completionAt(text, at) ?? ''
     return {
       match: form === undefined ? undefined : { start: at, end: at + form.length, form },
       open: isOpen ? { start: at, length: length - at, completion } : undefined,
@@ -90,8 +95,8 @@ export function createScanner(filter: GramFilter): Scanner {
   /** The match that starts first or is longer, and the same of the open ones. */
   function candidateAt(text: string, at: number, from: number): Candidate {
     const literal = literalAt(text, at)
-    if (wrappedNames.size === 0) return literal
     const { match, open } = wrappedForms.at(text, at, from)
+    if (match === undefined && open === undefined) return literal
     const isBetter = match && (match.start < at || match.end > (literal.match?.end ?? 0))
     const completion = () => wrappedForms.completion(open?.letters ?? '')
     return {
@@ -126,13 +131,14 @@ export function createScanner(filter: GramFilter): Scanner {
   function tailFrom(text: string, from: number): number {
     let at = Math.max(from, text.length - gramLength + 1)
     while (at < text.length && !sorted.mayStartWith(text.charCodeAt(at), text.charCodeAt(at + 1))) at++
-    return wrappedNames.size === 0 ? at : Math.min(at, wrappedForms.shortTail(text, from))
+    return Math.min(at, wrappedForms.shortTail(text, from))
   }
 
   return {
     get isEmpty() {
       return names.size === 0
     },
+    firstCandidate: (text) => filter.next(text, 0),
     add({ name, forms, wrapped = [] }) {
       const added = addNames(names, name, forms)
       for (const form of added) {

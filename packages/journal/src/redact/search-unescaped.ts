@@ -1,4 +1,11 @@
-import { mayHaveEscapes, type Unescaped, unescapeBytes, unfinishedEscape } from './escapes.ts'
+import {
+  hasEchoEscape,
+  mayHaveEscapes,
+  type Octal,
+  type Unescaped,
+  unescapeBytes,
+  unfinishedEscape,
+} from './escapes.ts'
 import type { OpenScan, Scanner, SecretSearch } from './scanner.ts'
 import { mergeSpans, type Span } from './span.ts'
 
@@ -6,11 +13,13 @@ import { mergeSpans, type Span } from './span.ts'
 const levels = 2
 
 export interface EscapedSearch extends SecretSearch {
+  /** The first index where a secret that is not escaped may start, or -1. */
+  firstCandidate(text: string): number
   /** Whether a text may have an escaped secret, which the filter does not find. */
   mayFindEscaped(text: string): boolean
 }
 
-type Unescape = (text: string, end?: number) => Unescaped | undefined
+type Unescape = (text: string, end: number, octal: Octal) => Unescaped | undefined
 
 /** A text whose escapes were undone once or more. */
 interface Level extends Unescaped {
@@ -23,26 +32,34 @@ interface Level extends Unescaped {
  * and mixed ones too. `bytes` searches texts of one character per byte.
  */
 export function searchUnescaped(plain: Scanner, bytes: Scanner, unescapeFirst: Unescape): EscapedSearch {
+  /** Every level of every reading of a text. */
   function* levelsOf(text: string, endOf: (text: string) => number): Generator<Level> {
-    let current = text
-    let outer: Unescaped | undefined
-    for (let level = 0; level < levels && mayHaveEscapes(current); level++) {
-      const end = endOf(current)
-      const inner = (level === 0 ? unescapeFirst : unescapeBytes)(current, end)
-      if (inner === undefined) return
-      outer = outer === undefined ? inner : chain(outer, inner)
-      yield { ...outer, isCut: end < current.length }
-      current = inner.bytes
+    let hasTwoReadings = false
+    for (const octal of ['c', 'echo'] as const) {
+      if (octal === 'echo' && !hasTwoReadings) return
+      let current = text
+      let outer: Unescaped | undefined
+      for (let level = 0; level < levels && mayHaveEscapes(current); level++) {
+        hasTwoReadings ||= hasEchoEscape(current)
+        const end = endOf(current)
+        const inner = (level === 0 ? unescapeFirst : unescapeBytes)(current, end, octal)
+        if (inner === undefined) break
+        outer = outer === undefined ? inner : chain(outer, inner)
+        yield { ...outer, isCut: end < current.length }
+        current = inner.bytes
+      }
     }
   }
 
   function merged(
+    text: string,
     plainSpans: readonly Span[],
-    unescaped: Iterable<Level>,
+    endOf: (text: string) => number,
     search: (bytes: string) => readonly Span[],
   ): readonly Span[] {
     let spans = plainSpans
-    for (const level of unescaped) {
+    if (plain.isEmpty || !mayHaveEscapes(text)) return spans
+    for (const level of levelsOf(text, endOf)) {
       const found = search(level.bytes)
       if (found.length > 0) spans = mergeSpans(spans, level.sources(found))
     }
@@ -64,9 +81,10 @@ export function searchUnescaped(plain: Scanner, bytes: Scanner, unescapeFirst: U
   }
 
   return {
-    find: (text, from) => merged(plain.find(text, from), levelsOf(text, wholeLength), bytes.find),
-    cut: (text) => merged(plain.cut(text), levelsOf(text, unfinishedEscape), bytes.cut),
+    find: (text, from) => merged(text, plain.find(text, from), wholeLength, bytes.find),
+    cut: (text) => merged(text, plain.cut(text), unfinishedEscape, bytes.cut),
     scan,
+    firstCandidate: plain.firstCandidate,
     shortTail: (text) => plain.shortTail(text),
     mayFindEscaped: (text) => !plain.isEmpty && mayHaveEscapes(text),
   }

@@ -1,5 +1,3 @@
-import { shortestForm } from './forms.ts'
-
 /**
  * Forms sorted by code units: forms with a common prefix are adjacent, so a binary search finds the forms that match
  * at an index.
@@ -27,6 +25,8 @@ const fewForms = 64
 export function createSortedForms(): SortedForms {
   let forms: string[] = []
   let unsorted: string[] = []
+  // No form that was ever added is shorter.
+  let shortest = Number.POSITIVE_INFINITY
   // The number of forms by the low bytes of their first code unit, and of their first two.
   const firstBytes = new Uint32Array(256)
   const firstPairs = new Uint32Array(256 * 256)
@@ -47,6 +47,7 @@ export function createSortedForms(): SortedForms {
     add(added) {
       for (const form of added) {
         unsorted.push(form)
+        shortest = Math.min(shortest, form.length)
         count(form, 1)
       }
     },
@@ -60,7 +61,7 @@ export function createSortedForms(): SortedForms {
     matchAt(text, at) {
       if (unsorted.length > 0) sort()
       let end = text.length
-      while (end - at >= shortestForm) {
+      while (end - at >= shortest) {
         const form = forms[rank(forms, text, at, end) - 1]
         if (form === undefined) return undefined
         const shared = sharedLength(form, text, at, end)

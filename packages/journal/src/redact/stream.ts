@@ -1,6 +1,5 @@
 import type { JsonValue } from '@vitrine/protocol'
 import { type CopyRules, copyJson, type JsonCopy } from './copy.ts'
-import type { GramFilter } from './grams.ts'
 import { createJsonPathTree } from './json-path-tree.ts'
 import { type Leaf, setLeaf, visitLeaves } from './leaves.ts'
 import {
@@ -39,7 +38,6 @@ export interface StreamStep {
 }
 
 export interface StreamParts {
-  readonly filter: GramFilter
   readonly inText: EscapedSearch
   readonly inBytes: EscapedSearch
   readonly guess: (text: string) => readonly Span[]
@@ -67,7 +65,7 @@ const maxPathNodes = 10_000
 const maxChannels = 1_000
 const maxKeyLength = 1024 * 1024
 
-export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: StreamParts): StreamRedactor {
+export function createStreamRedactor({ inText, inBytes, guess, rules }: StreamParts): StreamRedactor {
   const keysOnly: CopyRules = { ...rules, text: (text) => text }
   const queue: QueuedValue[] = []
   let tree = createJsonPathTree<PartialMatch>()
@@ -78,41 +76,35 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
     const text = bytes ?? leaf.text
     if (text === '') return
     const scanner = bytes === undefined ? inText : inBytes
-    const scan = scanOnce(scanner)
-    const textParts: TextPart[] = []
-    for (const [index, channel] of channels.entries()) {
+    let textParts: TextPart[] | undefined
+    let lastWhole = ''
+    let lastHasHeldParts = false
+    let found: OpenScan | number = 0
+    for (let index = 0; index < channels.length; index++) {
       const node = leaf.nodes[index]
       const partial = continued(node?.state, scanner)
       const whole = partial === undefined ? text : partial.text + text
       const hasHeldParts = partial !== undefined && partial.parts.length > 0
-      const found = scan(whole, hasHeldParts)
+      // Channels with the same open text share a scan.
+      if (whole !== lastWhole || hasHeldParts !== lastHasHeldParts)
+        found = scanText(scanner, whole, hasHeldParts)
+      lastWhole = whole
+      lastHasHeldParts = hasHeldParts
       let next: PartialMatch | undefined
       if (typeof found === 'number') {
         next = found === whole.length ? undefined : committedPartial(whole.slice(found), scanner)
       } else {
         const textPart: TextPart = { text, spans: [], partial: undefined }
+        textParts ??= []
         textParts.push(textPart)
         next = extendPartial(partial, textPart, scanner, found)
       }
       if (node !== undefined) node.state = next
-      else if (next !== undefined) tree.at([channel, ...leaf.path]).state = next
+      else if (next !== undefined) tree.at([channels[index]!, ...leaf.path]).state = next
     }
-    if (textParts.length === 0) return
+    if (textParts === undefined) return
     const { container, key } = leaf
     entry.texts.push({ text, textParts, guessed: guess(text), isBytes: bytes !== undefined, container, key })
-  }
-
-  /** Scans a text; returns the index of its open end if it has no secret. Channels with the same open text share a scan. */
-  function scanOnce(scanner: EscapedSearch): (whole: string, hasHeldParts: boolean) => OpenScan | number {
-    let last: { readonly whole: string; readonly hasHeldParts: boolean; readonly found: OpenScan | number }
-    return (whole, hasHeldParts) => {
-      if (last?.whole === whole && last.hasHeldParts === hasHeldParts) return last.found
-      const first = filter.next(whole, 0)
-      const isOrdinary = first === -1 && !hasHeldParts && !scanner.mayFindEscaped(whole)
-      const found = isOrdinary ? scanner.shortTail(whole) : scanner.scan(whole, Math.max(first, 0))
-      last = { whole, hasHeldParts, found }
-      return found
-    }
   }
 
   function finish({ root, texts, size }: QueuedValue): JsonValue {
@@ -186,6 +178,15 @@ export function createStreamRedactor({ filter, inText, inBytes, guess, rules }: 
       return last
     },
   }
+}
+
+/** Scans a text; returns the index of its open end if it has nothing to mask or to hold back. */
+function scanText(scanner: EscapedSearch, text: string, hasHeldParts: boolean): OpenScan | number {
+  const first = scanner.firstCandidate(text)
+  if (first !== -1 || hasHeldParts) return scanner.scan(text, Math.max(first, 0))
+  if (!scanner.mayFindEscaped(text)) return scanner.shortTail(text)
+  const found = scanner.scan(text, text.length)
+  return found.spans.length === 0 && !found.hold ? found.pending : found
 }
 
 function isBlocked({ texts }: QueuedValue): boolean {

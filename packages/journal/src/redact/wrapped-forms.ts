@@ -2,8 +2,8 @@ import { gramLength } from './grams.ts'
 import { createSortedForms } from './sorted-forms.ts'
 
 /**
- * Forms that may be wrapped into lines of four letters or more, such as base64: whitespace between their letters does
- * not count.
+ * Forms that may be wrapped into lines of four letters or more, such as base64: whitespace and the signs of quoted
+ * lines and of lists between their letters do not count.
  */
 export interface WrappedForms {
   add(added: readonly string[]): void
@@ -22,7 +22,7 @@ export interface WrappedMatch {
   readonly open: { readonly start: number; readonly letters: string } | undefined
 }
 
-/** A longer gap ends a form, so that the end of a form is not searched in megabytes of whitespace. */
+/** A longer gap ends a form, so that the end of a form is not searched in megabytes of gaps. */
 const longestGap = 64
 const firstWindow = 16
 const noMatch: WrappedMatch = { match: undefined, open: undefined }
@@ -34,7 +34,7 @@ const noMatch: WrappedMatch = { match: undefined, open: undefined }
 export function wrappedGrams(form: string): string[] {
   const grams = [0, 1, 2, 3].map((offset) => form.slice(offset, offset + gramLength))
   if (/^[\da-f]*$/i.test(form))
-    for (const gap of [' ', '\n', '\r\n', '\t'])
+    for (const gap of [' ', '\n', '\r\n', '\t', ':', ', ', ','])
       grams.push(`${form.slice(0, 2)}${gap}${form[2]}`.slice(0, gramLength))
   return [...new Set(grams)].filter((gram) => gram.length === gramLength)
 }
@@ -69,9 +69,9 @@ export function createWrappedForms(): WrappedForms {
   }
 
   function mayStartAt(text: string, at: number): boolean {
-    if (isSpace(text, at)) return false
+    if (isGap(text, at)) return false
     let next = at + 1
-    while (next < text.length && isSpace(text, next)) next++
+    while (next < text.length && isGap(text, next)) next++
     return sorted.mayStartWith(text.charCodeAt(at), text.charCodeAt(next))
   }
 
@@ -96,6 +96,7 @@ export function createWrappedForms(): WrappedForms {
     },
     completion: (letters) => sorted.completionAt(letters, 0) ?? letters,
     shortTail(text, from) {
+      if (grams.size === 0) return text.length
       const line = backOver(text, gapStart(text, text.length, from), from)
       const gap = gapStart(text, line, from)
       let at = gap === line ? line : backOver(text, gap, from)
@@ -119,7 +120,7 @@ function unwrap(text: string, start: number, most: number): Window {
   const ends: number[] = []
   let last = start
   for (let at = start; at < text.length; at++) {
-    if (isSpace(text, at)) {
+    if (isGap(text, at)) {
       if (at - last >= longestGap) return { letters, ends, ending: 'gap' }
       continue
     }
@@ -138,21 +139,24 @@ function startsBefore(text: string, at: number, from: number): number[] {
   return [...Array.from({ length: gap - first }, (_, index) => first + index), at]
 }
 
-/** The start of the whitespace that ends at this index. */
+/** The start of the gap that ends at this index. */
 function gapStart(text: string, end: number, from: number): number {
   let at = end
-  while (at > from && end - at < longestGap && isSpace(text, at - 1)) at--
+  while (at > from && end - at < longestGap && isGap(text, at - 1)) at--
   return at
 }
 
 /** The start of the last three letters or fewer that end at this index. */
 function backOver(text: string, end: number, from: number): number {
   let at = end
-  while (at > from && end - at < gramLength - 1 && !isSpace(text, at - 1)) at--
+  while (at > from && end - at < gramLength - 1 && !isGap(text, at - 1)) at--
   return at
 }
 
-function isSpace(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at)
-  return unit === 32 || (unit >= 9 && unit <= 13)
+/** Neither base64 nor hexadecimal has one of these. */
+const gapUnits = new Uint8Array(128)
+for (const sign of ' \t\n\v\f\r"\',:;>|[]') gapUnits[sign.charCodeAt(0)] = 1
+
+function isGap(text: string, at: number): boolean {
+  return gapUnits[text.charCodeAt(at)] === 1
 }

@@ -29,7 +29,16 @@ export interface TrimResult {
 }
 
 const isOutput = matchTypes(['process.output', 'agent.unparsed'])
-const isAudit = matchTypes(['operation.*', 'permission.*', 'session.*', 'prompt.*', 'turn.*', 'journal.*'])
+const isAudit = matchTypes([
+  'operation.*',
+  'permission.*',
+  'session.*',
+  'prompt.*',
+  'turn.*',
+  'run.*',
+  'loop.*',
+  'journal.*',
+])
 
 /** Half of the 10 ms that a slice may take, because the machine may be slower than just measured. */
 const sliceMs = 5

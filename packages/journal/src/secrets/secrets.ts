@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { randomHex } from '@vitrine/protocol'
+import { isVitrineError, randomHex, VitrineError } from '@vitrine/protocol'
 import type { Redactor } from '../redact/redactor.ts'
 import { KeyedHash } from './keyed-hash.ts'
 import { keyBytes } from './seal.ts'
@@ -10,7 +10,7 @@ const hostOwner = ''
 
 interface Registered {
   readonly id: string
-  /** Number of registrations in this process, by owner; 0 for one of an earlier process. */
+  /** Number of registrations, by owner. Those of an earlier process count as one, which only the end of its owner removes. */
   readonly owners: Map<string, number>
   unmask(): void
 }
@@ -27,7 +27,7 @@ export class Secrets {
     this.#storage = storage
     for (const { id, name, value, owners } of kept) {
       const unmask = redactor.add(name, value)
-      this.#registered.set(keyOf(name, value), { id, unmask, owners: new Map(owners.map((one) => [one, 0])) })
+      this.#registered.set(keyOf(name, value), { id, unmask, owners: new Map(owners.map((one) => [one, 1])) })
     }
   }
 
@@ -56,6 +56,22 @@ export class Secrets {
       if (count > 1) known.owners.set(owner, count - 1)
       else this.#removeOwner(key, known, owner)
     }
+  }
+
+  /** Masks all of these values, or none if one cannot be. Returns a function that unregisters them. */
+  addAll(values: Readonly<Record<string, string>>, owner?: string): () => void {
+    const added: (() => void)[] = []
+    const remove = () => {
+      for (const one of added) one()
+    }
+    try {
+      for (const [name, value] of Object.entries(values))
+        added.push(withName(name, () => this.add(name, value, owner)))
+    } catch (error) {
+      remove()
+      throw error
+    }
+    return remove
   }
 
   /** Forgets the values of a destroyed sandbox that nothing else registered. */
@@ -88,6 +104,20 @@ export class Secrets {
       known.unmask()
     }
     this.#storage?.removeOwner(known.id, owner)
+  }
+}
+
+/** Names the secret in an error about it. */
+function withName<T>(name: string, register: () => T): T {
+  try {
+    return register()
+  } catch (error) {
+    if (!isVitrineError(error)) throw error
+    const hint =
+      error.code === 'secret_too_short'
+        ? ' A shorter value cannot be masked; give it as `env` if it is not secret.'
+        : ''
+    throw new VitrineError(error.code, `secrets.${name}: ${error.message}${hint}`, { cause: error })
   }
 }
 

@@ -15,7 +15,9 @@ const cut = written.chain(({ secret, written }) =>
     secret: fc.constant(secret),
     encoding: fc.constant(written.encoding),
     chunks: cutInto(written.text),
-    between: fc.array(fc.constantFrom('', 'a', 'ordinary text ', 'abc\n', '\\u00', '%4'), { minLength: 1 }),
+    between: fc.array(fc.constantFrom('', 'a', 'ordinary text ', 'abc\n', '\\u00', '%4', '\\', '%', '\\0'), {
+      minLength: 1,
+    }),
     releases: fc.array(fc.boolean(), { minLength: 1, maxLength: 7 }),
   }),
 )

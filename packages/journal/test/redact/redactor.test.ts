@@ -138,7 +138,7 @@ describe('a redactor', () => {
       'argument_invalid',
     )
     for (let index = 0; index < 10_000; index++) redactor.add('A', `secret number ${index}`)
-    expect(codeOf(() => redactor.add('A', 'one more'))).toBe('argument_invalid')
+    expect(codeOf(() => redactor.add('A', 'one more'))).toBe('secret_limit')
     expect(redactor.redactText('secret number 9876!')).toBe('[redacted:A]!')
   })
 
@@ -146,7 +146,7 @@ describe('a redactor', () => {
     const redactor = createRedactor()
     const big = (index: number) => `${index}${'x'.repeat(64 * 1024 - 2)}`
     const undo = Array.from({ length: 64 }, (_, index) => redactor.add('A', big(10 + index)))
-    expect(codeOf(() => redactor.add('A', 'one more'))).toBe('argument_invalid')
+    expect(codeOf(() => redactor.add('A', 'one more'))).toBe('secret_limit')
     undo[0]?.()
     expect(codeOf(() => redactor.add('A', 'one more'))).toBe('none')
   })

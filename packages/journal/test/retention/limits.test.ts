@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventInput } from '@vitrine/protocol'
 import { describe, expect, test } from 'vitest'
 import { events, everything, note, numbers, output } from '../fixtures/events.ts'
 import { eventually } from '../fixtures/eventually.ts'
@@ -55,6 +56,20 @@ describe('a journal of 20,000 events', () => {
     const next = await opened(large.path, { retention: {} })
     await expectInOrder({ ...large, store: next, journal: await next.journal('sbx_a') })
   })
+})
+
+test('events of runs and loops are trimmed as late as audit events', async () => {
+  const runtime = (index: number): EventInput => {
+    const run = `run_${Math.floor(index / 10)}`
+    if (index % 10 === 0) return { type: 'run.started', run, data: {} }
+    if (index % 10 === 1) return { type: 'loop.iterated', run, data: { loop: 'loop_a', iteration: index } }
+    if (index % 10 === 2) return { type: 'run.finished', run, data: { outcome: 'ok' } }
+    return note(`${index}`)
+  }
+  const large = await largeJournal(1_000, runtime)
+  await large.journal.trim({ events: 400 })
+  const left = events(await everything(large.journal)).filter(({ type }) => /^(run|loop)\./.test(type))
+  expect(left).toHaveLength(300)
 })
 
 test('a journal within its limits is not trimmed', async () => {

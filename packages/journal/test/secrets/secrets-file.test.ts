@@ -65,6 +65,27 @@ const notices = async (store: Store) =>
   (await (await store.journal('host')).read({ types: ['log.message', 'limit.reached'] })).events
 
 describe('a registered secret', () => {
+  it('of an earlier owner stays masked when a registration of the same value is undone', async () => {
+    const { open } = scene()
+    ;(await open()).addSecret('TOKEN', secret, { sandbox: 'sbx_a' })
+    const next = await open()
+    next.addSecret('TOKEN', secret, { sandbox: 'sbx_a' })()
+    expect(next.redactText(secret)).toBe('[redacted:TOKEN]')
+    next.forgetSecretsOf('sbx_a')
+    expect(next.redactText(secret)).toBe(secret)
+  })
+
+  it('is registered together with others, or none of them is', async () => {
+    const { open } = scene()
+    const store = await open()
+    expect(() => store.addSecrets({ TOKEN: secret, PIN: '12' })).toThrow('4 characters')
+    expect(store.redactText(secret)).toBe(secret)
+    const forget = store.addSecrets({ TOKEN: secret, OTHER: 'orchard-gate-51' })
+    expect(store.redactText(`${secret} orchard-gate-51`)).toBe('[redacted:TOKEN] [redacted:OTHER]')
+    forget()
+    expect(store.redactText(secret)).toBe(secret)
+  })
+
   it('is masked by the next owner of the store, in events and in blobs', async () => {
     const { open } = scene()
     ;(await open()).addSecret('TOKEN', secret)

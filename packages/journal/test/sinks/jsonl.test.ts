@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { scale } from '../../../../conformance/src/scale.ts'
 import { type JsonlSinkOptions, jsonlSink } from '../../src/sinks/jsonl.ts'
 import type { Sink } from '../../src/sinks/sink.ts'
 import { thrownBy } from '../fixtures/until.ts'
@@ -424,6 +425,7 @@ describe('rotation', () => {
           }
         },
       ),
+      { numRuns: scale.tornFiles },
     )
   })
 })

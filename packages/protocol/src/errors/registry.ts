@@ -289,6 +289,11 @@ export const errorRegistry = {
   session_closed: entry(409, false, 'Open another session, or resume this one with `sessions.resume`.'),
   session_busy: entry(409, true, 'A turn is running: wait for it, cancel it, or queue prompts with `queue`.'),
   session_queue_full: entry(429, true, 'Too many prompts are queued: await them before sending more.'),
+  record_exists: entry(
+    409,
+    false,
+    'A record id belongs to one list of events: record these under another id, or without one.',
+  ),
   turn_exists: entry(
     409,
     false,
@@ -340,6 +345,11 @@ export const errorRegistry = {
     400,
     false,
     'Register secrets of 4 characters or more; shorter ones would mask ordinary text.',
+  ),
+  secret_limit: entry(
+    507,
+    true,
+    'Destroy sandboxes that are not needed: their values are then forgotten. The same value under the same name is counted once.',
   ),
 } as const satisfies Record<string, ErrorEntry>
 

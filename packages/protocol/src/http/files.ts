@@ -101,8 +101,8 @@ export const fileRoutes = table({
     response: searchResult,
   },
   watchFiles: {
-    ...file('GET', 'watch', 'Streams new `file.*` events.'),
-    query: () => strict({ ignore: z.optional(commaSeparated) }),
+    ...file('GET', 'watch', 'Streams `file.*` events after a cursor, by default new ones.'),
+    query: () => strict({ after: z.optional(z.string()), ignore: z.optional(commaSeparated) }),
     response: 'event-stream',
     frames: () => frames({ message: journalEvent() }),
   },

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
-import { execFields, spawnFields, terminalSize } from '../options/process.ts'
+import { component } from '../component.ts'
+import { execFields, ptyStartFields, ptyWriteFields, spawnFields, terminalSize } from '../options/process.ts'
 import { strict } from '../options/strict.ts'
 import {
   execResult,
@@ -8,6 +9,7 @@ import {
   newTerminalSize,
   outputChunk,
   processInfo,
+  ptyUpdate,
   terminalMessage,
 } from './responses/process.ts'
 import { frames } from './responses/stream.ts'
@@ -31,6 +33,18 @@ export const spawnRequest = strict({
   tty: z.optional(z.union([z.boolean(), terminalSize()])),
   interactive: z.optional(z.boolean()),
 })
+
+/** A text message to the daemon on a terminal's WebSocket; a binary message is input. */
+const terminalClientMessage = component('TerminalClientMessage', () =>
+  z.discriminatedUnion('type', [
+    strict({ type: z.literal('input'), data: z.string(), encoding: z.optional(z.enum(['utf8', 'base64'])) }),
+    strict({ type: z.literal('resize'), ...terminalSize().shape }),
+    strict({ type: z.literal('close') }),
+  ]),
+)
+
+const pty = <const Rest extends string>(rest: Rest, summary: string) =>
+  ({ method: 'POST', path: `/pty/${rest}`, scope: 'sandbox', access: 'full', summary }) as const
 
 const one = <const Rest extends string>(method: 'GET' | 'POST' | 'DELETE', rest: Rest, summary: string) =>
   ({ method, path: `/processes/{process}${rest}`, scope: 'sandbox', access: 'full', summary }) as const
@@ -128,10 +142,26 @@ export const processRoutes = table({
     query: () => strict({ waitMs: z.optional(count) }),
     response: processInfo,
   },
+  startPty: {
+    ...pty('start', 'Starts a command for a model, and responds when it ended or the yield time is over.'),
+    body: () => strict(ptyStartFields()),
+    response: ptyUpdate,
+  },
+  writePty: {
+    ...pty('write', 'Types into a command that was started so, or polls its new output.'),
+    body: () => strict(ptyWriteFields()),
+    response: ptyUpdate,
+  },
+  terminatePtys: {
+    ...pty('terminate', 'Kills all commands that were started so.'),
+    status: 204,
+    response: 'nothing',
+  },
   openTerminal: {
     ...one('GET', '/terminal/ws', 'Opens its terminal over a WebSocket.'),
     query: () => strict({ access_token: z.optional(z.string()) }),
     response: 'socket',
     socketMessage: terminalMessage,
+    clientMessage: terminalClientMessage,
   },
 })

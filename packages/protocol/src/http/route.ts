@@ -31,8 +31,10 @@ export interface Route {
   readonly streams?: true
   /** Schemas of the event stream's data by SSE event name; `message` is for frames without a name. */
   readonly frames?: Readonly<Record<string, z.ZodMiniType>>
-  /** Schema of the text messages that the daemon sends on its WebSocket. */
+  /** Schema of the text messages that the daemon sends on a `socket`. */
   readonly socketMessage?: z.ZodMiniType
+  /** Schema of the text messages that a client may send on a `socket`. */
+  readonly clientMessage?: z.ZodMiniType
 }
 
 const madeFields = [
@@ -43,6 +45,7 @@ const madeFields = [
   'responseByStatus',
   'frames',
   'socketMessage',
+  'clientMessage',
 ] as const
 type MadeField = (typeof madeFields)[number]
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { sandboxStates } from '../options/host.ts'
 import { localOptions } from '../options/local.ts'
 import { manifestOptions } from '../options/manifest.ts'
 import { policyOptions } from '../options/policy.ts'
@@ -15,6 +16,9 @@ import {
 } from './responses/sandbox.ts'
 import { table } from './route.ts'
 import { command, count, texts } from './values.ts'
+
+/** The labels in the query of a list. */
+export const sandboxLabels = texts
 
 const lifecycle = (path: string, summary: string) =>
   ({ method: 'POST', path: `/sandboxes/{sandbox}/${path}`, scope: 'host', access: 'full', summary }) as const
@@ -42,7 +46,13 @@ export const sandboxRoutes = table({
     path: '/sandboxes',
     scope: 'host',
     access: 'read',
-    summary: 'Lists every sandbox of the host.',
+    summary: 'Lists the sandboxes of the host that fit all parameters; `labels` is a JSON object.',
+    query: () =>
+      strict({
+        state: z.optional(z.enum(sandboxStates)),
+        provider: z.optional(z.string()),
+        labels: z.optional(z.string()),
+      }),
     response: sandboxList,
   },
   createSandbox: {

@@ -39,7 +39,8 @@ export const fileOptions = lazily({
   move: () => strict({ parents: z.optional(flag()), ...common() }),
   remove: () => strict({ recursive: z.optional(flag()), force: z.optional(flag()), ...common() }),
   search: () => strict({ ...searchFields(), signal: z.optional(signal()) }),
-  watch: () => strict({ ignore: z.optional(texts()), signal: z.optional(signal()) }),
+  watch: () =>
+    strict({ after: z.optional(z.string()), ignore: z.optional(texts()), signal: z.optional(signal()) }),
   /** Options of `upload`, `download` and `extract`. */
   archive: () => strict({ scheme: z.optional(archiveScheme()), ...common() }),
 })

@@ -3,6 +3,7 @@ import { namePattern } from '../ids.ts'
 import { lazily } from '../lazy.ts'
 import type { LocalOptions } from '../sandbox/local.ts'
 import type { WorkspaceManifest } from '../sandbox/manifest.ts'
+import { journalingFields } from './journal.ts'
 import { localOptions } from './local.ts'
 import { callContext } from './session.ts'
 import { strict } from './strict.ts'
@@ -58,6 +59,8 @@ const gating = () => ({
   signal: z.optional(signal()),
 })
 
+export const sandboxStates = ['running', 'stopped', 'destroyed'] as const
+
 const isolationKept = () => z.enum(['bubblewrap', 'none'])
 
 /** Labels with this prefix are set by Vitrine only. */
@@ -106,6 +109,7 @@ export const hostOptions = lazily({
       forgetUnreadableSecrets: z.optional(flag()),
       floor: z.optional(strict({ isolation: z.optional(z.literal('bubblewrap')) })),
       ...agentFields(),
+      ...journalingFields(),
       ...observing(),
     }),
   create: () =>
@@ -124,6 +128,12 @@ export const hostOptions = lazily({
       isolation: z.optional(isolationKept()),
       allowDegraded: z.optional(texts()),
     }),
+  list: () =>
+    strict({
+      state: z.optional(z.enum(sandboxStates)),
+      provider: z.optional(z.string()),
+      labels: z.optional(textsByName()),
+    }),
   listAgents: () => {
     const { agents, agentCache } = agentFields()
     return strict({ data: z.optional(z.string()), agents, agentCache })
@@ -141,6 +151,7 @@ export const hostOptions = lazily({
       prefix: z.optional(z.string()),
       ...createFields(),
       ...agentFields(),
+      ...journalingFields(),
       ...observing(),
     }),
   /** Options of the engine's own `createSandbox`. */

@@ -168,6 +168,7 @@ export const journalOptions = lazily({
       head: z.optional(strict({ seq: whole(), hash: z.string() })),
       signal: z.optional(signal()),
     }),
+  record: () => strict({ id: z.optional(text()) }),
   export: () => strict({ ...tailExport(), limit: page() }),
   tailExport: () => strict(tailExport()),
   tailExportEncoded: () => strict({ ...tailExport(), page: page() }),
@@ -233,13 +234,30 @@ export const blobOptions = lazily({
   sweep: () => strict({ graceMs: z.optional(whole()) }),
 })
 
+const sinkFields = () => ({
+  types: z.optional(types()),
+  policy: z.optional(payloadPolicy()),
+  from: z.optional(z.enum(['start', 'now'])),
+})
+
+/** The options of a host for its journals. */
+export const journalingFields = () => ({
+  retention: z.optional(retention()),
+  payload: z.optional(payloadPolicy()),
+  payloadByOp: z.optional(z.record(z.string(), payloadPolicy())),
+  sinks: z.optional(
+    z.array(
+      strict({
+        name: z.string(),
+        sink: having<{ write(...given: never): unknown }>('a sink, such as `jsonlSink({ path })`', 'write'),
+        ...sinkFields(),
+      }),
+    ),
+  ),
+})
+
 export const sinkOptions = lazily({
-  add: () =>
-    strict({
-      types: z.optional(types()),
-      policy: z.optional(payloadPolicy()),
-      from: z.optional(z.enum(['start', 'now'])),
-    }),
+  add: () => strict(sinkFields()),
   jsonl: () =>
     strict({
       path: filePath(),

@@ -31,6 +31,24 @@ const ptyAnswer = () => ({
   maxOutputTokens: z.optional(whole(1)),
 })
 
+/** The JSON part of a start of the terminal tool. */
+export const ptyStartFields = () => {
+  const { cwd: _cwd, ...launch } = launchFields()
+  return {
+    ...launch,
+    cmd: z.union([z.string(), z.array(z.string())]),
+    workdir: z.optional(z.string()),
+    tty: z.optional(z.boolean()),
+    ...ptyAnswer(),
+  }
+}
+
+export const ptyWriteFields = () => ({
+  sessionId: z.number(),
+  chars: z.optional(z.string()),
+  ...ptyAnswer(),
+})
+
 /** Options that JSON cannot represent. */
 const inProcess = () => ({ env: z.optional(variables()) })
 
@@ -56,18 +74,8 @@ export const processOptions = lazily({
       signal: z.optional(signal()),
     }),
   /** Options of the terminal tool for models. */
-  ptyStart: () => {
-    const { shell, secrets, user, timeoutMs } = launchFields()
-    return strict({
-      ...{ shell, secrets, user, timeoutMs },
-      ...inProcess(),
-      cmd: z.union([z.string(), z.array(z.string())]),
-      workdir: z.optional(z.string()),
-      tty: z.optional(z.boolean()),
-      ...ptyAnswer(),
-    })
-  },
-  ptyWrite: () => strict({ sessionId: z.number(), chars: z.optional(z.string()), ...ptyAnswer() }),
+  ptyStart: () => strict({ ...ptyStartFields(), ...inProcess() }),
+  ptyWrite: () => strict(ptyWriteFields()),
   stop: () => strict({ graceMs: z.optional(milliseconds(0)) }),
   view: () => strict({ signal: z.optional(signal()) }),
 })

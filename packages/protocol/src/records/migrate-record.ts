@@ -19,11 +19,19 @@ function fromVersion0({ workspace, ...record }: Fields, defaults: object): Field
   return {
     ...record,
     version: 1,
-    local: { ...defaults, ...local },
+    local: { ...withoutDiskLimit(defaults), ...local },
     beforeStop: [],
     skipOnPersist: [],
     ...(workspace !== undefined && { workspace: withContents(workspace) }),
   }
+}
+
+/** Version 0 had no limit of disk space. With one, the files of a sandbox are in another folder. */
+function withoutDiskLimit(defaults: object): object {
+  const { limits, ...others }: Fields = { ...defaults }
+  if (!isFields(limits)) return defaults
+  const { diskBytes: _, ...lasting } = limits
+  return { ...others, limits: lasting }
 }
 
 /** Version 0 stored a file with bytes and a mode as `{ base64, mode }`. */

@@ -5,6 +5,7 @@ import type { Files, Unpacked } from './files.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Ports } from './ports.ts'
 import type { Command, ExecOptions, ExecResult, Process, Processes, SpawnOptions } from './processes.ts'
+import type { PtyTool } from './pty.ts'
 
 /** The actor and purpose of a call, recorded with each of its operations. */
 export interface CallContext {
@@ -21,7 +22,15 @@ export interface HostCallContext extends CallContext {
 }
 
 /** The methods of an engine. Each call is an operation: a start event, a finish event and a span. */
-export interface SandboxCore {
+export interface RecordOptions {
+  /**
+   * Makes the call repeatable: events that are on record under this id are not appended again. Other events under an id that
+   * was used are refused with `record_exists`.
+   */
+  readonly id?: string
+}
+
+export interface SandboxCore extends PtyTool {
   readonly id: string
   readonly provider: string
   /** The path of the workspace as processes see it; every method uses the same paths. */
@@ -44,7 +53,7 @@ export interface SandboxCore {
     options?: { readonly signal?: AbortSignal },
   ): Promise<Unpacked>
   /** Appends events of the runtime; accepts `run.*`, `loop.*` and `log.*` only. */
-  record(events: readonly EventInput[]): Promise<void>
+  record(events: readonly EventInput[], options?: RecordOptions): Promise<void>
   /**
    * Releases this handle. It can be repeated, also after `lifecycle.destroy()`. What it ends:
    *

@@ -98,6 +98,14 @@ export interface Unpacked {
   readonly leftOutCount: number
 }
 
+export interface FileWatchOptions {
+  /** The cursor of the last event that was seen. */
+  readonly after?: string
+  /** Patterns of paths to leave out. */
+  readonly ignore?: readonly string[]
+  readonly signal?: AbortSignal
+}
+
 export interface Files {
   read(path: string, options?: ReadFileOptions): Promise<ReadableStream<Uint8Array>>
   /** Writes atomically: all of the data or nothing, also with `append`. */
@@ -123,11 +131,8 @@ export interface Files {
   ): Promise<void>
   chmod(path: string, mode: number, options?: FileOptions): Promise<void>
   search(path: string, options: SearchOptions): Promise<SearchResult>
-  /** New `file.*` events of the journal. */
-  watch(options?: {
-    readonly ignore?: readonly string[]
-    readonly signal?: AbortSignal
-  }): AsyncIterableIterator<JournalEvent>
+  /** The `file.*` events of the journal after a cursor; by default those from the call on. */
+  watch(options?: FileWatchOptions): AsyncIterableIterator<JournalEvent>
   /** Resolves once every change made before the call is in the journal. */
   flush(): Promise<void>
   /** Unpacks an archive into a directory. */

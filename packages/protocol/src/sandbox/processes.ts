@@ -33,7 +33,9 @@ export interface ExecResult {
 
 /** A limit of a sandbox that was reached while a command ran. */
 export interface ReachedLimit {
-  readonly limit: 'memoryBytes' | 'pids' | 'tmpBytes' | 'diskBytes'
+  /** `disk` is the disk of the host, which is full. */
+  readonly limit: 'memoryBytes' | 'pids' | 'tmpBytes' | 'diskBytes' | 'disk'
+  /** 0 for `disk`. */
   readonly max: number
   /** Says what happened and which option to raise. */
   readonly message: string

@@ -30,6 +30,14 @@ export interface SandboxInfo {
   readonly error?: { readonly code: string; readonly message: string }
 }
 
+/** Which sandboxes a list shows: those that fit all given fields. */
+export interface SandboxFilter {
+  readonly state?: SandboxInfo['state']
+  readonly provider?: string
+  /** Labels that a sandbox must have, with these values. */
+  readonly labels?: Readonly<Record<string, string>>
+}
+
 /** Values that an attach gives again or replaces; everything else is restored from the sandbox's record. */
 export interface AttachSandboxOptions {
   /** The values of the secrets that the record names, and others to mask in the journal from now on. */
@@ -41,8 +49,12 @@ export interface AttachSandboxOptions {
   readonly signal?: AbortSignal
 }
 
-/** Creates and attaches sandboxes: a host, or a daemon over HTTP. */
+/** Creates, lists, attaches and destroys sandboxes: a host, or a daemon over HTTP. */
 export interface SandboxClient {
   create(options?: CreateSandboxOptions): Promise<Sandbox>
   attach(id: string, given?: AttachSandboxOptions): Promise<Sandbox>
+  /** Starts none of them. */
+  list(filter?: SandboxFilter): Promise<readonly SandboxInfo[]>
+  /** Removes a sandbox's workspace for good. Its journal stays. */
+  destroy(id: string): Promise<void>
 }

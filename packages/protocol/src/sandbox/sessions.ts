@@ -98,10 +98,33 @@ export interface Usage {
   readonly thoughtTokens?: number
 }
 
+/** Money, as the agent reports it. */
+export interface Cost {
+  readonly amount: number
+  readonly currency?: string
+}
+
+/** Tokens in the agent's context, and its capacity. */
+export interface ContextUse {
+  readonly used: number
+  readonly size?: number
+}
+
+/** A destination that an agent could not reach. */
+export interface FailedConnection {
+  readonly host: string
+  readonly port: number
+  readonly error: string
+  /** The `egress` entry that would allow the connection. */
+  readonly allow?: string
+}
+
 /** A sign that the model failed although the agent ended its turn without an error. */
 export interface ModelErrorSign {
   readonly sign: 'message' | 'silence'
   readonly text?: string
+  /** The connections of the agent that failed during the turn. */
+  readonly connections?: readonly FailedConnection[]
 }
 
 export interface PromptOptions {
@@ -121,6 +144,10 @@ export interface PromptResult {
   /** The agent's stop reason; absent if it sent none. */
   readonly stopReason?: string
   readonly usage?: Usage
+  /** Absent if the agent did not report what this turn cost. */
+  readonly cost?: Cost
+  /** After the turn; absent if the agent did not report it during the turn. */
+  readonly context?: ContextUse
   readonly modelError?: ModelErrorSign
 }
 

@@ -17,7 +17,7 @@ const design = `
   process.{started,output,exited}
   file.{created,changed,deleted,moved}
   watch.{ready,degraded}
-  network.{allowed,refused}
+  network.{allowed,failed,refused}
   agent.{installed,started,message,unparsed,exited}
   session.{created,updated,closed}
   prompt.{queued,dropped}

@@ -66,9 +66,13 @@ export const samples: { readonly [T in EventType]: EventInput } = {
   'watch.ready': { type: 'watch.ready', data: { root: '/w' } },
   'watch.degraded': { type: 'watch.degraded', data: { reason: 'limit', uncovered: ['node_modules'] } },
   'network.allowed': { type: 'network.allowed', data: { host: 'a.b', port: 443, bytesIn: 1, bytesOut: 2 } },
+  'network.failed': {
+    type: 'network.failed',
+    data: { connection: 'conn_1', host: 'a.b', port: 443, error: 'ECONNREFUSED' },
+  },
   'network.refused': {
     type: 'network.refused',
-    data: { host: 'a.b', port: 0, process: 'proc_1', reason: 'not on the list' },
+    data: { host: 'a.b', port: 0, process: 'proc_1', reason: 'not on the list', allow: 'a.b:443' },
   },
   'agent.installed': { type: 'agent.installed', data: { agent: 'demo', version: '1' } },
   'agent.started': { type: 'agent.started', data: { agent: 'demo', instance: 'agt_1', process: 'proc_1' } },

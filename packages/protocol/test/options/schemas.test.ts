@@ -111,7 +111,7 @@ const rows: {
         [{ content: '' }, 'content: expected a non-empty string'],
       ],
     },
-    watch: { good: { ignore: ['a'], signal }, misspelt: ['ignored', 'ignore'] },
+    watch: { good: { after: 'c', ignore: ['a'], signal }, misspelt: ['ignored', 'ignore'] },
     archive: {
       good: { scheme: 'tar.gz' },
       misspelt: ['schema', 'scheme'],
@@ -160,6 +160,11 @@ const rows: {
       },
       misspelt: ['onask', 'onAsk'],
       wrong: [[{ isolation: 'auto' }, 'isolation: expected "bubblewrap" or "none", got "auto".']],
+    },
+    list: {
+      good: { state: 'stopped', provider: 'local', labels: { team: 'red' } },
+      misspelt: ['label', 'labels'],
+      wrong: [[{ state: 'gone' }, 'state: expected "running", "stopped" or "destroyed", got "gone".']],
     },
     listAgents: { good: { data: 'd', agentCache: 'c' }, misspelt: ['agentcache', 'agentCache'] },
     installAgent: { good: { version: '1', onProgress: run }, misspelt: ['versions', 'version'] },
@@ -228,6 +233,7 @@ const rows: {
     gate: { good: { ops: ['exec'], timeoutMs: 0.5 }, misspelt: ['timeout', 'timeoutMs'] },
     flush: { good: { timeoutMs: 1 }, misspelt: ['timeout', 'timeoutMs'] },
     verify: { good: { head: { seq: 1, hash: 'h' } }, misspelt: ['heads', 'head'] },
+    record: { good: { id: 'rec_1' }, misspelt: ['ids', 'id'], wrong: [[{ id: '' }, 'id']] },
     export: {
       good: { after: 0, limit: 1, signal },
       misspelt: ['limits', 'limit'],

@@ -13,6 +13,7 @@ it('exports these values and no others', () => {
     'checkedByteRange',
     'decodePathText',
     'encodePathText',
+    'fitsFilter',
     'hasTooManyValues',
     'idPattern',
     'isPathText',
@@ -29,5 +30,6 @@ it('exports these values and no others', () => {
     'settledWithin',
     'shown',
     'systemErrorCode',
+    'withinEventValues',
   ])
 })

@@ -55,6 +55,11 @@ describe('a sandbox record', () => {
     })
   })
 
+  it('gets no limit of disk space with a migration, which would give it another workspace', () => {
+    const defaults = { limits: { diskBytes: 2 ** 30, pids: 64 } }
+    expect(parseSandboxRecord(version0, { defaults }).local.limits).toEqual({ pids: 64 })
+  })
+
   it.each([
     ['no object', [], 'expected an object'],
     ['a newer version', { ...current, version: 2 }, 'a newer Vitrine wrote the record'],

@@ -13,6 +13,14 @@ export interface LimitHits {
 
 type HitKind = keyof LimitHits
 
+/** The larger count of each limit. */
+export function latestHits(one: LimitHits, other: LimitHits): LimitHits {
+  return {
+    memoryBytes: Math.max(one.memoryBytes ?? 0, other.memoryBytes ?? 0),
+    pids: Math.max(one.pids ?? 0, other.pids ?? 0),
+  }
+}
+
 /** The file of each counter, and the word before its number. */
 const counters: Record<Group['version'], readonly (readonly [HitKind, file: string, word: string])[]> = {
   1: [

@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs'
+import { deletedBytes } from './deleted-files.ts'
 import { diskUsage } from './disk-usage.ts'
 
 const leastPauseMs = 1_000
@@ -11,14 +12,21 @@ const share = 20
 export class DiskAccount {
   readonly max: number
   readonly #folders: readonly string[]
+  readonly #pids: () => Promise<readonly number[]>
   readonly #closed = new AbortController()
   #used = 0
   #free = 0
   #due = Number.NEGATIVE_INFINITY
   #measuring: Promise<boolean> | undefined
 
-  constructor(folders: readonly string[], max: number) {
+  /** `pids` are the processes whose deleted files count. */
+  constructor(
+    folders: readonly string[],
+    max: number,
+    pids: () => Promise<readonly number[]> = async () => [],
+  ) {
     this.#folders = folders
+    this.#pids = pids
     this.max = max
   }
 
@@ -54,7 +62,9 @@ export class DiskAccount {
   async #measure(): Promise<boolean> {
     const began = performance.now()
     const free = freeBytes(this.#folders)
-    this.#used = await diskUsage(this.#folders, this.#closed.signal)
+    const { signal } = this.#closed
+    const kept = await diskUsage(this.#folders, signal)
+    this.#used = kept + (await deletedBytes(await this.#pids(), this.#folders, signal))
     this.#free = free
     const ended = performance.now()
     this.#due = ended + Math.max(leastPauseMs, (ended - began) * share)

@@ -14,6 +14,11 @@ export function mountPointsBelow(folder: string): string[] {
     .toReversed()
 }
 
+/** Whether a file system is mounted at a folder. */
+export function isMountPoint(folder: string): boolean {
+  return mountPointsBelow(folder).includes(folder)
+}
+
 /** `36 35 98:0 /root /mount/point rw,noatime …` */
 export function parseMountPoints(mountinfo: string): string[] {
   return mountinfo.split('\n').flatMap((line) => {

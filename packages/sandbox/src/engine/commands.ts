@@ -11,7 +11,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
-import { checkEnvironment } from '../machine/environment.ts'
+import { checkEnvironment, checkVariableCount } from '../machine/environment.ts'
 import type { Launch } from '../machine/machine.ts'
 import { cutMargin, HeadAndTail, type MaskExcerpt } from '../output/head-and-tail.ts'
 import { argvOf, workingDirectory } from '../processes/command.ts'
@@ -166,6 +166,7 @@ function operateOn<T>(
   finish: (result: T) => Readonly<Record<string, unknown>>,
 ): Promise<T> {
   const { signal } = options
+  if (options.env !== undefined) checkVariableCount(options.env)
   const operation = () =>
     journal.operate(op, startDataOf(command, argv, options), run, {
       finish,
@@ -176,7 +177,11 @@ function operateOn<T>(
   if (options.secrets !== undefined) registerSecrets(core, options.secrets, options.env)
   if (gate === undefined) return operation()
   const judged = variables === 'of-the-host' ? { ...options, env: {} } : options
-  return gate.withJudgement(command, policyCall(machine, core.settings.env, judged), operation)
+  return gate.withJudgement(
+    command,
+    policyCall(machine, { ...core.settings.env, ...core.secrets }, judged),
+    operation,
+  )
 }
 
 type ProcessStartOptions = Pick<EntryOptions, 'remember' | 'onOutput' | 'rawStdout'> & Pick<Launch, 'input'>
@@ -195,6 +200,7 @@ function startProcess(
     cwd: workingDirectory(machine.root, machine.cwdRoots, options.cwd),
     env: {
       ...machine.environment,
+      ...core.secrets,
       ...gateway?.environment,
       ...(tty !== undefined && { TERM: 'xterm-256color' }),
       ...env,

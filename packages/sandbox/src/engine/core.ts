@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import type { Journal, Store } from '@vitrine/journal'
 import {
   type Capabilities,
@@ -20,11 +20,13 @@ import { PtySessions } from '../terminals/pty-sessions.ts'
 import { withoutOperation } from '../without-operation.ts'
 import { ActiveTurns } from './active-turns.ts'
 import { BeforeStop } from './before-stop.ts'
+import { assertBindsUnchanged } from './bind-sources.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
+import { RecordedBatches } from './recorded-batches.ts'
 import { SandboxDisk } from './sandbox-disk.ts'
 import { SandboxFileSystem } from './sandbox-file-system.ts'
-import type { SandboxSettings } from './settings.ts'
+import { assertFoldersAllowed, type SandboxSettings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
 import { OpenStreams } from './streaming.ts'
 
@@ -51,7 +53,7 @@ export interface BuiltMachine {
   readonly user?: string
   /** The features that it does not have. */
   readonly degraded: readonly string[]
-  /** The limits with their values; `false` for a default that this machine cannot enforce. */
+  /** The limits with their values, without defaults that this machine cannot enforce: the next one may. */
   readonly limits: MachineLimits
   /** The path whose device and inode identify the workspace. */
   readonly identifiedBy: string
@@ -68,6 +70,7 @@ export class EngineCore {
   readonly skips: SkipOnPersist
   readonly streams = new OpenStreams()
   readonly turns = new ActiveTurns()
+  readonly batches: RecordedBatches
   /** Runs one change of state at a time. */
   readonly #changes = new Serial()
   readonly home: HomeFiles
@@ -75,25 +78,37 @@ export class EngineCore {
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #stopping: Promise<void> | undefined
+  /** The folders that the start in progress has made. */
+  #made: string[] = []
+  #firstStartStep: (() => void) | undefined
   #finalStartStep: (() => Promise<void>) | undefined
   #onMachine: ((machine: BuiltMachine) => void) | undefined
   /** `auto` until the first machine is built: a later start must not fall back to less. */
   #isolation: Isolation
-  /** Without defaults once the first machine is built: a later start must not enforce less. */
+  /** A default that a machine has enforced is none any more: a later start must not enforce less. */
   #limits: WantedLimits
   readonly #disk: SandboxDisk
+  #secrets: Readonly<Record<string, string>>
   /** For events that belong to no call. */
   readonly #journal: Journal
   readonly #onStoreLost = () => void this.#changes.run(() => this.#shutDown()).catch(() => undefined)
 
-  constructor(id: string, store: Store, settings: SandboxSettings, journal: Journal) {
+  constructor(
+    id: string,
+    store: Store,
+    settings: SandboxSettings,
+    journal: Journal,
+    secrets: Readonly<Record<string, string>> = {},
+  ) {
     this.id = id
     this.#journal = journal
     this.store = store
     this.settings = settings
+    this.#secrets = secrets
     this.#isolation = settings.isolation
     this.#limits = settings.machineLimits
     this.#disk = new SandboxDisk(settings)
+    this.batches = new RecordedBatches(journal, (text) => store.keyedHash(text))
     this.skips = new SkipOnPersist(settings)
     this.home = new HomeFiles(settings.folders)
     this.table = new ProcessTable(settings.processLimits)
@@ -101,6 +116,16 @@ export class EngineCore {
 
   get state(): State {
     return this.#state
+  }
+
+  /** Variables of every command, whose values are masked. */
+  get secrets(): Readonly<Record<string, string>> {
+    return this.#secrets
+  }
+
+  /** Gives commands other values from now on. Programs that run keep theirs. The caller has the values masked. */
+  replaceSecrets(values: Readonly<Record<string, string>>): void {
+    this.#secrets = { ...this.#secrets, ...values }
   }
 
   get capabilities(): Capabilities {
@@ -127,6 +152,11 @@ export class EngineCore {
     return this.#running.files
   }
 
+  /** Sets the first step of every start, before any folder exists. If it fails, the start fails. */
+  setFirstStartStep(begin: () => void): void {
+    this.#firstStartStep = begin
+  }
+
   /** Sets the last step of every start. If it fails, the start fails. */
   setFinalStartStep(prepare: () => Promise<void>): void {
     this.#finalStartStep = prepare
@@ -146,11 +176,13 @@ export class EngineCore {
         await this.#cleanHome(journal)
         this.#running = await this.#boot(journal)
         this.#state = 'running'
+        this.#made = []
         this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })
         await this.#finalStartStep?.()
       } catch (error) {
         await this.#shutDown().catch(() => undefined)
-        await this.#disk.close()
+        await this.#closeDisk()
+        await this.#removeMade().catch(() => undefined)
         const { code, message } = toVitrineError(error)
         await journal.append([{ type: 'sandbox.failed', data: { errorCode: code, errorMessage: message } }])
         throw isVitrineError(error) ? error : toVitrineError(error, 'sandbox_start_failed')
@@ -180,14 +212,16 @@ export class EngineCore {
   }
 
   async #boot(journal: Journal): Promise<Running> {
-    const { network, rootfs, egress } = this.settings
+    const { network, rootfs, egress, binds, folders } = this.settings
     const isolation = this.#isolation
-    const { machine, degraded } = await journal.operate(
+    assertBindsUnchanged(folders.data, binds)
+    const { machine, degraded: missing } = await journal.operate(
       'build_machine',
       { isolation, network, rootfs },
       () => chooseMachine(this.id, { ...this.settings, isolation, machineLimits: this.#limits }),
       { finish: ({ machine: { capabilities } }) => ({ isolation: capabilities.isolation }) },
     )
+    const degraded = [...missing, ...this.#disk.degraded]
     this.#capabilities = {
       ...machine.capabilities,
       limits: [...machine.capabilities.limits, this.#disk.kind],
@@ -215,13 +249,14 @@ export class EngineCore {
 
   #reportMachine(isolation: BuiltMachine['isolation'], degraded: readonly Degradation[]): void {
     const { user, folders } = this.settings
-    const { defaults: _, ...limits } = this.#limits
+    const { defaults, ...limits } = this.#limits
+    const inForce = Object.entries(limits).filter(([name]) => !defaults.some((one) => one === name))
     this.#onMachine?.({
       isolation,
       root: folders.root,
       ...(user !== undefined && { user }),
       degraded: degraded.map(({ feature }) => feature),
-      limits,
+      limits: Object.fromEntries(inForce),
       identifiedBy: this.identifiedBy,
     })
   }
@@ -251,7 +286,7 @@ export class EngineCore {
   }
 
   async #watchLimits(machine: Machine): Promise<LimitWatch> {
-    const disk = await this.#disk.limit()
+    const disk = await this.#disk.limit(machine)
     return new LimitWatch({
       machine,
       journal: this.#journal,
@@ -264,6 +299,9 @@ export class EngineCore {
 
   async #prepareFolders(): Promise<void> {
     const { root, home, state, own } = this.settings.folders
+    assertFoldersAllowed(this.settings.folders)
+    this.#made = own.filter((folder) => !existsSync(folder))
+    this.#firstStartStep?.()
     for (const folder of own) mkdirSync(folder, { recursive: true, mode: 0o700 })
     await this.#disk.open()
     mkdirSync(root, { recursive: true, mode: 0o755 })
@@ -335,7 +373,7 @@ export class EngineCore {
       const cleaned = this.home.removeAll()
       await (this.settings.folders.homeGiven ? cleaned : cleaned.catch(() => undefined))
       this.#state = 'destroyed'
-      await this.#disk.close()
+      await this.#disk.remove()
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
       await journal?.append([{ type: 'sandbox.destroyed', data: {} }])
     })
@@ -357,8 +395,21 @@ export class EngineCore {
     await settledWithin(ended, exitEventsMs)
     await files.close()
     await this.streams.ended()
-    await this.#disk.close()
+    await this.#closeDisk()
     if (closed.status === 'rejected') throw closed.reason
+  }
+
+  /** Removes the folders of a first start that failed before anything ran in them. */
+  async #removeMade(): Promise<void> {
+    const made = this.#made.splice(0)
+    if (made.length === 0 || !(await this.store.isOwned())) return
+    await this.#disk.remove()
+    for (const folder of made) rmSync(folder, { recursive: true, force: true })
+  }
+
+  /** A host that was taken over leaves the volume to the next one, which may use it already. */
+  async #closeDisk(): Promise<void> {
+    if (await this.store.isOwned()) await this.#disk.close()
   }
 
   async #onMachineLost(machine: Machine, reason: string): Promise<void> {
@@ -384,10 +435,9 @@ function warnOfFallback(degraded: readonly Degradation[]): void {
     })
 }
 
-/** The limits for the next machine: those of this one, a default that it cannot enforce switched off. */
-function limitsOf({ limits }: Machine, { defaults, ...wanted }: WantedLimits): WantedLimits {
-  const off = defaults.filter((name) => !(name in limits)).map((name) => [name, false] as const)
-  return { ...wanted, ...Object.fromEntries(off), defaults: [] }
+/** The limits for the next machine: those of this one. A default that it cannot enforce stays a default. */
+function limitsOf({ limits }: Machine, wanted: WantedLimits): WantedLimits {
+  return { ...wanted, defaults: wanted.defaults.filter((name) => !(name in limits)) }
 }
 
 function watchingOf({ watch }: SandboxSettings): Capabilities['watching'] {

@@ -11,7 +11,7 @@ import {
 } from '@vitrine/egress'
 import type { Journal } from '@vitrine/journal'
 import { randomHex } from '@vitrine/protocol'
-import { Serial } from '@vitrine/protocol/primitives'
+import { Serial, systemErrorCode } from '@vitrine/protocol/primitives'
 import type { Machine } from '../machine/machine.ts'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
 import { withoutOperation } from '../without-operation.ts'
@@ -140,27 +140,31 @@ async function forwardToHost(
     return
   }
   const upstream = connect({ port, host, autoSelectFamily: true, allowHalfOpen: true })
+  let connected = false
   let reason: string | undefined
+  upstream.once('connect', () => {
+    connected = true
+  })
   upstream.on('error', (error) => {
-    reason = error.message
-    socket.destroy()
+    // The error of several attempts has a code, but no message.
+    reason = systemErrorCode(error) ?? error.message
   })
   socket.pipe(upstream)
   upstream.pipe(socket)
   socket.once('close', () => upstream.destroy())
-  upstream.once('close', () => {
-    socket.destroy()
-    const { bytesRead: bytesIn, bytesWritten: bytesOut } = upstream
+  upstream.once('close', async () => {
     const durationMs = performance.now() - began
-    const data = {
-      ...common,
-      phase: 'closed',
-      bytesIn,
-      bytesOut,
-      durationMs,
-      ...(reason && { reason }),
-    } as const
-    record({ type: 'network.allowed', data }).catch(() => undefined)
+    const { bytesRead: bytesIn, bytesWritten: bytesOut } = upstream
+    const ending = { ...common, durationMs, ...(reason && { reason }) }
+    // On record before the program inside sees that its connection has closed.
+    if (!connected && reason !== undefined)
+      await record({ type: 'network.failed', data: { ...common, durationMs, error: reason } }).catch(
+        () => undefined,
+      )
+    socket.destroy()
+    record({ type: 'network.allowed', data: { ...ending, phase: 'closed', bytesIn, bytesOut } }).catch(
+      () => undefined,
+    )
   })
 }
 

@@ -1,7 +1,9 @@
+import { dirname } from 'node:path'
 import type { MachineLimits } from '@vitrine/protocol'
 import { DiskAccount } from '../disk/disk-account.ts'
-import { mountVolume, reasonWithoutVolumes, unmountVolume } from '../disk/volume.ts'
-import type { DiskLimit } from '../limits/limit-watch.ts'
+import { mountVolume, reasonWithoutVolumes, removeVolume, unmountVolume } from '../disk/volume.ts'
+import type { DiskLimit } from '../limits/watched-sandbox.ts'
+import type { Degradation, Machine } from '../machine/machine.ts'
 import type { SandboxSettings } from './settings.ts'
 
 /** The disk space of a sandbox: on a volume of its own, or measured in its folders. */
@@ -9,6 +11,7 @@ export class SandboxDisk {
   readonly #settings: Pick<SandboxSettings, 'folders' | 'binds' | 'rootfs'>
   readonly #max: MachineLimits['diskBytes']
   #isMounted = false
+  #withoutVolume: string | undefined
 
   constructor({ folders, binds, rootfs, machineLimits }: SandboxSettings) {
     this.#settings = { folders, binds, rootfs }
@@ -21,12 +24,25 @@ export class SandboxDisk {
     if (volume === undefined || this.#max === undefined) return
     const { reason } = await mountVolume(volume, this.#max)
     this.#isMounted = reason === undefined
+    this.#withoutVolume = reason
   }
 
   async close(): Promise<void> {
     const { volume } = this.#settings.folders
     if (volume === undefined || !this.#isMounted) return
     this.#isMounted = !(await unmountVolume(volume))
+  }
+
+  /** Removes the volume with its files. No process of the sandbox may run. */
+  async remove(): Promise<void> {
+    const { volume } = this.#settings.folders
+    if (volume !== undefined) await removeVolume(volume)
+    this.#isMounted = false
+  }
+
+  /** Why the disk space is measured although the sandbox could have a volume. */
+  get degraded(): readonly Degradation[] {
+    return this.#withoutVolume === undefined ? [] : [{ feature: 'disk-exact', reason: this.#withoutVolume }]
   }
 
   /** How a limit of disk space is enforced for the workspace of this sandbox. */
@@ -43,15 +59,17 @@ export class SandboxDisk {
   }
 
   /** The limit to watch, with a first measurement of the folders, which exist. */
-  async limit(): Promise<DiskLimit | undefined> {
+  async limit(machine: Pick<Machine, 'pids'>): Promise<DiskLimit | undefined> {
     const { volume } = this.#settings.folders
     const folders = this.#measured
     if (this.#max === undefined) return undefined
-    const account = folders.length === 0 ? undefined : new DiskAccount(folders, this.#max)
+    const account =
+      folders.length === 0 ? undefined : new DiskAccount(folders, this.#max, () => machine.pids())
     await account?.measure()
     return {
       max: this.#max,
-      ...(volume !== undefined && this.#isMounted && { volume: volume.mountPoint }),
+      ...(volume !== undefined &&
+        this.#isMounted && { volume: { mountPoint: volume.mountPoint, onDisk: dirname(volume.image) } }),
       ...(account && { account }),
     }
   }

@@ -6,6 +6,7 @@ import {
   type FileOptions,
   type FileStat,
   type Files,
+  type FileWatchOptions,
   isGap,
   type JournalEvent,
   type ListOptions,
@@ -216,17 +217,15 @@ export class SandboxFiles implements Files {
     )
   }
 
-  watch(
-    options: { readonly ignore?: readonly string[]; readonly signal?: AbortSignal } = {},
-  ): AsyncIterableIterator<JournalEvent> {
+  watch(options: FileWatchOptions = {}): AsyncIterableIterator<JournalEvent> {
     checkOptions('files.watch', fileOptions.watch, options)
     // Starts at this call, not at the first `next()`.
-    return this.#watchFrom(this.#journal.cursor(this.#journal.head), options)
+    return this.#watchFrom(options.after ?? this.#journal.cursor(this.#journal.head), options)
   }
 
   async *#watchFrom(
     after: string,
-    { ignore = [], signal }: { readonly ignore?: readonly string[]; readonly signal?: AbortSignal },
+    { ignore = [], signal }: FileWatchOptions,
   ): AsyncGenerator<JournalEvent, undefined> {
     await this.#journal.operate('watch', { ...(ignore.length > 0 && { ignore }) }, () => {
       this.#core.files().requireWatcher()

@@ -12,22 +12,34 @@ import {
   type JournalReader,
   matchTypes,
   type Process,
+  type PtyStart,
+  type PtyTool,
+  type PtyUpdate,
+  type PtyWrite,
+  type RecordOptions,
   type SandboxCore,
   type SpawnOptions,
   type Unpacked,
   VitrineError,
 } from '@vitrine/protocol'
-import { checkOptions, hostOptions, processOptions, sessionOptions } from '@vitrine/protocol/options'
+import {
+  checkOptions,
+  hostOptions,
+  journalOptions,
+  processOptions,
+  sessionOptions,
+} from '@vitrine/protocol/options'
 import { ProcessHandle } from '../processes/handle.ts'
 import { type PipedProcess, pipedProcess } from '../processes/piped-process.ts'
 import type { OutputListener } from '../processes/running.ts'
-import { createPtyTool, type PtyStart, type PtyTool, type PtyWrite } from '../terminals/pty-tool.ts'
-import type { PtyUpdate } from '../terminals/pty-update.ts'
+import { createPtyTool } from '../terminals/pty-tool.ts'
 import { type ArchiveContext, checkArchive, hydrate, persist } from './archiving.ts'
 import { type CommandCaller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
 import { type OperationData, unpackedData } from './operation-data.ts'
 import type { PolicyGate } from './policy-gate.ts'
+import { recordable } from './recorded-batches.ts'
+import { replaceSecrets } from './replace-secrets.ts'
 import { anySignal } from './sandbox-file-system.ts'
 import { SandboxFiles } from './sandbox-files.ts'
 import { SandboxLifecycle } from './sandbox-lifecycle.ts'
@@ -36,7 +48,6 @@ import { SandboxProcesses } from './sandbox-processes.ts'
 import type { SandboxRelease } from './sandbox-release.ts'
 import { registerSecrets } from './secrets.ts'
 
-const recordable = ['run.*', 'loop.*', 'log.*']
 const isRecordable = matchTypes(recordable)
 
 /** A sandbox on this machine. */
@@ -122,6 +133,14 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
 
   ptyTerminateAll(): Promise<void> {
     return this.#pty.ptyTerminateAll()
+  }
+
+  /**
+   * Gives later commands other values of its secrets, which are masked from now on; the earlier ones stay masked. A value
+   * that is not among its variables is only masked.
+   */
+  async replaceSecrets(secrets: Readonly<Record<string, string>>): Promise<void> {
+    await replaceSecrets(this.#core, this.#journal, secrets)
   }
 
   /** The path whose device and inode identify the workspace: its directory, or the file of its volume. */
@@ -228,7 +247,8 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return { context, limits: this.#core.settings.archiveLimits, signal: anySignal(signal, shutdownSignal) }
   }
 
-  async record(events: readonly EventInput[]): Promise<void> {
+  async record(events: readonly EventInput[], options: RecordOptions = {}): Promise<void> {
+    checkOptions('record', journalOptions.record, options)
     const foreign = events.find(({ type }) => !isRecordable(type))
     if (foreign !== undefined) {
       const message = `record: expected ${recordable.join(', ')}, got ${foreign.type}.`
@@ -239,7 +259,9 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
       const message = `events[${forged}].caller: expected none, because only a server sets it, from the token of the call. Use actor for the person or program that asked.`
       throw new VitrineError('event_invalid', message)
     }
-    await this.#journal.as({ source: 'runtime' }).append(events)
+    const journal = this.#journal.as({ source: 'runtime' })
+    if (options.id === undefined) await journal.append(events)
+    else await this.#core.batches.append(journal, options.id, events)
   }
 
   /**
@@ -249,6 +271,8 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   close(): Promise<void> {
     return this.#release.end('closed', async () => {
       if (this.#core.state === 'running' || this.#core.state === 'paused') await this.lifecycle.shutdown()
+      // Waits for a shutdown in progress, such as that of a host that was taken over.
+      else await this.#core.abandon()
       if (this.#core.state === 'destroyed') this.#core.store.forgetSecretsOf(this.id)
     })
   }

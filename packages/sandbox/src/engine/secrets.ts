@@ -1,6 +1,6 @@
-import { type Store, secretLength } from '@vitrine/journal'
-import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import { checkEnvironment } from '../machine/environment.ts'
+import type { Store } from '@vitrine/journal'
+import { VitrineError } from '@vitrine/protocol'
+import { checkEnvironment, checkVariableCount } from '../machine/environment.ts'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -10,8 +10,19 @@ interface SecretOwner {
   readonly store: Store
 }
 
-/** Masks the values of secrets that commands get as variables. All are checked before one is registered. */
-export function registerSecrets({ id, store }: SecretOwner, secrets: Variables, env: Variables = {}): void {
+/** Masks the values of secrets that commands get as variables, all or none. Returns a function that unregisters them. */
+export function registerSecrets(
+  { id, store }: SecretOwner,
+  secrets: Variables,
+  env: Variables = {},
+): () => void {
+  checkVariables(secrets, env)
+  return store.addSecrets(secrets, { sandbox: id })
+}
+
+/** Throws unless these secrets can be variables of a command that has `env` too. */
+export function checkVariables(secrets: Variables, env: Variables): void {
+  checkVariableCount(secrets, 'secrets')
   checkEnvironment(secrets, 'secrets')
   const twice = Object.keys(secrets).filter((name) => Object.hasOwn(env, name))
   if (twice.length > 0)
@@ -20,19 +31,4 @@ export function registerSecrets({ id, store }: SecretOwner, secrets: Variables, 
       `secrets: expected names that \`env\` does not have, got ${twice.join(', ')} in both; leave ${twice.length === 1 ? 'it' : 'them'} out of \`env\`.`,
       { details: { names: twice } },
     )
-  for (const [name, value] of Object.entries(secrets)) checkLength(name, value)
-  for (const [name, value] of Object.entries(secrets)) store.addSecret(name, value, { sandbox: id })
-}
-
-function checkLength(name: string, value: string): void {
-  try {
-    secretLength(value)
-  } catch (error) {
-    if (!isVitrineError(error)) throw error
-    const hint =
-      error.code === 'secret_too_short'
-        ? ' A shorter value cannot be masked; give it as `env` if it is not secret.'
-        : ''
-    throw new VitrineError(error.code, `secrets.${name}: ${error.message}${hint}`, { cause: error })
-  }
 }

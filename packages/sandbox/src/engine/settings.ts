@@ -14,6 +14,7 @@ import {
 } from '@vitrine/protocol'
 import { checkSandboxId } from '@vitrine/protocol/primitives'
 import { createAndResolve, dataDirectory, resolveExisting } from '../data-directory.ts'
+import { assertSameDiskLimit } from '../disk/same-limit.ts'
 import { type VolumePaths, volumeIn } from '../disk/volume.ts'
 import { hostResources, withDefaultLimits } from '../limits/default-limits.ts'
 import type { Mount } from '../machine/bubblewrap/layout.ts'
@@ -168,6 +169,7 @@ function resolveFolders(id: string, options: LocalOptions): Folders {
   if (home !== undefined) assertOutsideData('home', resolveExisting(home), data)
   const own = join(data, 'sandboxes', id)
   if (root === undefined) {
+    assertSameDiskLimit(own, options.limits?.diskBytes)
     const limited = options.limits?.diskBytes !== undefined
     const volume = volumeIn(own)
     const parent = limited ? volume.mountPoint : own
@@ -204,6 +206,12 @@ function resolveFolders(id: string, options: LocalOptions): Folders {
     homeGiven: home !== undefined,
     own: [own, beside],
   }
+}
+
+/** Checks the given folders again before each start: one of them may have become a link since. */
+export function assertFoldersAllowed({ data, root, home, managed, homeGiven }: Folders): void {
+  if (!managed) assertOutsideData('root', resolveExisting(root), data)
+  if (homeGiven) assertOutsideData('home', resolveExisting(home), data)
 }
 
 /** Both paths are without symbolic links. */

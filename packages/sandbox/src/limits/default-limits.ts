@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import type { MachineLimits } from '@vitrine/protocol'
+import { leastPidsMax } from '../cgroups/pids-max.ts'
 
 const defaultPids = 4_096
+/** A container of few processes gives more than a quarter of them: fewer are not enough for a build. */
+const fewPids = 256
 const least = 1024 ** 3
 
 /** The resources of a host from which the default limits are derived. */
@@ -17,21 +20,30 @@ export function withDefaultLimits(given: MachineLimits, host: HostResources): Ma
   const half = Math.floor(host.memoryBytes / 2)
   const {
     memoryBytes = Math.max(half, Math.min(host.memoryBytes, least)),
-    pids = Math.min(defaultPids, Math.floor((host.pids ?? Number.POSITIVE_INFINITY) / 4)),
+    pids = pidsOf(host.pids ?? Number.POSITIVE_INFINITY),
   } = given
   const { tmpBytes = Math.floor((memoryBytes || host.memoryBytes) / 4) } = given
   return { ...given, memoryBytes, pids, tmpBytes }
+}
+
+function pidsOf(host: number): number {
+  return Math.min(defaultPids, Math.max(Math.floor(host / 4), Math.min(fewPids, Math.ceil(host / 2))))
 }
 
 /** The resources of this host. A host in a container has what its container may use. */
 export function hostResources(): HostResources {
   const constrained = process.constrainedMemory()
   const total = totalmem()
-  const pids = kernelPids()
+  const pids = leastOf(kernelPids(), leastPidsMax())
   return {
     memoryBytes: constrained > 0 ? Math.min(constrained, total) : total,
     ...(pids !== undefined && { pids }),
   }
+}
+
+function leastOf(...numbers: readonly (number | undefined)[]): number | undefined {
+  const known = numbers.filter((number) => number !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 function kernelPids(): number | undefined {

@@ -1,13 +1,20 @@
-import type { Journal } from '@vitrine/journal'
 import { isVitrineError, type ProcessExit, type ReachedLimit, VitrineError } from '@vitrine/protocol'
-import type { LimitHits } from '../cgroups/limit-hits.ts'
+import { type LimitHits, latestHits } from '../cgroups/limit-hits.ts'
 import type { DiskAccount } from '../disk/disk-account.ts'
-import type { Launch, Launched, Machine } from '../machine/machine.ts'
+import type { Launch, Launched } from '../machine/machine.ts'
 import { withoutOperation } from '../without-operation.ts'
-import { isFullAt } from './full-file-system.ts'
+import { FullFileSystems } from './full-file-system.ts'
 import { LimitReports } from './limit-reports.ts'
 import { reachedLimit } from './reached-limit.ts'
-import { type CommandTree, commandTrees, leftBehind, treesUsingUp } from './trees.ts'
+import {
+  type CommandTree,
+  commandTrees,
+  isSameTree,
+  leftBehind,
+  startedAfter,
+  treesUsingUp,
+} from './trees.ts'
+import type { WatchedProcess, WatchedSandbox } from './watched-sandbox.ts'
 
 const lookMs = 250
 const idleLookMs = 2_000
@@ -19,35 +26,6 @@ const attempts = 3
 
 type LimitName = ReachedLimit['limit']
 
-/** A command that runs. */
-export interface WatchedProcess {
-  readonly id: string
-  readonly top: number
-  readonly startedAt: number
-  /** When it began, in the time of `performance.now()`. */
-  readonly began: number
-}
-
-export interface WatchedSandbox {
-  readonly machine: Machine
-  /** For events that belong to no call. */
-  readonly journal: Journal
-  running(): readonly WatchedProcess[]
-  /** Settles when the commands that are starting now run or have failed. */
-  startsSettled(): Promise<void>
-  isPaused(): boolean
-  readonly disk?: DiskLimit
-}
-
-/** The limit of disk space. */
-export interface DiskLimit {
-  readonly max: number
-  /** Where the file system of the sandbox's own folders is mounted. */
-  readonly volume?: string
-  /** Measures the folders that are not on the volume. */
-  readonly account?: DiskAccount
-}
-
 /**
  * Notices when a sandbox reaches a limit, records it, and ends what uses a limit up: the kernel chooses a process when
  * memory runs out; here the largest tree is ended when processes run out, and all when disk space does.
@@ -56,8 +34,7 @@ export class LimitWatch {
   readonly #sandbox: WatchedSandbox
   readonly #limits: { readonly [Name in LimitName]?: number }
   readonly #reports: LimitReports
-  /** Since when the file systems are full. */
-  readonly #fullSince = new Map<LimitName, number>()
+  readonly #fileSystems: FullFileSystems
   /** The processes that were ended here, with the limit that is the reason. */
   readonly #ended = new Map<string, ReachedLimit>()
   #hits: LimitHits
@@ -74,6 +51,16 @@ export class LimitWatch {
     this.#sandbox = sandbox
     this.#reports = new LimitReports(sandbox.journal)
     this.#limits = { ...machine.limits, ...(disk && { diskBytes: disk.max }) }
+    this.#fileSystems = new FullFileSystems([
+      ['tmpBytes', machine.tmpFolders],
+      ...(disk?.volume === undefined
+        ? []
+        : ([
+            // First: a volume that cannot grow may be full as well.
+            ['disk', [disk.volume.onDisk]],
+            ['diskBytes', [disk.volume.mountPoint]],
+          ] as const)),
+    ])
     this.#hits = machine.limitHits()
     this.#schedule(lookMs)
   }
@@ -118,7 +105,7 @@ export class LimitWatch {
     const known = this.#ended.get(process.id)
     this.#ended.delete(process.id)
     // A command that runs for long must not answer for those that reached a limit before.
-    const risen = this.#risenSince(latest(before, this.#attributed))
+    const risen = this.#risenSince(latestHits(before, this.#attributed))
     if (known === undefined && risen.length === 0 && outcome === 'ok') return undefined
     const others = this.#sandbox.running().some(({ id }) => id !== process.id)
     const reached = known ?? this.#cause(process, outcome === 'ok' && others ? [] : risen, outcome)
@@ -142,8 +129,8 @@ export class LimitWatch {
     if (limit !== undefined) return this.#reached(limit)
     if (outcome === 'ok') return undefined
     this.#findFull()
-    for (const [full, since] of this.#fullSince) if (since >= began) return this.#reached(full)
-    return undefined
+    const full = this.#fileSystems.fullSince(began)
+    return full && this.#reached(full)
   }
 
   #risenSince(before: LimitHits): LimitName[] {
@@ -198,20 +185,10 @@ export class LimitWatch {
   }
 
   /** The file systems that are full now. */
-  #findFull(): LimitName[] {
-    const { machine, disk } = this.#sandbox
-    const found: LimitName[] = [
-      ...(machine.tmpFolders.some(isFullAt) ? (['tmpBytes'] as const) : []),
-      ...(disk?.volume !== undefined && isFullAt(disk.volume) ? (['diskBytes'] as const) : []),
-    ]
-    for (const limit of ['tmpBytes', 'diskBytes'] as const) {
-      if (limit === 'diskBytes' && disk?.volume === undefined) continue
-      if (!found.includes(limit)) {
-        this.#fullSince.delete(limit)
-        this.#reports.end(limit)
-      } else if (!this.#fullSince.has(limit)) this.#fullSince.set(limit, performance.now())
-    }
-    return found
+  #findFull(): readonly LimitName[] {
+    const { full, free } = this.#fileSystems.look()
+    for (const limit of free) this.#reports.end(limit)
+    return full
   }
 
   #onlyProcess(): string | undefined {
@@ -262,7 +239,7 @@ export class LimitWatch {
         tops.delete(top)
         return leftBehind(commandTrees(inside, table, tops))
           .flatMap(({ pids }) => pids)
-          .filter((pid) => isAfter(inside.get(pid), { pid: top, startedAt }))
+          .filter((pid) => startedAfter(inside.get(pid), { pid: top, startedAt }))
       })
       .catch(() => 0)
     if (ended > 0) this.#reports.report(this.#reached('pids'), id, { ended })
@@ -306,25 +283,5 @@ export class LimitWatch {
       `Workspace, HOME and writable binds of the sandbox hold ${account.used} bytes, and may hold ${account.max}: no command starts until files are deleted.`,
       { details: { limit: 'diskBytes', max: account.max, bytes: account.used } },
     )
-  }
-}
-
-/** Whether a process started after another one. Within a clock tick, the later one has the higher pid. */
-function isAfter(
-  one: { readonly pid: number; readonly startedAt: number } | undefined,
-  other: { readonly pid: number; readonly startedAt: number },
-): boolean {
-  if (one === undefined || one.pid === other.pid) return false
-  return one.startedAt === other.startedAt ? one.pid > other.pid : one.startedAt > other.startedAt
-}
-
-function isSameTree(one: CommandTree, other: CommandTree): boolean {
-  return one.process === other.process && one.session === other.session
-}
-
-function latest(one: LimitHits, other: LimitHits): LimitHits {
-  return {
-    memoryBytes: Math.max(one.memoryBytes ?? 0, other.memoryBytes ?? 0),
-    pids: Math.max(one.pids ?? 0, other.pids ?? 0),
   }
 }

@@ -7,6 +7,7 @@ const texts: Readonly<Record<LimitName, (max: number) => string>> = {
   pids: (max) => `The sandbox had ${max} processes and threads, and could not create another`,
   tmpBytes: (max) => `/tmp, /var/tmp or /dev/shm of the sandbox is full with ${max} bytes`,
   diskBytes: (max) => `The workspace and HOME of the sandbox have used their ${max} bytes of disk space`,
+  disk: () => 'The disk of the host is full, so the volume of the sandbox cannot grow and accepts no write',
 }
 
 const remedies: Readonly<Record<LimitName, string>> = {
@@ -14,6 +15,7 @@ const remedies: Readonly<Record<LimitName, string>> = {
   pids: 'start fewer at once, or raise `local.limits.pids`',
   tmpBytes: 'delete files there, or raise `local.limits.tmpBytes`',
   diskBytes: 'delete files, or raise `local.limits.diskBytes`',
+  disk: 'free space on the host, then stop and start the sandbox',
 }
 
 /** A limit that was reached, with a text that says what to do. */

@@ -53,3 +53,16 @@ export function treesUsingUp(trees: readonly CommandTree[], max: number): readon
 export function leftBehind(trees: readonly CommandTree[]): readonly CommandTree[] {
   return trees.filter(({ process }) => process === undefined)
 }
+
+export function isSameTree(one: CommandTree, other: CommandTree): boolean {
+  return one.process === other.process && one.session === other.session
+}
+
+/** Whether a process started after another one. Within a clock tick, the later one has the higher pid. */
+export function startedAfter(
+  one: { readonly pid: number; readonly startedAt: number } | undefined,
+  other: { readonly pid: number; readonly startedAt: number },
+): boolean {
+  if (one === undefined || one.pid === other.pid) return false
+  return one.startedAt === other.startedAt ? one.pid > other.pid : one.startedAt > other.startedAt
+}

@@ -19,6 +19,18 @@ export function environmentOfHost(
   return environment
 }
 
+/** With the arguments of a command, its variables must fit into the event that records it. */
+const maxVariables = 4_000
+
+export function checkVariableCount(env: Environment, field = 'env'): void {
+  const count = Object.keys(env).length
+  if (count > maxVariables)
+    throw new VitrineError(
+      'environment_invalid',
+      `${field}: expected at most ${maxVariables} variables, got ${count}; pass more values through a file or \`stdin\`.`,
+    )
+}
+
 /** Rejects names and values that the kernel would truncate or read as another variable. */
 export function checkEnvironment(env: Environment, field = 'env'): void {
   for (const [name, value] of Object.entries(env)) {

@@ -17,7 +17,7 @@ export type ChooseProcesses = (inside: ProcessRows, table: ProcessRows) => Itera
  */
 export async function killInside(
   membersOf: (table: ProcessRows) => Iterable<number>,
-  group: Cgroup | undefined,
+  group: Pick<Cgroup, 'freeze' | 'thaw'> | undefined,
   choose: ChooseProcesses,
 ): Promise<number> {
   const chosenIn = (table: ProcessRows) => [...choose(inside(table, membersOf(table)), table)]
@@ -51,7 +51,7 @@ function inside(table: ProcessRows, members: Iterable<number>): ProcessRows {
   )
 }
 
-async function freezes(group: Cgroup): Promise<boolean> {
+async function freezes(group: Pick<Cgroup, 'freeze'>): Promise<boolean> {
   try {
     await group.freeze()
     return true

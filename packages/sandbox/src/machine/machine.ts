@@ -82,6 +82,8 @@ export interface Machine {
   readonly home: string
   /** The folders in which a command may start: the workspace, HOME, /tmp and, under isolation, the binds. */
   readonly cwdRoots: readonly string[]
+  /** Whether commands can change a file or folder, or put another one in its place. */
+  canChange(path: string): boolean
   /** The host's path of a path inside; undefined for paths that only the machine has. */
   onDisk(path: string): string | undefined
   /** Whether files that the host creates in the workspace must be chowned to its owner. */

@@ -6,10 +6,12 @@ import type { Cgroup } from '../cgroups/cgroup.ts'
 import type { LimitCounters, LimitHits } from '../cgroups/limit-hits.ts'
 import { machineProgram } from '../native.ts'
 import { type GuardRegistration, guardSandbox, hostMarker } from '../orphan-guard.ts'
+import { canChange, isInside } from './can-change.ts'
 import { chownFolders, type OwnFolders } from './chown-folders.ts'
 import { environmentOfHost } from './environment.ts'
-import { type ChooseProcesses, killInside } from './kill-inside.ts'
-import { killMembers, send } from './kill-tree.ts'
+import { Freezing } from './freezing.ts'
+import type { ChooseProcesses } from './kill-inside.ts'
+import { killMembers } from './kill-tree.ts'
 import { launchInTerminal } from './launch-in-terminal.ts'
 import {
   type EnforcedLimits,
@@ -65,7 +67,7 @@ class PlainMachine implements Machine {
   readonly #counters: LimitCounters | undefined
   readonly #guard: GuardRegistration
   readonly #ownerTag: string
-  readonly #canFreeze: boolean
+  readonly #freezing: Freezing
   readonly #markers: Readonly<Record<string, string>>
   readonly #program = machineProgram()
   readonly #user: string | undefined
@@ -90,7 +92,11 @@ class PlainMachine implements Machine {
     this.#user = user
     this.chownsFiles = user !== undefined
     this.#markers = { ...hostMarker, ...sandboxMarker(ownerTag) }
-    this.#canFreeze = group !== undefined && cgroups.freeze
+    this.#freezing = new Freezing({
+      group: cgroups.freeze ? group : undefined,
+      pids: () => this.pids(),
+      commands: (table) => this.#commands(table),
+    })
     this.environment = {
       ...environmentOfHost(process.env),
       HOME: home,
@@ -114,7 +120,7 @@ class PlainMachine implements Machine {
       network: ['host'],
       limits: limitKinds(cgroups),
       terminals: this.#program !== undefined,
-      pause: this.#canFreeze ? 'freezer' : 'signals',
+      pause: group !== undefined && cgroups.freeze ? 'freezer' : 'signals',
       users: process.getuid?.() === 0,
       snapshots: false,
     }
@@ -169,6 +175,14 @@ class PlainMachine implements Machine {
     return { uid, gid, groups: groupsOfHost(name) }
   }
 
+  canChange(path: string): boolean {
+    if (isInside(path, this.cwdRoots)) return true
+    if (this.#user === undefined)
+      return canChange(path, { uid: process.geteuid?.() ?? -1, gids: process.getgroups?.() ?? [] })
+    const { uid, gid, groups } = this.#ids(this.#user)
+    return canChange(path, { uid, gids: [gid, ...groups] })
+  }
+
   onDisk(path: string): string {
     return path
   }
@@ -195,7 +209,7 @@ class PlainMachine implements Machine {
   }
 
   killInside(choose: ChooseProcesses): Promise<number> {
-    return killInside((table) => this.#commands(table), this.#canFreeze ? this.#group : undefined, choose)
+    return this.#freezing.killInside(choose)
   }
 
   #commands(table: ReadonlyMap<number, ProcessRow>): Set<number> {
@@ -225,14 +239,12 @@ class PlainMachine implements Machine {
     })
   }
 
-  async pause(): Promise<void> {
-    if (this.#canFreeze) await this.#group?.freeze()
-    else for (const pid of await this.pids()) send(pid, 'SIGSTOP')
+  pause(): Promise<void> {
+    return this.#freezing.pause()
   }
 
-  async resume(): Promise<void> {
-    if (this.#canFreeze) await this.#group?.thaw()
-    else for (const pid of await this.pids()) send(pid, 'SIGCONT')
+  resume(): Promise<void> {
+    return this.#freezing.resume()
   }
 
   onLost(): void {}
@@ -240,6 +252,7 @@ class PlainMachine implements Machine {
   async close(): Promise<void> {
     this.#closing = true
     this.#spawner?.expectEnd()
+    await this.#freezing.close()
     try {
       await this.#group?.kill()
       await killMembers((table) => this.#members(table))

@@ -1,6 +1,9 @@
 import { posix } from 'node:path'
 import { type Command, VitrineError } from '@vitrine/protocol'
 
+/** With the variables of a call, its arguments must fit into the event that records it. */
+const maxArguments = 40_000
+
 /** Converts a command to its argument vector. */
 export function argvOf(command: Command, shell: string | readonly string[] = 'sh'): readonly string[] {
   if (typeof command === 'string') {
@@ -15,6 +18,10 @@ function checkArgv(name: string, argv: readonly string[]): readonly string[] {
   if (!Array.isArray(argv) || argv.length === 0)
     throw invalid(
       `${name}: expected a string or an array that starts with the name of a program, got ${Array.isArray(argv) ? 'an empty array' : `a ${typeof argv}`}.`,
+    )
+  if (argv.length > maxArguments)
+    throw invalid(
+      `${name}: expected at most ${maxArguments} arguments, got ${argv.length}; pass more of them through a file or \`stdin\`.`,
     )
   for (const [index, part] of argv.entries()) {
     if (typeof part !== 'string') throw invalid(`${name}[${index}]: expected a string, got ${typeof part}.`)

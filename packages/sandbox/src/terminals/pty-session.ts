@@ -1,7 +1,13 @@
-import { isVitrineError, type Outcome, type Process, type ProcessExit, VitrineError } from '@vitrine/protocol'
+import {
+  isVitrineError,
+  type Outcome,
+  type Process,
+  type ProcessExit,
+  type PtyUpdate,
+  VitrineError,
+} from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import { fitTokens } from './fit-tokens.ts'
-import type { PtyUpdate } from './pty-update.ts'
 import type { UnreadOutput } from './unread-output.ts'
 
 /** The parts of a process that a session needs. */

@@ -1,11 +1,17 @@
 import type { Journal } from '@vitrine/journal'
-import { type Command, type SpawnOptions, VitrineError } from '@vitrine/protocol'
+import {
+  type Command,
+  type PtyStart,
+  type PtyTool,
+  type PtyUpdate,
+  type SpawnOptions,
+  VitrineError,
+} from '@vitrine/protocol'
 import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { argvOf } from '../processes/command.ts'
 import type { OutputListener } from '../processes/running.ts'
 import { type PtyProcess, PtySession, type SessionUpdate } from './pty-session.ts'
 import { PtySessions } from './pty-sessions.ts'
-import type { PtyUpdate } from './pty-update.ts'
 import { UnreadOutput } from './unread-output.ts'
 import { yieldTime } from './yield-time.ts'
 
@@ -17,34 +23,6 @@ export interface PtyHost {
   readonly journal: Pick<Journal, 'operate'>
   /** Like a sandbox's `spawn`. The listener gets all output, from the first byte on, before `exit` settles. */
   spawn(command: Command, options: SpawnOptions, onOutput: OutputListener): Promise<PtyProcess>
-}
-
-export interface PtyStart extends Pick<SpawnOptions, 'shell' | 'env' | 'secrets' | 'user' | 'timeoutMs'> {
-  readonly cmd: Command
-  readonly workdir?: string
-  /** Whether to run in a terminal, which accepts input. Default: false. */
-  readonly tty?: boolean
-  /** How long to wait for the command to end: 250 ms to 30 s. Default: 10 s. */
-  readonly yieldTimeMs?: number
-  /** The most tokens of output in one update; a token is 4 bytes. Default: 10,000. */
-  readonly maxOutputTokens?: number
-}
-
-export interface PtyWrite {
-  readonly sessionId: number
-  /** The input to type. Without it, the call only polls for new output, for at least 5 s. */
-  readonly chars?: string
-  /** How long to wait after typing: 250 ms to 30 s. Default: 250 ms. */
-  readonly yieldTimeMs?: number
-  readonly maxOutputTokens?: number
-}
-
-export interface PtyTool {
-  /** Starts a command and resolves when it has ended or the yield time is over. */
-  ptyExecStart(start: PtyStart): Promise<PtyUpdate>
-  /** Types into a session, or polls its new output. A session that has ended is removed after this update. */
-  ptyWriteStdin(write: PtyWrite): Promise<PtyUpdate>
-  ptyTerminateAll(): Promise<void>
 }
 
 /** The terminal tool for models: every update is short and says how to continue. */

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { Handle, isMissing, removeTree } from '@vitrine/archives'
-import { unmountVolume } from '../disk/volume.ts'
+import { removeVolume } from '../disk/volume.ts'
 import type { Folders } from '../engine/settings.ts'
 import { stagingInside } from '../files/staging.ts'
 
@@ -17,10 +17,7 @@ export function isEmpty({ root, volume }: Folders): boolean {
 
 /** Removes everything in a workspace. No process may run in it. */
 export async function emptyWorkspace({ root, volume }: Folders): Promise<void> {
-  if (volume !== undefined) {
-    await unmountVolume(volume)
-    rmSync(volume.image, { force: true })
-  }
+  if (volume !== undefined) await removeVolume(volume)
   await withDirectory(root, async (directory) => {
     for (const name of directory.names()) await removeTree(directory, name)
   })

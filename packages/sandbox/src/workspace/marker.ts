@@ -23,7 +23,16 @@ export function readProgress(folders: Folders): Progress {
 }
 
 export function markBegun(folders: Folders): void {
-  write(folders, `begun ${process.pid} ${readRow(process.pid)?.startedAt ?? 0}`)
+  write(folders, ownMark())
+}
+
+/** Lets another host prepare the workspace again while this process lives, unless it does so already. */
+export function markAbandoned(folders: Folders): void {
+  try {
+    if (readFileSync(pathIn(folders), 'utf8') === ownMark()) write(folders, 'begun 0 1')
+  } catch {
+    // The preparation had not begun.
+  }
 }
 
 export function markDone(folders: Folders): void {
@@ -32,6 +41,10 @@ export function markDone(folders: Folders): void {
 
 export function clearProgress(folders: Folders): void {
   rmSync(pathIn(folders), { force: true })
+}
+
+function ownMark(): string {
+  return `begun ${process.pid} ${readRow(process.pid)?.startedAt ?? 0}`
 }
 
 function write(folders: Folders, words: string): void {

@@ -8,7 +8,7 @@ import { findSource } from './copy-in.ts'
 import { emptyWorkspace, isEmpty, removeFolder } from './empty-workspace.ts'
 import { invalid } from './invalid.ts'
 import { checkAccountCapabilities, checkAccountSettings, hasAccounts } from './make-accounts.ts'
-import { clearProgress, markBegun, markDone, readProgress } from './marker.ts'
+import { clearProgress, markAbandoned, markBegun, markDone, readProgress } from './marker.ts'
 import type { WorkspacePlan } from './read-manifest.ts'
 import { runSteps } from './run-steps.ts'
 import { type PreparationTarget, stepsOf } from './steps.ts'
@@ -25,6 +25,7 @@ export interface PreparationOptions {
 export class Preparation {
   readonly #plan: WorkspacePlan
   readonly #settings: SandboxSettings
+  readonly #store: Store
   readonly #journal: Journal
   readonly #signal: AbortSignal
   /** Folders that do not exist yet, so that a rollback may remove them. */
@@ -35,6 +36,7 @@ export class Preparation {
   private constructor({ plan, settings, store, journal, signal }: PreparationOptions, fresh: boolean) {
     this.#plan = plan
     this.#settings = settings
+    this.#store = store
     this.#journal = journal
     this.#signal = signal === undefined ? store.lost : AbortSignal.any([signal, store.lost])
     this.#made = settings.folders.own.filter((folder) => !existsSync(folder))
@@ -56,6 +58,11 @@ export class Preparation {
     return new Preparation(options, fresh)
   }
 
+  /** Notes that a fresh workspace is being made, before anything of it exists. */
+  begin(): void {
+    if (this.#fresh) markBegun(this.#settings.folders)
+  }
+
   /** Applies the manifest, as the last part of a start. */
   async run(target: Omit<PreparationTarget, 'journal'>): Promise<void> {
     checkAccountCapabilities(this.#plan, target.core.capabilities)
@@ -64,7 +71,7 @@ export class Preparation {
       return
     }
     const { folders } = this.#settings
-    await this.#apply(this.#plan, target, this.#signal, { fresh: true }, () => markBegun(folders))
+    await this.#apply(this.#plan, target, this.#signal, { fresh: true })
     markDone(folders)
     this.#fresh = false
   }
@@ -87,7 +94,6 @@ export class Preparation {
     target: Omit<PreparationTarget, 'journal'>,
     signal: AbortSignal,
     facts: Readonly<Record<string, unknown>>,
-    onStart: () => void = () => undefined,
   ): Promise<void> {
     const journal = this.#journal
     const groups = stepsOf(plan, { ...target, journal })
@@ -96,10 +102,7 @@ export class Preparation {
     return journal.operate(
       'apply_manifest',
       about,
-      (operation) => {
-        onStart()
-        return runSteps(groups, { operation, concurrency: plan.concurrency, signal })
-      },
+      (operation) => runSteps(groups, { operation, concurrency: plan.concurrency, signal }),
       { signal },
     )
   }
@@ -107,6 +110,11 @@ export class Preparation {
   /** Removes everything that a failed preparation created and returns the error to throw. No process may run. */
   async rollBack(error: unknown): Promise<unknown> {
     if (!this.#fresh) return error
+    if (!(await this.#store.isOwned())) {
+      // The next owner prepares the workspace again.
+      markAbandoned(this.#settings.folders)
+      return error
+    }
     let undoStarted = false
     const undo = async () => {
       undoStarted = true

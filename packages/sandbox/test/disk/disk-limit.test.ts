@@ -170,7 +170,12 @@ describe.each(isolations)('an accounted limit of disk space (%s)', (isolation) =
       limit: { limit: 'diskBytes', max: 16 * mib },
     })
     expect(await reached(sandbox)).toEqual([
-      expect.objectContaining({ limit: 'diskBytes', max: 16 * mib, process: expect.any(String), ended: 3 }),
+      expect.objectContaining({
+        limit: 'diskBytes',
+        max: 16 * mib,
+        process: expect.any(String),
+        ended: expect.any(Number),
+      }),
     ])
     const refused = sandbox.exec('echo on')
     await expect(refused).rejects.toMatchObject({ code: 'disk_limit' })
@@ -178,6 +183,16 @@ describe.each(isolations)('an accounted limit of disk space (%s)', (isolation) =
     await sandbox.files.remove('large')
     expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
     expect((await sandbox.exec(`kill -0 ${left.stdout}`)).exitCode).not.toBe(0)
+  })
+
+  it('counts deleted files that a process has open', async () => {
+    const sandbox = await open()
+    const hidden = 'exec 3> hidden; rm hidden; head -c 67108864 /dev/zero >&3; sleep 1000'
+    expect(await sandbox.exec(hidden)).toMatchObject({
+      outcome: 'failed',
+      limit: { limit: 'diskBytes', max: 16 * mib },
+    })
+    expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
   })
 
   it('refuses commands after a restart too', async () => {

@@ -176,6 +176,26 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
     })
   })
 
+  it('records that the listed server does not respond before the program sees its connection closed', async () => {
+    await using host = openHost()
+    const { server, port } = await serve('127.0.0.1')
+    await new Promise((resolve) => server.close(resolve))
+    const sandbox = await host.open({ egress: [`localhost:${port}`] })
+    expect((await sandbox.exec(`exec curl -sS --noproxy '*' http://localhost:${port}/`)).exitCode).not.toBe(0)
+    const [opened] = await sandbox.events('network.allowed')
+    expect(await sandbox.events('network.failed')).toMatchObject([
+      {
+        data: {
+          connection: opened?.data.connection,
+          host: 'localhost',
+          port,
+          error: 'ECONNREFUSED',
+          process: expect.any(String),
+        },
+      },
+    ])
+  })
+
   it('reaches the listed address, not another one with the same port', async () => {
     await using host = openHost()
     const listed = await serve('127.0.0.2')

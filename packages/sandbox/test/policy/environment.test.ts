@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commandPolicy } from '@vitrine/command-policy'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -48,6 +48,31 @@ describe('the variables of a call are judged like assignments before the command
     await expect(inherits.exec('git status')).rejects.toThrow('where commands can write')
     expect((await inherits.exec('true')).outcome).toBe('ok')
     expect(hasRun()).toBe(false)
+  })
+
+  it('refuses a program that only a folder of the host has in which commands can write, unless a rule names it', async () => {
+    const { sandbox, folder, hasRun } = await sandboxWithOwnGit()
+    // Outside of the workspace, HOME and /tmp.
+    const elsewhere = mkdtempSync('/var/tmp/vitrine-path-')
+    const path = process.env.PATH
+    process.env.PATH = `/usr/bin:/bin:${elsewhere}`
+    onTestFinished(() => {
+      process.env.PATH = path
+      rmSync(elsewhere, { recursive: true, force: true })
+    })
+    cpSync(join(folder, 'git'), join(elsewhere, 'planted'))
+    const inherits = await openSandbox({ isolation: 'none', root: sandbox.root }, { policy })
+    await expect(inherits.exec('planted')).rejects.toThrow('where commands can write')
+    const everything = commandPolicy({ allow: ['*'], deny: ['touch *'] })
+    const allowing = await openSandbox({ isolation: 'none', root: sandbox.root }, { policy: everything })
+    await expect(allowing.exec('planted')).rejects.toThrow('where commands can write')
+    expect(hasRun()).toBe(false)
+    const named = commandPolicy({ allow: ['planted'], otherwise: 'deny' })
+    const naming = await openSandbox({ isolation: 'none', root: sandbox.root }, { policy: named })
+    expect((await naming.exec('planted')).outcome).toBe('ok')
+    // The program of the system is found first.
+    cpSync(join(folder, 'git'), join(elsewhere, 'ls'))
+    expect((await inherits.exec('ls')).outcome).toBe('ok')
   })
 
   it('refuses BASH_ENV and an exported function', async () => {

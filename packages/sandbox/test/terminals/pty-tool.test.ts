@@ -1,6 +1,6 @@
+import type { PtyUpdate } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { commandPolicy } from '../../src/index.ts'
-import type { PtyUpdate } from '../../src/terminals/pty-update.ts'
 import { type PtyScene, ptyScene } from './pty.ts'
 
 /** Polls until the session's output contains the text, and returns all output. */

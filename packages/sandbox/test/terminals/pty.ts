@@ -1,9 +1,9 @@
 import { memoryStore, openStore } from '@vitrine/journal'
-import type { JournalEvent } from '@vitrine/protocol'
+import type { JournalEvent, PtyTool } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import type { LocalSandbox } from '../../src/index.ts'
 import type { PtyProcess } from '../../src/terminals/pty-session.ts'
-import { createPtyTool, type PtyHost, type PtyTool } from '../../src/terminals/pty-tool.ts'
+import { createPtyTool, type PtyHost } from '../../src/terminals/pty-tool.ts'
 import { openSandbox } from '../fixtures/sandbox.ts'
 
 export interface PtyScene {

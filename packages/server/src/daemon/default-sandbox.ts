@@ -57,7 +57,7 @@ export class DefaultSandbox {
     const isDefault = ({ labels, state }: SandboxInfo) => labels[label] === this.#key && state !== 'destroyed'
     const known = this.#foundId === undefined ? undefined : this.#host.info(this.#foundId)
     // Every request without a sandbox id asks for this one, and a host may have thousands.
-    if (known === undefined || !isDefault(known)) this.#foundId = this.#host.list().find(isDefault)?.id
+    if (known === undefined || !isDefault(known)) this.#foundId = this.#host.infos().find(isDefault)?.id
     return this.#foundId
   }
 }

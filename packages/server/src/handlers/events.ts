@@ -12,7 +12,7 @@ import { shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { HttpResponse } from '../http/http-response.ts'
 import { bytesResponse, readRange } from '../responses/bytes.ts'
-import { encodedJsonResponse, type JsonResponse } from '../responses/json.ts'
+import { encodedJsonResponse, type JsonResponse, jsonResponse } from '../responses/json.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { journalSource } from '../streams/sources.ts'
@@ -43,7 +43,7 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
     async readEvents(call) {
       const journal = await readableOf(call, store)
       if (call.wantsStream) return await stream(daemon, journal, call)
-      return pageResponse(await readPage(daemon, journal, call))
+      return readPage(daemon, journal, call)
     },
     async recordEvents({ body, ...call }) {
       const sandbox = await call.sandbox()
@@ -51,14 +51,19 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
       if (untyped !== -1)
         throw new VitrineError('event_invalid', `events[${untyped}].type: expected a string.`)
       // The journal checks every event; its message says which field is wrong.
-      await sandbox.record(body.events as unknown as EventInput[])
+      await sandbox.record(
+        body.events as unknown as EventInput[],
+        body.id === undefined ? {} : { id: body.id },
+      )
     },
     async summarizeEvents(call) {
       const { signal, caller } = call
       const journal = await readableOf(call, store)
       const { scope: _scope, ...query } = call.query
       const options = { ...omitUndefined(query), signal: signal() }
-      return daemon.longReads.run(caller.name, signal(), () => journal.summary(options))
+      return daemon.longReads.run(caller.name, signal(), async () =>
+        jsonResponse(200, await journal.summary(options)),
+      )
     },
     async readBlob({ params, request, ...call }) {
       const { hash } = params
@@ -113,36 +118,46 @@ async function readPage(
   { longReads }: Daemon,
   journal: Readable,
   { query, signal, caller }: ReadEventsCall,
-): Promise<EncodedPage> {
+): Promise<JsonResponse<JsonOf<ReadEvents>>> {
   const { wait = 0, scope: _scope, at, ...rest } = query
   const options: ReadOptions & JournalFilter = {
     ...omitUndefined(rest),
     ...(at !== undefined && { at: seqOrTime(at) }),
     signal: signal(),
   }
-  // Only the read has a slot, not the wait for new events.
-  const page = await longReads.run(caller.name, signal(), () => journal.readEncoded(options))
-  if (wait === 0 || page.events.length > 0 || query.order === 'desc') return page
-  return waitForMore(journal, options, page, Math.min(wait, maxWaitMs), signal())
+  const read = async (from: ReadOptions & JournalFilter) => {
+    let page: EncodedPage = { events: [], cursor: '', end: true }
+    const response = await longReads.run(caller.name, signal(), async () => {
+      page = await journal.readEncoded(from)
+      return pageResponse(page)
+    })
+    return { page, response }
+  }
+  const { page, response } = await read(options)
+  // No new event belongs to a page that is read backwards or has an end.
+  const isComplete = query.order === 'desc' || query.before !== undefined
+  if (wait === 0 || page.events.length > 0 || isComplete) return response
+  // The wait has no slot: until there is an event it costs no more than an open stream.
+  const { cursor, isExpired } = await waitForNext(journal, options, page, Math.min(wait, maxWaitMs))
+  if (isExpired) return pageResponse({ events: [], cursor, end: true })
+  return (await read({ ...options, after: page.cursor })).response
 }
 
-/** Waits for the first new event and reads a page from there; returns an empty page after `waitMs`. */
-async function waitForMore(
+/** Waits for the first new event after a page, at most `waitMs`. */
+async function waitForNext(
   journal: Readable,
-  options: ReadOptions & JournalFilter,
+  { types, session, run, text, journals, signal }: ReadOptions & JournalFilter,
   page: EncodedPage,
   waitMs: number,
-  signal: AbortSignal,
-): Promise<EncodedPage> {
-  const expired = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
-  const { types, session, run, text, journals } = options
+): Promise<{ readonly cursor: string; readonly isExpired: boolean }> {
+  const timeout = AbortSignal.timeout(waitMs)
+  const expired = signal === undefined ? timeout : AbortSignal.any([signal, timeout])
   const filter = omitUndefined({ types, session, run, text, journals })
   const tail = journal.tailEncoded({ ...filter, page: 1, after: page.cursor, signal: expired })
   await tail.next()
   const cursor = tail.cursor ?? page.cursor
   await tail.return()
-  if (expired.aborted) return { events: [], cursor, end: true }
-  return journal.readEncoded({ ...options, after: page.cursor })
+  return { cursor, isExpired: expired.aborted }
 }
 
 function seqOrTime(at: string): number | Date {

@@ -79,15 +79,23 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
         ...omitUndefined(options),
       })
     },
-    async watchFiles({ query, signal, ...call }) {
+    async watchFiles({ query, signal, request, ...call }) {
       const files = await filesOf(call)
+      const journal = await call.journal()
       const closed = new AbortController()
+      const given = request.header('last-event-id') ?? query.after ?? 'now'
+      const after = given === 'now' ? journal.cursor(journal.head) : given
       const events = files.watch({
+        after,
         signal: AbortSignal.any([signal(), closed.signal]),
         ...(query.ignore && { ignore: query.ignore }),
       })
       return eventStream(
-        framesOf(events, (event) => event, { close: () => closed.abort(), closing }),
+        framesOf(events, (event) => event, {
+          close: () => closed.abort(),
+          closing,
+          cursors: { start: after, of: (event) => journal.cursor(event) },
+        }),
         streams,
       )
     },

@@ -2,7 +2,7 @@ import { type RememberedHead, VitrineError } from '@vitrine/protocol'
 import type { journalRoutes } from '@vitrine/protocol/http'
 import { isWholeNumber, shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
-import { encodedJsonResponse } from '../responses/json.ts'
+import { encodedJsonResponse, jsonResponse } from '../responses/json.ts'
 import type { CallOf, HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { exportSource } from '../streams/sources.ts'
@@ -20,7 +20,9 @@ export function journalHandlers(daemon: Daemon): HandlersOf<typeof journalRoutes
     async verifyJournal({ query, signal, caller, ...call }) {
       const journal = await call.journal()
       const options = { ...omitUndefined({ head: headOf(query) }), signal: signal() }
-      return longReads.run(caller.name, signal(), () => journal.verify(options))
+      return longReads.run(caller.name, signal(), async () =>
+        jsonResponse(200, await journal.verify(options)),
+      )
     },
     async exportJournal(call) {
       const { query, signal, caller } = call
@@ -32,8 +34,10 @@ export function journalHandlers(daemon: Daemon): HandlersOf<typeof journalRoutes
         return eventStream(exportSource(tail, daemon.closing, daemon.metrics.streaming()), daemon.streams)
       }
       const options = { ...omitUndefined(query), signal: signal() }
-      const items = await longReads.run(caller.name, signal(), () => journal.exportEncoded(options))
-      return encodedJsonResponse(200, `{"items":[${items.map(({ json }) => json).join()}]}`)
+      return longReads.run(caller.name, signal(), async () => {
+        const items = await journal.exportEncoded(options)
+        return encodedJsonResponse(200, `{"items":[${items.map(({ json }) => json).join()}]}`)
+      })
     },
   }
 }

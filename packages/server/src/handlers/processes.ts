@@ -13,6 +13,7 @@ import type { Daemon } from '../daemon/daemon.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { parseJson } from '../routing/parse-json.ts'
+import { serveTerminal } from '../sockets/terminal.ts'
 import { framesOf } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
@@ -115,11 +116,17 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       await processes.kill(process)
       return processJson(await processes.get(process))
     },
-    async openTerminal() {
-      throw new VitrineError(
-        'argument_invalid',
-        'Expected a WebSocket upgrade on this route, got a plain request.',
-      )
+    async startPty({ body, ...call }) {
+      return (await call.sandbox()).ptyExecStart(omitUndefined(body))
+    },
+    async writePty({ body, ...call }) {
+      return (await call.sandbox()).ptyWriteStdin(omitUndefined(body))
+    },
+    async terminatePtys(call) {
+      await (await call.sandbox()).ptyTerminateAll()
+    },
+    async openTerminal({ params, socket, ...call }) {
+      await serveTerminal(socket, await call.sandbox(), params.process)
     },
   }
 }

@@ -5,13 +5,14 @@ import {
   type HostSandbox,
 } from '@vitrine/host'
 import { type CommandPolicyOptions, VitrineError } from '@vitrine/protocol'
-import type { sandboxRoutes } from '@vitrine/protocol/http'
-import type { Given } from '@vitrine/protocol/options'
+import { sandboxLabels, type sandboxRoutes } from '@vitrine/protocol/http'
+import { type Given, parseAs } from '@vitrine/protocol/options'
 import type { Daemon } from '../daemon/daemon.ts'
 import { streamResponse } from '../responses/bytes.ts'
 import { slicedJsonResponse } from '../responses/sliced-json.ts'
 import type { HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
+import { parseJson } from '../routing/parse-json.ts'
 
 export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes> {
   const { host, defaultSandbox } = daemon
@@ -28,8 +29,10 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     async cancelCall({ params, caller }) {
       await daemon.calls.cancel(params.call, caller.name)
     },
-    async listSandboxes() {
-      return slicedJsonResponse(200, { sandboxes: host.list(), default: defaultSandbox.id })
+    async listSandboxes({ query }) {
+      const { labels, ...rest } = query
+      const filter = { ...omitUndefined(rest), ...(labels !== undefined && { labels: labelsOf(labels) }) }
+      return slicedJsonResponse(200, { sandboxes: await host.list(filter), default: defaultSandbox.id })
     },
     async createSandbox({ body, signal, context }) {
       const { policy, ...rest } = body
@@ -115,4 +118,8 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
 
 function compiled(policy: Given<CommandPolicyOptions> | undefined) {
   return policy && { policy: commandPolicy(omitUndefined(policy)) }
+}
+
+function labelsOf(text: string) {
+  return parseAs('query.labels', sandboxLabels, parseJson('query.labels', text))
 }

@@ -9,6 +9,40 @@ export interface BodyParts extends AsyncIterableIterator<Uint8Array, undefined> 
   return(): Promise<IteratorReturnResult<undefined>>
 }
 
+/** A larger body in one piece is sent in parts: the buffers of a connection do not hold it. */
+const smallBytes = 64 * 1024
+const partBytes = 256 * 1024
+
+/** The bytes of a body in one piece that is to be sent in parts; undefined if it is small. */
+export function largeBytes(body: string | Uint8Array): Uint8Array | undefined {
+  if (Buffer.byteLength(body) <= smallBytes) return undefined
+  return typeof body === 'string' ? Buffer.from(body) : body
+}
+
+/** The parts of a body in one piece. `release` is called when all are sent, or when the rest is not wanted. */
+export function partsOf(bytes: Uint8Array, release: () => void = () => undefined): BodyParts {
+  let at = 0
+  const end = (): IteratorReturnResult<undefined> => {
+    at = bytes.byteLength
+    release()
+    return { done: true, value: undefined }
+  }
+  return {
+    async next() {
+      if (at >= bytes.byteLength) return end()
+      const value = bytes.subarray(at, at + partBytes)
+      at += partBytes
+      return { done: false, value }
+    },
+    async return() {
+      return end()
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
 /**
  * Parts whose `return` closes their source, also while a part is awaited, and before the first one: a generator that
  * never ran would not reach its `finally`.
@@ -30,14 +64,15 @@ export function closingParts(parts: AsyncIterator<Uint8Array, unknown>, close: (
   }
 }
 
-/** Calls `onStall` when the consumer of a body does not ask for the next part within `stallMs`. */
+/** Calls `onStall` when the consumer of a body does not request the next part, or the first, within `stallMs`. */
 export function limitStalls(
   body: AsyncIterable<Uint8Array>,
   stallMs: number | undefined,
   onStall: () => void,
 ): BodyParts {
   const parts = body[Symbol.asyncIterator]()
-  let timer: NodeJS.Timeout | undefined
+  // Also before the first part: a body that is never read must not be held for ever.
+  let timer = stallMs === undefined ? undefined : setTimeout(onStall, stallMs)
   let isOver = false
   return {
     async next() {

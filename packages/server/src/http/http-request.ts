@@ -1,3 +1,5 @@
+import type { Caller } from '../guard/caller.ts'
+
 /** A request, from a Node server or from `fetch`. */
 export interface HttpRequest {
   readonly method: string
@@ -14,8 +16,8 @@ export interface HttpRequest {
   readonly body: ReadableStream<Uint8Array> | null
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** Notes that the request has shown a token that the daemon knows. */
-  setAuthenticated(): void
+  /** Notes that the request has shown a token that the daemon knows. Throws if its access has too many connections. */
+  setAuthenticated(access: Caller['access']): void
 }
 
 /** Converts a web-standard `Request`. */

@@ -1,5 +1,13 @@
 import { VitrineError } from '@vitrine/protocol'
-import { type BodyParts, discard, isInParts, limitStalls, type ResponseBody } from './body.ts'
+import {
+  type BodyParts,
+  discard,
+  isInParts,
+  largeBytes,
+  limitStalls,
+  partsOf,
+  type ResponseBody,
+} from './body.ts'
 
 /**
  * A response. Not the web's `Response`: on a Node server, creating and unpacking one is most of the cost of a small
@@ -22,6 +30,22 @@ export class HttpResponse {
   /** A copy with more headers. */
   with(headers: HttpResponse['headers']): HttpResponse {
     return new HttpResponse(this.status, { ...this.headers, ...headers }, this.body, this.stallMs)
+  }
+
+  /**
+   * A copy that calls `release`, which may be called twice, when it is sent or discarded, or when its reader stalls. A
+   * small body is released at once: the buffers of a connection hold it.
+   */
+  releasing(release: () => void, stallMs: number): HttpResponse {
+    const { status, headers, body } = this
+    if (isInParts(body)) throw new TypeError('A body in parts has a source of its own to close.')
+    const large = body === null ? undefined : largeBytes(body)
+    if (large === undefined) {
+      release()
+      return this
+    }
+    const length = { 'content-length': String(large.byteLength) }
+    return new HttpResponse(status, { ...headers, ...length }, partsOf(large, release), stallMs)
   }
 
   /** The response to a HEAD request; closes the source of the body. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { VitrineError } from '@vitrine/protocol'
 import { setAuthenticated } from '../guard/authenticated.ts'
+import type { Caller } from '../guard/caller.ts'
 import { hostName } from '../guard/host-header.ts'
 import { authorizationOf, checkSingleHeaders, requestPath } from '../guard/request-head.ts'
 import type { HttpRequest } from './http-request.ts'
@@ -49,8 +50,8 @@ export class NodeRequest implements HttpRequest {
     return this.#incoming.headers
   }
 
-  setAuthenticated(): void {
-    setAuthenticated(this.#incoming.socket)
+  setAuthenticated(access: Caller['access']): void {
+    setAuthenticated(this.#incoming.socket, access)
   }
 
   get body(): ReadableStream<Uint8Array> | null {

@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { discard, isInParts, limitStalls } from './body.ts'
+import { discard, isInParts, largeBytes, limitStalls, partsOf } from './body.ts'
 import type { HttpResponse } from './http-response.ts'
+import { TurnBudget } from './turn-budget.ts'
+
+const sent = new TurnBudget(1024 * 1024)
 
 /** Sends a response. A reader that stalls for the response's `stallMs`, or else `idleMs`, is disconnected. */
 export async function send(
@@ -15,9 +18,19 @@ export async function send(
     outgoing.flushHeaders()
     await pump(body, outgoing, stallMs ?? idleMs)
   } else {
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
-    outgoing.writeHead(status, { ...plain(headers), 'content-length': length }).end(body)
+    const large = largeBytes(body)
+    outgoing.writeHead(status, { ...plain(headers), 'content-length': Buffer.byteLength(large ?? body) })
+    if (large === undefined) sendAtOnce(body, outgoing, stallMs ?? idleMs)
+    else await pump(partsOf(large), outgoing, stallMs ?? idleMs)
   }
+}
+
+/** Sends a small body at once. It waits if the reader has not read the responses to earlier requests. */
+function sendAtOnce(body: string | Uint8Array, outgoing: ServerResponse, stallMs: number): void {
+  outgoing.end(body)
+  if (outgoing.writableLength === 0) return
+  const timer = setTimeout(() => outgoing.destroy(), stallMs)
+  outgoing.once('close', () => clearTimeout(timer))
 }
 
 /** Sends a body as fast as the client reads. If the body fails, the connection is destroyed, so it cannot look complete. */
@@ -32,7 +45,12 @@ async function pump(
   const close = () => discard(parts)
   outgoing.once('close', close)
   try {
-    for await (const part of parts) await written(outgoing, part)
+    for await (const part of parts) {
+      const { byteLength } = part
+      await written(outgoing, part)
+      const nextTurn = sent.spend(byteLength)
+      if (nextTurn !== undefined) await nextTurn
+    }
     outgoing.end()
   } catch {
     outgoing.destroy()

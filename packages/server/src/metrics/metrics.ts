@@ -30,7 +30,7 @@ export class Metrics {
   }
 
   async text(host: Host): Promise<string> {
-    const states = Map.groupBy(host.list(), ({ state }) => state)
+    const states = Map.groupBy(host.infos(), ({ state }) => state)
     const { rss } = process.memoryUsage()
     return [
       metric('vitrine_requests_total', 'counter', 'Requests by route and status.', this.#requestCounts()),

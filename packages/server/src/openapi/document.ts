@@ -49,10 +49,10 @@ function parameterRef(name: string): Json {
 
 /** Every schema of a route. Reading a lazy schema creates it. */
 function schemasOf(route: Route): z.ZodMiniType[] {
-  const { query, response, responseByStatus, frames, socketMessage } = route
+  const { query, response, responseByStatus, frames, socketMessage, clientMessage } = route
   const body = bodyOf(route)
   const several = [...Object.values(responseByStatus ?? {}), ...Object.values(frames ?? {})]
-  return [query, body, response, socketMessage, ...several].filter(
+  return [query, body, response, socketMessage, clientMessage, ...several].filter(
     (one) => one !== undefined && typeof one !== 'string',
   )
 }
@@ -94,13 +94,16 @@ const descriptions: Readonly<Record<number, string>> = {
 const bytes: JsonSchema = { type: 'string', format: 'binary' }
 
 function responsesOf(route: Route, schemas: Schemas): Json {
-  const { response, responseByStatus, status = 200, socketMessage, mediaTypes, ranges } = route
+  const { response, responseByStatus, status = 200, socketMessage, clientMessage, mediaTypes, ranges } = route
   const entry = (code: number, rest: Json = {}) => ({
     [code]: { description: descriptions[code], ...rest },
   })
   if (response === 'nothing') return entry(status)
   if (response === 'socket')
-    return entry(101, { ...(socketMessage && { 'x-messages': schemas.of(socketMessage) }) })
+    return entry(101, {
+      ...(socketMessage && { 'x-messages': schemas.of(socketMessage) }),
+      ...(clientMessage && { 'x-client-messages': schemas.of(clientMessage) }),
+    })
   if (response === 'event-stream') return entry(status, { content: streamOf(route, schemas) })
   if (response === 'bytes') {
     const types = mediaTypes ?? ['application/octet-stream']

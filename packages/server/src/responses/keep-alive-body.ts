@@ -1,6 +1,6 @@
 import { settledWithin } from '@vitrine/protocol/primitives'
 import { securityHeaders } from '../guard/headers.ts'
-import { closingParts, discard } from '../http/body.ts'
+import { closingParts, discard, isInParts, partsOf } from '../http/body.ts'
 import { HttpResponse } from '../http/http-response.ts'
 
 /**
@@ -8,14 +8,16 @@ import { HttpResponse } from '../http/http-response.ts'
  * `vitrine-keepalive: true` gets the headers after `everyMs`, then a space every `everyMs`, and in the end the JSON of
  * the response: the result, or a problem, which the caller recognizes by its `type`.
  */
-export async function withKeepAlive(pending: Promise<HttpResponse>, everyMs: number): Promise<HttpResponse> {
+export async function withKeepAlive(
+  pending: Promise<HttpResponse>,
+  everyMs: number,
+  stallMs?: number,
+): Promise<HttpResponse> {
   if (await settledWithin(pending, everyMs, { ref: true })) return pending
   const headers = { ...securityHeaders, 'content-type': 'application/json' }
-  return new HttpResponse(
-    200,
-    headers,
-    closingParts(spacesUntil(pending, everyMs), () => undefined),
-  )
+  // A response that arrives after the caller has left is not sent.
+  const close = () => void pending.then(({ body }) => discard(body)).catch(() => undefined)
+  return new HttpResponse(200, headers, closingParts(spacesUntil(pending, everyMs), close), stallMs)
 }
 
 async function* spacesUntil(
@@ -25,11 +27,12 @@ async function* spacesUntil(
   do {
     yield Buffer.from(' ')
   } while (!(await settledWithin(pending, everyMs, { ref: true })))
-  const response = await pending
-  if (typeof response.body !== 'string') {
-    discard(response.body)
+  const { body, headers } = await pending
+  if (typeof body === 'string') yield* partsOf(Buffer.from(body))
+  else if (isInParts(body) && headers['content-type'] === 'application/json') yield* body
+  else {
+    discard(body)
     throw new Error('Keep-alive spaces were sent, but the response is not JSON.')
   }
-  yield Buffer.from(response.body)
   return undefined
 }

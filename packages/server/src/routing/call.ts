@@ -74,8 +74,39 @@ export type JsonOf<R extends Route> = R['response'] extends z.ZodMiniType
   ? Serializable<z.input<R['response']>>
   : never
 
-/** A handler returns JSON that its route's schema accepts, a response for other media types, or nothing. */
-export type Handler<R extends Route> = (call: CallOf<R>) => ResultOf<R>
+/**
+ * A handler returns JSON that its route's schema accepts, a response for other media types, or nothing. That of a WebSocket
+ * settles when the connection may be closed.
+ */
+export type Handler<R extends Route> = R['response'] extends 'socket'
+  ? (call: SocketCall<QueryOf<R>, SocketOf<R>, ParamsOf<R>>) => Promise<void>
+  : (call: CallOf<R>) => ResultOf<R>
+
+/** A WebSocket that was opened on a route, as its handler gets it. */
+export interface SocketCall<Query = unknown, Socket = RouteSocket, Params = Readonly<Record<string, string>>>
+  extends Pick<
+    Call<Query, never, Params>,
+    'params' | 'query' | 'caller' | 'context' | 'sandbox' | 'journal'
+  > {
+  readonly socket: Socket
+}
+
+/** A connection of a WebSocket route: text messages are JSON with the route's schemas, binary messages are bytes. */
+export interface RouteSocket<Sent = unknown, Received = unknown> {
+  /** Aborted when the connection is closed, by either side. */
+  readonly closed: AbortSignal
+  /** Sends nothing on a connection that is closed. A client that does not read is disconnected. */
+  send(message: Sent | Uint8Array): void
+  /** The next message; undefined when the connection is closed. Rejects for one that the schema refuses; others follow. */
+  next(): Promise<Received | Uint8Array | undefined>
+  close(code?: number, reason?: string): void
+}
+
+/** The connection of one route. */
+export type SocketOf<R extends Route> = RouteSocket<
+  R['socketMessage'] extends z.ZodMiniType ? z.input<R['socketMessage']> : never,
+  R['clientMessage'] extends z.ZodMiniType ? z.output<R['clientMessage']> : never
+>
 
 type ResultOf<R extends Route> = R['response'] extends z.ZodMiniType
   ? Promise<JsonOf<R> | JsonResponse<JsonOf<R>> | (R['streams'] extends true ? HttpResponse : never)>

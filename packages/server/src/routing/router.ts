@@ -13,6 +13,8 @@ import { problemResponse } from '../responses/problem.ts'
 import { checkQuery, readBody } from './body.ts'
 import type { Call, HandlersOf, RequestContext } from './call.ts'
 import { contextOf } from './call-context.ts'
+import { callTarget } from './call-target.ts'
+import { checkAccess } from './check-access.ts'
 import { readQuery } from './query.ts'
 import { RouteTrie } from './route-trie.ts'
 
@@ -22,6 +24,8 @@ type RouteHandler = (context: RequestContext) => Promise<HttpResponse>
 interface RouterLimits {
   readonly jsonBytes: number
   readonly keepAliveMs: number
+  /** How long the reader of a response with keep-alive may take for one part. */
+  readonly stallMs: number
 }
 
 /** Routes requests: validates them by the route's schemas and calls the route's handler. */
@@ -34,7 +38,7 @@ export function createRouter(
   const methodsOf = (path: string) => paths.at(path, () => new Map<string, RouteHandler>())
   for (const [name, route] of Object.entries<Route>(routes)) {
     // `HandlersOf` has checked names and types; the cast erases the differences between the handlers.
-    const handler = handlers[name as RouteName] as AnyHandler
+    const handler = route.response === 'socket' ? refusePlain : (handlers[name as RouteName] as AnyHandler)
     const run = routeHandler(daemon, name, route, handler, limits)
     for (const path of pathsOf(route)) methodsOf(path).set(route.method, run)
   }
@@ -79,8 +83,7 @@ function routeHandler(
     const { request, caller } = context
     let response: HttpResponse
     try {
-      if (route.access === 'full' && caller.access !== 'full')
-        throw new VitrineError('access_denied', `The token ${caller.name} has read access only.`)
+      checkAccess(route, caller)
       const id = request.header('vitrine-call')
       const result =
         id === undefined
@@ -100,8 +103,17 @@ function routeHandler(
     // Read here and not in `routeHandler`: reading creates the lazy schema, which would slow down the start.
     if (request.header('vitrine-keepalive') !== 'true' || typeof route.response === 'string') return response
     // A stream has its own heartbeats.
-    return route.streams && wantsStream(request) ? response : withKeepAlive(response, limits.keepAliveMs)
+    return route.streams && wantsStream(request)
+      ? response
+      : withKeepAlive(response, limits.keepAliveMs, limits.stallMs)
   }
+}
+
+async function refusePlain(): Promise<never> {
+  throw new VitrineError(
+    'argument_invalid',
+    'Expected a WebSocket upgrade on this route, got a plain request.',
+  )
 }
 
 function callOf(
@@ -109,7 +121,6 @@ function callOf(
   { request, params, caller, cancelled }: RequestContext,
   { query, body }: Pick<Call, 'query' | 'body'>,
 ): Call {
-  const { host, defaultSandbox } = daemon
   const context = () => contextOf((name) => request.header(name), caller)
   let signal: AbortSignal | undefined
   return {
@@ -125,20 +136,7 @@ function callOf(
       return signal
     },
     wantsStream: wantsStream(request),
-    async sandbox() {
-      const { sandbox: id = defaultSandbox.id } = params
-      const called = context()
-      const opening = id === defaultSandbox.id ? defaultSandbox.open(called) : host.find(id, called)
-      return (await opening).as(called)
-    },
-    async journal() {
-      // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.
-      const { sandbox: id = defaultSandbox.id } = params
-      const isKnown =
-        id === defaultSandbox.id || host.info(id) !== undefined || (await host.store.journals()).includes(id)
-      if (!isKnown) throw new VitrineError('not_found', `There is no sandbox ${id}.`)
-      return host.store.journal(id)
-    },
+    ...callTarget(daemon, params, context),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { VitrineError } from '@vitrine/protocol'
-import { settledWithin } from '@vitrine/protocol/primitives'
+import { settledWithin, shown } from '@vitrine/protocol/primitives'
 import type { WebSocket, WebSocketServer } from 'ws'
 import type { Daemon } from '../daemon/daemon.ts'
 import { setAuthenticated } from '../guard/authenticated.ts'
@@ -12,10 +12,15 @@ import { authorizationOf, checkSingleHeaders, invalidRequestUrl, requestPath } f
 import { bearerToken, type Tokens, tokenPrefix } from '../guard/tokens.ts'
 import { proxyUpgrade } from '../preview/proxy.ts'
 import { sendRawProblem } from '../responses/raw-problem.ts'
+import { checkQuery } from '../routing/body.ts'
 import { contextOf } from '../routing/call-context.ts'
+import { callTarget } from '../routing/call-target.ts'
+import { checkAccess } from '../routing/check-access.ts'
 import { readQuery } from '../routing/query.ts'
+import type { RouteTrie } from '../routing/route-trie.ts'
 import { SocketInbox } from './inbox.ts'
-import { maxQueuedBytes, serveTerminal } from './terminal.ts'
+import { MessageSocket, maxQueuedBytes } from './message-socket.ts'
+import type { SocketRoute } from './socket-routes.ts'
 
 const maxMessageBytes = 1024 * 1024
 const maxQueuedBytesBeforeToken = 64 * 1024
@@ -29,14 +34,22 @@ export interface Guards {
   readonly tokenMs: number
 }
 
-/** Authenticates WebSocket upgrades and connects them to terminals. */
+/** The route, the parameters and the query of an upgrade. */
+interface Target extends SocketRoute {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+}
+
+/** Authenticates WebSocket upgrades and connects them to the handlers of their routes. */
 export class Sockets {
   readonly #daemon: Daemon
+  readonly #routes: RouteTrie<SocketRoute>
   readonly #guards: Guards
   #opening: Promise<WebSocketServer> | undefined
 
-  constructor(daemon: Daemon, guards: Guards) {
+  constructor(daemon: Daemon, routes: RouteTrie<SocketRoute>, guards: Guards) {
     this.#daemon = daemon
+    this.#routes = routes
     this.#guards = guards
     daemon.closing.addEventListener('abort', () => void this.#close(), { once: true })
   }
@@ -57,28 +70,31 @@ export class Sockets {
     if (preview === undefined) this.#guards.hosts.check(host)
     if (path === '') throw invalidRequestUrl()
     if (preview !== undefined) {
-      setAuthenticated(socket)
+      setAuthenticated(socket, 'read')
       return proxyUpgrade(this.#daemon, preview, request, socket, head)
     }
     if (this.#daemon.closing.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
     this.#guards.origins.check(origin, host)
-    const target = this.#parseUrl(url)
-    const token = tokenOf(request, target.query)
+    const found = this.#routes.find(path)
+    if (found === undefined)
+      throw new VitrineError('route_unknown', `There is no WebSocket route ${shown(path)}.`)
+    const { route } = found.value
+    const query = readQuery(url.slice(url.split('?', 1)[0]?.length))
+    const token = tokenOf(request, query)
     const { tokens } = this.#guards
-    const caller =
-      token === undefined && !tokens.allowsAnonymous ? undefined : fullAccess(tokens.caller(token))
-    if (caller !== undefined) setAuthenticated(socket)
+    const caller = token === undefined && !tokens.allowsAnonymous ? undefined : tokens.caller(token)
+    if (caller !== undefined) {
+      checkAccess(route, caller)
+      setAuthenticated(socket, caller.access)
+    }
+    const target = { ...found.value, params: found.params, query: checkQuery(query, route) }
     this.#opening ??= newServer()
     const server = await this.#opening
     server.handleUpgrade(request, socket, head, (ws) => this.#opened(ws, request, target, caller))
   }
 
-  #opened(
-    ws: WebSocket,
-    request: IncomingMessage,
-    target: { sandbox: string; process: string },
-    caller: Caller | undefined,
-  ): void {
+  #opened(ws: WebSocket, request: IncomingMessage, target: Target, caller: Caller | undefined): void {
+    target.count(101)
     ws.on('error', () => ws.terminate())
     this.#serve(ws, request, target, caller).catch((error: unknown) => {
       const { code, detail } = this.#daemon.problemOf(error)
@@ -91,17 +107,18 @@ export class Sockets {
   async #serve(
     ws: WebSocket,
     request: IncomingMessage,
-    { sandbox: id, process }: { sandbox: string; process: string },
+    { route, serve, params, query }: Target,
     authenticated: Caller | undefined,
   ): Promise<void> {
     const inbox = new SocketInbox(ws, maxQueuedBytesBeforeToken)
-    const caller = authenticated ?? fullAccess(await this.#authenticate(inbox))
-    setAuthenticated(request.socket)
+    const caller = authenticated ?? (await this.#authenticate(inbox))
+    checkAccess(route, caller)
+    setAuthenticated(request.socket, caller.access)
     inbox.maxBytes = maxQueuedBytes
-    const { host, defaultSandbox } = this.#daemon
-    const context = contextOf((name) => [request.headers[name] ?? []].flat().join(', ') || undefined, caller)
-    const opening = id === defaultSandbox.id ? defaultSandbox.open(context) : host.find(id, context)
-    await serveTerminal(ws, inbox, (await opening).as(context), process)
+    const context = () =>
+      contextOf((name) => [request.headers[name] ?? []].flat().join(', ') || undefined, caller)
+    const socket = new MessageSocket(ws, inbox, route)
+    await serve({ socket, params, query, caller, context, ...callTarget(this.#daemon, params, context) })
   }
 
   /** Reads the token from the first message of a client that sent none in the upgrade. */
@@ -110,14 +127,6 @@ export class Sockets {
     const first = (await settledWithin(next, this.#guards.tokenMs)) ? await next : undefined
     const text = first === undefined ? '' : String(first.data)
     return this.#guards.tokens.caller(tokenFromMessage(text))
-  }
-
-  #parseUrl(url: string): { sandbox: string; process: string; query: Record<string, string> } {
-    const [path = '', search = ''] = url.split('?', 2)
-    const match = /^\/v1(?:\/sandboxes\/([^/]+))?\/processes\/([^/]+)\/terminal\/ws$/.exec(path)
-    if (match === null) throw new VitrineError('route_unknown', `There is no WebSocket route ${path}.`)
-    const [, sandbox = this.#daemon.defaultSandbox.id, process = ''] = match
-    return { sandbox, process, query: readQuery(search) }
   }
 
   async #close(): Promise<void> {
@@ -131,7 +140,7 @@ export class Sockets {
   }
 }
 
-/** Loads the WebSocket library when the first terminal is opened. */
+/** Loads the WebSocket library when the first connection is opened. */
 async function newServer(): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws')
   return new WebSocketServer({
@@ -155,9 +164,4 @@ function tokenFromMessage(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function fullAccess(caller: Caller): Caller {
-  if (caller.access === 'full') return caller
-  throw new VitrineError('access_denied', `The token ${caller.name} has read access only.`)
 }

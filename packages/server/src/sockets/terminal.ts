@@ -1,90 +1,61 @@
-import type { HostSandbox } from '@vitrine/host'
-import { type Process, toVitrineError } from '@vitrine/protocol'
-import type { WebSocket } from 'ws'
-import type { SocketInbox, SocketMessage } from './inbox.ts'
+import { type Process, type ProcessExit, type Sandbox, toVitrineError } from '@vitrine/protocol'
+import type { processRoutes } from '@vitrine/protocol/http'
+import type { SocketOf } from '../routing/call.ts'
 
-/** Bytes that may be queued for a client or for a process that does not read, before the connection is closed. */
-export const maxQueuedBytes = 4 * 1024 * 1024
-
-type TerminalMessage =
-  | { readonly type: 'input'; readonly data: string; readonly encoding?: string }
-  | { readonly type: 'resize'; readonly cols: number; readonly rows: number }
-  | { readonly type: 'close' }
+type TerminalSocket = SocketOf<(typeof processRoutes)['openTerminal']>
 
 /** Serves a process on a WebSocket: output as bytes, everything else as JSON. The process outlives the connection. */
 export async function serveTerminal(
-  socket: WebSocket,
-  inbox: SocketInbox,
-  sandbox: HostSandbox,
+  socket: TerminalSocket,
+  sandbox: Pick<Sandbox, 'processes'>,
   id: string,
 ): Promise<void> {
-  const closed = new AbortController()
-  socket.once('close', () => closed.abort())
-  const sendJson = (message: object) => {
-    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message))
-  }
   try {
     const process = await sandbox.processes.attach(id)
-    sendJson({ type: 'ready', processId: id })
-    void handleMessages(inbox, process, {
-      close: () => socket.close(1000),
-      fail: (error) => sendJson({ type: 'error', message: toVitrineError(error).message }),
-    })
-    for await (const { data } of process.view({ signal: closed.signal })) {
-      if (socket.readyState !== socket.OPEN) return
+    socket.send({ type: 'ready', processId: id })
+    void handleMessages(socket, process)
+    for await (const { data } of process.view({ signal: socket.closed })) {
+      if (socket.closed.aborted) return
       socket.send(data)
-      if (socket.bufferedAmount > maxQueuedBytes) return socket.close(1013, 'not read')
     }
-    if (closed.signal.aborted) return
-    const { exitCode, signal, outcome } = await process.exit
-    sendJson({ type: 'exit', exitCode, signal, outcome })
-    socket.close(1000)
+    if (socket.closed.aborted) return
+    socket.send({ type: 'exit', ...facts(await process.exit) })
+    socket.close()
   } catch (error) {
     const { message, code } = toVitrineError(error)
-    sendJson({ type: 'error', message, code })
+    socket.send({ type: 'error', message, code })
     socket.close(1011)
   }
 }
 
+function facts({ exitCode, signal, outcome }: ProcessExit) {
+  return { exitCode, signal, outcome }
+}
+
 /** Handles messages one after the other, so that input after a resize sees the new size. */
-async function handleMessages(
-  inbox: SocketInbox,
-  process: Process,
-  { close, fail }: { close(): void; fail(error: unknown): void },
-): Promise<void> {
-  for (let message = await inbox.next(); message !== undefined; message = await inbox.next())
-    await handleMessage(process, message, close).catch(fail)
+async function handleMessages(socket: TerminalSocket, process: Process): Promise<void> {
+  while (!socket.closed.aborted)
+    try {
+      const message = await socket.next()
+      if (message === undefined) return
+      await handleMessage(socket, process, message)
+    } catch (error) {
+      socket.send({ type: 'error', message: toVitrineError(error).message })
+    }
 }
 
 async function handleMessage(
+  socket: TerminalSocket,
   process: Process,
-  { data, isBinary }: SocketMessage,
-  close: () => void,
+  message: NonNullable<Awaited<ReturnType<TerminalSocket['next']>>>,
 ): Promise<void> {
-  if (isBinary) return process.input(data)
-  const message = parseMessage(data)
-  switch (message?.type) {
+  if (message instanceof Uint8Array) return process.input(message)
+  switch (message.type) {
     case 'input':
-      return process.input(Buffer.from(message.data, message.encoding === 'base64' ? 'base64' : 'utf8'))
+      return process.input(Buffer.from(message.data, message.encoding ?? 'utf8'))
     case 'resize':
       return process.resize(message.cols, message.rows)
     case 'close':
-      return close()
-    default:
-      throw new TypeError('Expected {type: "input", data}, {type: "resize", cols, rows} or {type: "close"}.')
-  }
-}
-
-function parseMessage(data: Buffer): TerminalMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(data.toString('utf8'))
-    if (typeof value !== 'object' || value === null || !('type' in value)) return undefined
-    const { type, data: text, cols, rows, encoding } = value as Record<string, unknown>
-    if (type === 'input' && typeof text === 'string')
-      return { type, data: text, ...(typeof encoding === 'string' && { encoding }) }
-    if (type === 'resize' && typeof cols === 'number' && typeof rows === 'number') return { type, cols, rows }
-    return type === 'close' ? { type } : undefined
-  } catch {
-    return undefined
+      return socket.close()
   }
 }

@@ -30,7 +30,8 @@ function eventFrame({ isEvent, cursor, json }: EncodedEvent): Uint8Array {
   return Buffer.from(`${isEvent ? `id: ${cursor}` : 'event: gap'}\ndata: ${json}\n\n`)
 }
 
-/** A frame with an event name and JSON. */
-export function frame(event: string | undefined, data: unknown): Uint8Array {
-  return Buffer.from(`${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`)
+/** A frame with an event name, JSON, and the id from which a reader goes on. */
+export function frame(event: string | undefined, data: unknown, id?: string): Uint8Array {
+  const head = `${event === undefined ? '' : `event: ${event}\n`}${id === undefined ? '' : `id: ${id}\n`}`
+  return Buffer.from(`${head}data: ${JSON.stringify(data)}\n\n`)
 }

@@ -44,19 +44,30 @@ export function exportSource(
   }
 }
 
+interface FramesOptions<Item> {
+  close(): void
+  readonly closing: AbortSignal
+  /** For a stream that can be resumed: the cursor before its first item, and after each. */
+  readonly cursors?: { readonly start: string; of(item: Item): string }
+}
+
 /** The items of an iterator as JSON frames. When the daemon closes, the end says so: the items were not complete. */
 export function framesOf<Item>(
   items: AsyncIterator<Item, unknown>,
   toJson: (item: Item) => unknown,
-  { close, closing }: { close(): void; readonly closing: AbortSignal },
+  { close, closing, cursors }: FramesOptions<Item>,
 ): EventStreamSource {
+  let cursor = cursors?.start
+  const position = () => (cursor === undefined ? {} : { cursor })
   return {
     async next() {
       const { done, value } = await items.next()
-      return done ? undefined : frame(undefined, toJson(value))
+      if (done) return undefined
+      cursor = cursors?.of(value)
+      return frame(undefined, toJson(value), cursor)
     },
-    heartbeat: () => ({}),
-    end: () => ({ reason: closing.aborted ? 'closing' : 'complete' }),
+    heartbeat: position,
+    end: () => ({ ...position(), reason: closing.aborted ? 'closing' : 'complete' }),
     close,
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allEvents, jsonBody, openDaemon, problemOf, type ResponseJson, type TestDaemon } from '../daemon.ts'
-import { dialSocket, terminalPath } from '../sockets/dialling.ts'
+import { dialSocket, refusalOf, terminalPath } from '../sockets/dialling.ts'
 
 const bobsToken = 'bobs-token-41d80f365a2e9b7c'
 const carolsToken = 'carols-token-7c41d80f365a2e9b'
@@ -165,6 +165,10 @@ describe('the caller of an event is the name of the token', () => {
   it('on a terminal, however the token is sent', async () => {
     const { id } = await carol.call('POST', '/v1/processes', { command: 'cat' })
     const path = terminalPath(id)
+    for (const query of ['caller=alice', 'vitrine-caller=alice'])
+      expect(await refusalOf(dialSocket(daemon, `${path}?${query}`, { token: bobsToken }))).toMatchObject({
+        status: 400,
+      })
     const inputs = async () =>
       (await allEvents(daemon, '&types=operation.finished')).filter(({ data }) => data.op === 'process_input')
     for (const [index, way] of (
@@ -175,13 +179,12 @@ describe('the caller of an event is the name of the token', () => {
       ] as { token?: string; protocols?: string[]; auth?: object }[]
     ).entries()) {
       const { auth, ...options } = way
-      const socket = dialSocket(daemon, `${path}?caller=alice&vitrine-caller=alice`, {
-        headers: claims,
-        ...options,
-      })
+      const socket = dialSocket(daemon, path, { headers: claims, ...options })
       await socket.opened
       if (auth) socket.sendJson(auth)
-      socket.sendJson({ type: 'input', data: `way ${index}\n`, caller: 'alice' })
+      socket.sendJson({ type: 'input', data: 'forged', caller: 'alice' })
+      await expect.poll(() => socket.messages.at(-1)?.message).toContain('unknown key "caller"')
+      socket.sendJson({ type: 'input', data: `way ${index}\n` })
       await expect.poll(() => socket.output).toContain(`way ${index}`)
       await expect.poll(async () => (await inputs()).length).toBe(index + 1)
       expect((await inputs()).at(-1)).toMatchObject({ caller: 'bob', actor: 'alice' })

@@ -91,6 +91,56 @@ describe('an event', () => {
   })
 })
 
+describe('a command', () => {
+  const many = Array.from({ length: 60_000 }, (_, index) => `a${index}`)
+  const variables = Object.fromEntries(many.map((name) => [name, '']))
+  const command = ['true']
+
+  it.each([
+    [
+      { command: ['true', ...many] },
+      400,
+      'argument_invalid',
+      'command: expected at most 40000 arguments, got 60001',
+    ],
+    [
+      { command, env: variables },
+      422,
+      'environment_invalid',
+      'env: expected at most 4000 variables, got 60000',
+    ],
+    [
+      { command, secrets: variables },
+      422,
+      'environment_invalid',
+      'secrets: expected at most 4000 variables, got 60000',
+    ],
+  ])(
+    'with more arguments or variables than can be recorded is refused with the limit',
+    async (call, status, code, message) => {
+      for (const path of ['/v1/exec', '/v1/processes'])
+        expect(await post(path, JSON.stringify(call))).toMatchObject({
+          status,
+          code,
+          detail: expect.stringContaining(message),
+        })
+      const sandbox = await daemon.host.find(daemon.sandbox)
+      const { command: argv, ...options } = call
+      await expect(sandbox.exec(argv, options)).rejects.toMatchObject({
+        code,
+        message: expect.stringContaining(message),
+      })
+    },
+  )
+
+  it('with as many as the limits allow is run and recorded', async () => {
+    const env = Object.fromEntries(many.slice(0, 4_000).map((name) => [name, '']))
+    const call = { command: ['true', ...many.slice(1, 40_000)], env }
+    const response = await daemon.fetch('/v1/exec', { method: 'POST', body: JSON.stringify(call), headers })
+    expect(await response.json()).toMatchObject({ exitCode: 0 })
+  })
+})
+
 describe('a key __proto__', () => {
   it.each([
     ['/v1/sandboxes', '{"labels":{"__proto__":"x"}}', 'body.labels.__proto__'],

@@ -94,7 +94,7 @@ describe('A request of the tests', () => {
     await using daemon = await openDaemon()
     const list = daemon.host.list.bind(daemon.host)
     const info = daemon.host.info.bind(daemon.host)
-    daemon.host.list = () => list().map((one) => ({ ...one, secret: 'x' }))
+    daemon.host.list = async () => (await list()).map((one) => ({ ...one, secret: 'x' }))
     daemon.host.info = (id) => {
       const known = info(id)
       return known && { ...known, ...{ secret: 'x' } }

@@ -153,7 +153,7 @@ describe('a sandbox', () => {
       const problem = await problemFor(method, `/v1/sandboxes/nobody${path}`, body)
       expect(problem, `${method} ${path}`).toMatchObject({ status: 404, code: 'not_found' })
     }
-    expect(daemon.host.list().some(({ id }) => id === 'nobody')).toBe(false)
+    expect((await daemon.host.list()).some(({ id }) => id === 'nobody')).toBe(false)
     expect(await daemon.host.store.journals()).not.toContain('nobody')
   })
 
@@ -185,7 +185,7 @@ describe('the default sandbox', () => {
       [1, 2, 3, 4].map((at) => fresh.call('POST', '/v1/exec', { command: `echo ${at}` })),
     )
     expect(responses.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n', '4\n'])
-    expect(fresh.host.list()).toHaveLength(1)
+    expect(await fresh.host.list()).toHaveLength(1)
     await fresh.call('POST', '/v1/sandboxes/made-late/stop')
     expect((await problemOf(await fresh.fetch('/v1/files/list?path=.'))).code).toBe('sandbox_not_running')
     await fresh.call('DELETE', '/v1/sandboxes/made-late')

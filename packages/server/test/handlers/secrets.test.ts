@@ -7,6 +7,7 @@ import {
   dataFolder,
   jsonBody,
   openDaemon,
+  problemOf,
   readToken,
   type TestDaemon,
   token,
@@ -158,6 +159,24 @@ describe('secrets of a command or a sandbox', () => {
     const { stdout } = await daemon.call('POST', `${path}/exec`, { command: 'echo $API_KEY' })
     expect(stdout).toBe(`${secret}\n`)
     expect(await wholeRecord(daemon)).not.toContain(secret)
+    const renewed = 'renewed-value-2be60f91'
+    await daemon.call('POST', `${path}/attach`, { secrets: { API_KEY: renewed } })
+    const later = await daemon.call('POST', `${path}/exec`, { command: 'echo $API_KEY' })
+    expect(later.stdout).toBe(`${renewed}\n`)
+    expect(await wholeRecord(daemon)).not.toContain(renewed)
+  })
+
+  it('are refused when no more values can be masked', async () => {
+    await using daemon = await openDaemon()
+    for (let index = 10; index < 73; index += 1)
+      daemon.host.store.addSecret('BIG', `${index}${'x'.repeat(64 * 1024 - 2)}`)
+    const response = await daemon.fetch('/v1/exec', {
+      method: 'POST',
+      ...jsonBody({ command: 'touch ran', secrets: { API_KEY: 'y'.repeat(64 * 1024) } }),
+    })
+    expect(response.status).toBe(507)
+    expect(await problemOf(response)).toMatchObject({ code: 'secret_limit', retryable: true })
+    expect((await daemon.call('POST', '/v1/exec', { command: 'ls' })).stdout).toBe('')
   })
 })
 

@@ -188,6 +188,22 @@ describe('a session', () => {
     })
   })
 
+  it('reports the last stderr lines of the agent with a failed turn', async () => {
+    const { id } = await open()
+    const failed = await problemFor('POST', `/v1/sessions/${id}/prompt?wait=true`, {
+      prompt: '/stderr 30\n/error -32603 out of order',
+      turn: 'turn_stderr',
+    })
+    expect(failed).toMatchObject({
+      code: 'agent_failed',
+      detail: expect.stringMatching(/out of order\nEnd of its stderr .*line 29 of 30$/s),
+      details: { stderr: { tail: expect.stringContaining('line 29 of 30') } },
+    })
+    expect(await problemFor('GET', `/v1/sessions/${id}/turns/turn_stderr`)).toMatchObject({
+      detail: failed.detail,
+    })
+  })
+
   it('sets options, and refuses unknown ones', async () => {
     const { id, options } = await open()
     const put = (path: string, value: unknown) => daemon.call('PUT', `/v1/sessions/${id}/${path}`, { value })

@@ -55,11 +55,11 @@ it('A limit of stalls sets no timer after its consumer has left, also while a pa
   const { promise, resolve } = Promise.withResolvers<IteratorResult<Uint8Array>>()
   let stalls = 0
   const source = { next: () => promise, [Symbol.asyncIterator]: () => source }
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+  const before = timers()
   const parts = limitStalls(source, 60_000, () => {
     stalls += 1
   })
-  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  const before = timers()
   const waiting = parts.next()
   await parts.return()
   resolve({ done: false, value: Buffer.from('end') })

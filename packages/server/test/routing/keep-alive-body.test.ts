@@ -2,6 +2,7 @@ import { toProblem } from '@vitrine/protocol'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { closingParts } from '../../src/http/body.ts'
 import { HttpResponse } from '../../src/http/http-response.ts'
+import { jsonResponse } from '../../src/responses/json.ts'
 import { withKeepAlive } from '../../src/responses/keep-alive-body.ts'
 import { problemResponse } from '../../src/responses/problem.ts'
 import { allEvents, jsonBody, openDaemon, type TestDaemon } from '../daemon.ts'
@@ -54,6 +55,25 @@ describe('a response with keep-alive', () => {
     const response = (await withKeepAlive(promise, 1)).toResponse()
     reject(new Error('broken'))
     await expect(response.text()).rejects.toThrow()
+  })
+
+  it('large JSON that holds a slot is sent in parts, and releases it', async () => {
+    const { promise, resolve } = pending()
+    const response = (await withKeepAlive(promise, 1)).toResponse()
+    let released = 0
+    const large = jsonResponse(200, 'x'.repeat(600_000))
+    resolve(large.releasing(() => (released += 1), 60_000))
+    expect((await response.text()).trim().length).toBe(600_002)
+    expect(released).toBe(1)
+  })
+
+  it('large JSON that is ready after its caller has left releases its slot', async () => {
+    const { promise, resolve } = pending()
+    const response = (await withKeepAlive(promise, 1)).toResponse()
+    await response.body!.cancel()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    resolve(jsonResponse(200, 'x'.repeat(600_000)).releasing(release, 60_000))
+    await released
   })
 
   it('a response that turns out to be a stream fails, and the source of the stream is closed', async () => {

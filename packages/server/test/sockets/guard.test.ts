@@ -45,6 +45,12 @@ describe('an upgrade', () => {
     }
   })
 
+  it('an upgrade with an unknown query parameter is refused', async () => {
+    const { status, problem } = await refusalOf(dialSocket(daemon, `${path}?acces_token=x`, { token }))
+    expect(status).toBe(400)
+    expect(problem.detail).toContain('access_token')
+  })
+
   it('accepts a token in the header, in a subprotocol, in the query and as the first message', async () => {
     await ready(dialSocket(daemon, path, { token }))
     const named = dialSocket(daemon, path, { protocols: ['vitrine', `vitrine.token.${token}`] })

@@ -79,7 +79,9 @@ describe('a terminal', () => {
       '{"type":"resize","cols":1e99,"rows":1}',
     ])
       socket.sendJson(nonsense)
-    await expect.poll(() => socket.messages.filter(({ type }) => type === 'error').length).toBe(9)
+    const errors = () => socket.messages.filter(({ type }) => type === 'error')
+    await expect.poll(() => errors().length).toBe(9)
+    for (const { message } of errors()) expect(message).toMatch(/^message/)
     socket.sendJson({ type: 'input', data: 'still here\n' })
     await expect.poll(() => socket.output).toContain('still here')
     socket.socket.close()

@@ -1,4 +1,4 @@
-import type { JsonValue, ModelErrorSign, Outcome, Usage } from '@vitrine/protocol'
+import type { ContextUse, Cost, JsonValue, ModelErrorSign, Outcome, Usage } from '@vitrine/protocol'
 import type { Moment } from '../moment.ts'
 import type { WideTable } from '../wide-table.ts'
 import type { Attachment } from './content.ts'
@@ -102,6 +102,9 @@ export interface TranscriptTurn {
   readonly stopReason?: string
   readonly durationMs?: number
   readonly usage?: Usage
+  readonly cost?: Cost
+  /** After the turn. */
+  readonly context?: ContextUse
   readonly modelError?: ModelErrorSign
   readonly errorType?: string
   readonly errorCode?: string
@@ -110,9 +113,9 @@ export interface TranscriptTurn {
 
 export interface TranscriptUsage {
   /** Tokens in the agent's context and its capacity. */
-  readonly context?: { readonly used: number; readonly size?: number }
+  readonly context?: ContextUse
   /** Cost of the whole session. */
-  readonly cost?: { readonly amount: number; readonly currency?: string }
+  readonly cost?: Cost
   /** Sum of the turns with reported usage. */
   readonly tokens?: Usage
 }

@@ -17,7 +17,7 @@ import { addPrompt } from './messages.ts'
 import type { TranscriptStep } from './step.ts'
 import { withCallsClosed, withTurnClosed } from './tool-calls.ts'
 import type { Transcript, TranscriptTurn } from './transcript.ts'
-import { usageOf, withTurnUsage } from './usage.ts'
+import { contextOf, costIn, usageOf, withTurnUsage } from './usage.ts'
 
 const signs = ['message', 'silence'] as const
 
@@ -87,6 +87,8 @@ function endOf(data: Fields) {
     stopReason: nameIn(data, 'stopReason'),
     durationMs: numberIn(data, 'durationMs'),
     usage: usageOf(data),
+    cost: costIn(data),
+    context: contextOf(fieldsIn(data, 'context')),
     modelError: modelErrorOf(fieldsIn(data, 'modelError')),
     errorType: nameIn(data, 'errorType'),
     errorCode: nameIn(data, 'errorCode'),

@@ -1,4 +1,4 @@
-import type { Usage } from '@vitrine/protocol'
+import type { ContextUse, Cost, Usage } from '@vitrine/protocol'
 import { countIn, type Fields, fieldsIn, numberIn, omitUndefined } from '../fields.ts'
 import { nameIn } from './bounded.ts'
 import type { TranscriptStep } from './step.ts'
@@ -7,7 +7,7 @@ import type { Transcript, TranscriptUsage } from './transcript.ts'
 /** Updates context size and cost as the agent reports them; fields that it omits stay. */
 export function updateUsage({ copy }: TranscriptStep, transcript: Transcript, update: Fields): Transcript {
   const next = copy(transcript)
-  next.usage = { ...transcript.usage, ...omitUndefined({ context: contextOf(update), cost: costOf(update) }) }
+  next.usage = { ...transcript.usage, ...omitUndefined({ context: contextOf(update), cost: costIn(update) }) }
   return next
 }
 
@@ -42,13 +42,13 @@ export function withTurnUsage(usage: TranscriptUsage, turn: Usage | undefined): 
   }
 }
 
-function contextOf(update: Fields): TranscriptUsage['context'] {
-  const used = countIn(update, 'used')
-  return used === undefined ? undefined : { used, ...omitUndefined({ size: countIn(update, 'size') }) }
+export function contextOf(fields: Fields): ContextUse | undefined {
+  const used = countIn(fields, 'used')
+  return used === undefined ? undefined : { used, ...omitUndefined({ size: countIn(fields, 'size') }) }
 }
 
-function costOf(update: Fields): TranscriptUsage['cost'] {
-  const cost = fieldsIn(update, 'cost')
+export function costIn(data: Fields): Cost | undefined {
+  const cost = fieldsIn(data, 'cost')
   const amount = numberIn(cost, 'amount')
   return amount === undefined
     ? undefined

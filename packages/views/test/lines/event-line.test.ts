@@ -79,6 +79,7 @@ const rows: Row[] = [
   ['watch.degraded', { reason: 'too many', uncovered: ['x', 'y'] }, 'warn too many x, y'],
 
   ['network.allowed', { host: 'example.com', port: 443 }, 'dim example.com:443'],
+  ['network.failed', { host: 'a.b', port: 443, error: 'ECONNREFUSED' }, 'warn a.b:443 ECONNREFUSED'],
   ['network.refused', { host: '::1', port: 80, reason: 'policy' }, 'warn [::1]:80 policy'],
 
   ['agent.installed', { agent: 'demo', version: '1.2' }, 'good demo 1.2'],

@@ -3,7 +3,7 @@ import { lazily } from '../../lazy.ts'
 import { count, milliseconds } from './shared.ts'
 
 const connection = z.looseObject({
-  /** The same id in the `opened` and `closed` events. */
+  /** The same id in all events of a connection. */
   connection: z.optional(z.string()),
   host: z.string(),
   port: z.int().check(z.gte(0), z.lte(65_535)),
@@ -24,5 +24,12 @@ export const networkData = lazily({
       phase: z.optional(z.enum(['opened', 'closed'])),
       reason: z.optional(z.string()),
     }),
-  'network.refused': () => z.extend(connection, { reason: z.string() }),
+  /** The connection could not be made; `network.allowed` with `closed` follows. */
+  'network.failed': () => z.extend(connection, { error: z.string() }),
+  'network.refused': () =>
+    z.extend(connection, {
+      reason: z.string(),
+      /** The `egress` entry that would allow the target. */
+      allow: z.optional(z.string()),
+    }),
 })

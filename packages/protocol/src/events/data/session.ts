@@ -15,6 +15,15 @@ const usage = z.looseObject({
   thoughtTokens: tokens,
 })
 
+/** The cost of a turn, as the agent reports it. */
+const cost = z.looseObject({ amount: z.number(), currency: z.optional(z.string()) })
+
+/** Tokens in the agent's context after a turn, and its capacity. */
+const context = z.looseObject({ used: count, size: z.optional(count) })
+
+/** Set if the agent sent more values than an event may have: long lists and objects have their first entries only. */
+const truncated = z.optional(z.literal(true))
+
 const promptFields = {
   /** The parts of the prompt; for parts that are not text, only type and size. */
   prompt: z.optional(z.unknown()),
@@ -31,12 +40,14 @@ export const sessionData = lazily({
       agentSession: z.optional(z.string()),
       cwd: z.optional(z.string()),
       forkedFrom: z.optional(z.string()),
+      truncated,
     }),
   'session.updated': () =>
     z.looseObject({
       title: z.optional(z.nullable(z.string())),
       /** How the session was restored: by the agent itself, or by sending it the transcript. */
       restored: z.optional(z.enum(['load', 'resume', 'transcript'])),
+      truncated,
     }),
   'session.closed': () =>
     z.looseObject({
@@ -69,11 +80,27 @@ export const sessionData = lazily({
       stopReason: z.optional(z.string()),
       durationMs: z.optional(milliseconds),
       usage: z.optional(usage),
+      cost: z.optional(cost),
+      context: z.optional(context),
       modelError: z.optional(
-        z.looseObject({ sign: z.enum(['message', 'silence']), text: z.optional(z.string()) }),
+        z.looseObject({
+          sign: z.enum(['message', 'silence']),
+          text: z.optional(z.string()),
+          connections: z.optional(
+            z.array(
+              z.looseObject({
+                host: z.string(),
+                port: z.int(),
+                error: z.string(),
+                allow: z.exactOptional(z.string()),
+              }),
+            ),
+          ),
+        }),
       ),
       /** Tool calls that the agent left open and that were closed with the turn. */
       closedToolCalls: z.optional(z.array(z.string())),
+      truncated,
       ...errorFields,
     }),
   'permission.requested': () =>
@@ -81,6 +108,7 @@ export const sessionData = lazily({
       permission: z.string(),
       toolCall: z.optional(z.unknown()),
       options: z.optional(z.array(z.looseObject({ id: z.string(), name: z.string(), kind: z.string() }))),
+      truncated,
     }),
   'permission.resolved': () =>
     z.looseObject({
@@ -98,6 +126,7 @@ export const sessionData = lazily({
       mode: z.optional(z.enum(['form', 'url'])),
       schema: z.optional(z.unknown()),
       url: z.optional(z.string()),
+      truncated,
     }),
   'question.resolved': () =>
     z.looseObject({
@@ -105,6 +134,7 @@ export const sessionData = lazily({
       outcome,
       action: z.optional(z.enum(['accept', 'decline', 'cancel'])),
       content: z.optional(z.unknown()),
+      truncated,
       by: z.optional(z.string()),
     }),
 })

@@ -9,7 +9,7 @@ const exitFields = {
   /** The limit of the sandbox that the command ran into. */
   limit: z.exactOptional(
     z.object({
-      limit: z.enum(['memoryBytes', 'pids', 'tmpBytes', 'diskBytes']),
+      limit: z.enum(['memoryBytes', 'pids', 'tmpBytes', 'diskBytes', 'disk']),
       max: z.number(),
       message: z.string(),
     }),
@@ -83,4 +83,15 @@ export const terminalMessage = component('TerminalMessage', () =>
     z.object({ type: z.literal('exit'), ...exitFields }),
     z.object({ type: z.literal('error'), message: z.string(), code: z.exactOptional(z.string()) }),
   ]),
+)
+
+export const ptyUpdate = component('PtyUpdate', () =>
+  z.object({
+    sessionId: z.exactOptional(z.int()),
+    output: z.string(),
+    exitCode: z.exactOptional(z.nullable(z.int())),
+    signal: z.exactOptional(z.nullable(z.string())),
+    originalTokenCount: z.exactOptional(z.int()),
+    wallTimeMs: z.number(),
+  }),
 )

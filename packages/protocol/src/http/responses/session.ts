@@ -16,8 +16,24 @@ export const usage = component('Usage', () =>
   }),
 )
 
+export const cost = component('Cost', () =>
+  z.object({ amount: z.number(), currency: z.exactOptional(z.string()) }),
+)
+
+export const contextUse = component('ContextUse', () =>
+  z.object({ used: z.int(), size: z.exactOptional(z.int()) }),
+)
+
+export const failedConnection = component('FailedConnection', () =>
+  z.object({ host: z.string(), port: z.int(), error: z.string(), allow: z.exactOptional(z.string()) }),
+)
+
 export const modelError = component('ModelErrorSign', () =>
-  z.object({ sign: z.enum(['message', 'silence']), text: z.exactOptional(z.string()) }),
+  z.object({
+    sign: z.enum(['message', 'silence']),
+    text: z.exactOptional(z.string()),
+    connections: z.exactOptional(z.array(failedConnection())),
+  }),
 )
 
 export const configChoice = component('ConfigChoice', () =>
@@ -83,6 +99,8 @@ export const promptResult = component('PromptResult', () =>
     outcome,
     stopReason: z.exactOptional(z.string()),
     usage: z.exactOptional(usage()),
+    cost: z.exactOptional(cost()),
+    context: z.exactOptional(contextUse()),
     modelError: z.exactOptional(modelError()),
   }),
 )

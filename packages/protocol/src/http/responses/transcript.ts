@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { component } from '../../component.ts'
 import { outcome } from '../values.ts'
 import { json } from './json.ts'
-import { modelError, usage } from './session.ts'
+import { contextUse, cost, modelError, usage } from './session.ts'
 
 const moment = component('Moment', () => z.object({ seq: z.int(), time: z.string() }))
 
@@ -118,6 +118,8 @@ const turn = component('TranscriptTurn', () =>
     stopReason: z.exactOptional(z.string()),
     durationMs: z.exactOptional(z.number()),
     usage: z.exactOptional(usage()),
+    cost: z.exactOptional(cost()),
+    context: z.exactOptional(contextUse()),
     modelError: z.exactOptional(modelError()),
     errorType: z.exactOptional(z.string()),
     errorCode: z.exactOptional(z.string()),
@@ -161,7 +163,7 @@ export const transcript = component('Transcript', () =>
     plan: z.exactOptional(plan()),
     usage: z.object({
       context: z.exactOptional(z.object({ used: z.number(), size: z.exactOptional(z.number()) })),
-      cost: z.exactOptional(z.object({ amount: z.number(), currency: z.exactOptional(z.string()) })),
+      cost: z.exactOptional(cost()),
       tokens: z.exactOptional(usage()),
     }),
     closedAt: z.exactOptional(moment()),

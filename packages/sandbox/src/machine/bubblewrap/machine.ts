@@ -9,8 +9,10 @@ import type { Cgroup } from '../../cgroups/cgroup.ts'
 import type { LimitCounters, LimitHits } from '../../cgroups/limit-hits.ts'
 import { type GuardRegistration, guardSandbox, hostMarker } from '../../orphan-guard.ts'
 import { seccompFilter } from '../../seccomp/filter.ts'
+import { isInside } from '../can-change.ts'
 import { systemPath } from '../environment.ts'
-import { type ChooseProcesses, killInside, type ProcessRows } from '../kill-inside.ts'
+import { Freezing } from '../freezing.ts'
+import type { ChooseProcesses, ProcessRows } from '../kill-inside.ts'
 import { send } from '../kill-tree.ts'
 import { launchInTerminal } from '../launch-in-terminal.ts'
 import {
@@ -91,7 +93,7 @@ class BubblewrapMachine implements Machine {
   readonly #group: Cgroup | undefined
   readonly #counters: LimitCounters | undefined
   readonly #guard: GuardRegistration
-  readonly #canFreeze: boolean
+  readonly #freezing: Freezing
   readonly #program: string
   readonly #fds: number[]
   readonly #namespaces: readonly string[]
@@ -156,7 +158,11 @@ class BubblewrapMachine implements Machine {
     this.#group = group
     this.#counters = group?.counters(['memoryBytes', 'pids'])
     this.#guard = guard
-    this.#canFreeze = group !== undefined && cgroups.freeze
+    this.#freezing = new Freezing({
+      group: cgroups.freeze ? group : undefined,
+      pids: async () => (await this.pids()).filter((pid) => pid !== built.pid),
+      commands: (table) => this.#commands(table),
+    })
     this.#program = tools.program
     this.#users = parseUsers(hostFile(join(state, 'passwd')))
     this.#system = options.system
@@ -175,7 +181,7 @@ class BubblewrapMachine implements Machine {
       network: ['none', 'host', 'egress'],
       limits: [...limitKinds(cgroups), ...(withoutTmpSize === undefined ? (['tmp'] as const) : [])],
       terminals: true,
-      pause: this.#canFreeze ? 'freezer' : 'signals',
+      pause: group !== undefined && cgroups.freeze ? 'freezer' : 'signals',
       users: built.changeable,
       snapshots: false,
     }
@@ -253,6 +259,11 @@ class BubblewrapMachine implements Machine {
     return [...fixed, ...usersOfSystem(this.#system)]
   }
 
+  /** The system's folders belong to root, which is not the sandbox's user. */
+  canChange(path: string): boolean {
+    return isInside(path, this.cwdRoots)
+  }
+
   onDisk(path: string): string | undefined {
     const mount = this.#mounts.find(({ target }) => path === target || path.startsWith(`${target}/`))
     return mount && mount.source + path.slice(mount.target.length)
@@ -280,7 +291,7 @@ class BubblewrapMachine implements Machine {
   }
 
   killInside(choose: ChooseProcesses): Promise<number> {
-    return killInside((table) => this.#commands(table), this.#canFreeze ? this.#group : undefined, choose)
+    return this.#freezing.killInside(choose)
   }
 
   /** The processes whose parent is inside too: the first process and the supervisors have a parent outside. */
@@ -302,18 +313,12 @@ class BubblewrapMachine implements Machine {
     return this.#portal
   }
 
-  async pause(): Promise<void> {
-    if (this.#canFreeze) await this.#group?.freeze()
-    else await this.#signalAll('SIGSTOP')
+  pause(): Promise<void> {
+    return this.#freezing.pause()
   }
 
-  async resume(): Promise<void> {
-    if (this.#canFreeze) await this.#group?.thaw()
-    else await this.#signalAll('SIGCONT')
-  }
-
-  async #signalAll(signal: NodeJS.Signals): Promise<void> {
-    for (const pid of await this.pids()) if (pid !== this.#built.pid) send(pid, signal)
+  resume(): Promise<void> {
+    return this.#freezing.resume()
   }
 
   onLost(listener: (reason: string) => void): void {
@@ -326,7 +331,7 @@ class BubblewrapMachine implements Machine {
     this.#closing = true
     this.#portal?.close()
     this.#spawner?.expectEnd()
-    if (this.#canFreeze) await this.#group?.thaw().catch(() => undefined)
+    await this.#freezing.close()
     // The kernel kills all processes of a PID namespace when its first process ends.
     this.#built.keepProcessAlive()
     // Once it has ended, its pid may belong to another process.

@@ -3,6 +3,7 @@ import { type Summarizer, summarize } from './event-summary.ts'
 
 export const networkSummaries = {
   'network.allowed': (data) => summarize('dim', addressText(data)),
+  'network.failed': (data) => summarize('warn', addressText(data), textIn(data, 'error')),
   'network.refused': (data) => summarize('warn', addressText(data), textIn(data, 'reason')),
 } satisfies Record<string, Summarizer>
 
