@@ -32,6 +32,10 @@ export const scale = {
   burst: scaled(20_000, 100_000),
   /** Events for a reader that pauses; more than all buffers between writer and reader hold. */
   eventsForPausing: scaled(30_000, 50_000),
+  /** Events of a journal that is exported over HTTP. */
+  exportedEvents: scaled(3_000, 100_000),
+  /** Connections that are cut while it is exported. */
+  exportCuts: scaled(2, 20),
   /** Files created while the host is busy, for watchers without a queue that could overflow. */
   storm: scaled(2_000, 30_000),
   /** Files created while the host is busy, for a watcher whose queue of 16,384 events overflows. */

@@ -58,6 +58,17 @@ export {
   workKinds,
   workMark,
 } from './events/work.ts'
+export type {
+  ExportedEvent,
+  ExportedHole,
+  ExportedItem,
+  ExportOptions,
+  JournalOrigin,
+  RememberedHead,
+  TailExportOptions,
+  Verification,
+  VerifyOptions,
+} from './exporting.ts'
 export { type IdKind, idPrefixes, isId, newId, randomHex } from './ids.ts'
 export type { JsonObject, JsonValue } from './json.ts'
 export type { ObserverFailure, OnObserverError } from './observing.ts'
@@ -65,7 +76,9 @@ export { unknownKeyMessage } from './options/nearest.ts'
 export { readPages } from './read-pages.ts'
 export type {
   BlobRef,
+  ByteRange,
   EventFilter,
+  JournalFilter,
   JournalReader,
   Page,
   ReadOptions,

@@ -1,3 +1,4 @@
+import type { JournalItem } from './events/envelope.ts'
 import type { MatchedItem } from './events/match.ts'
 
 /** Selects events; an absent field matches all. */
@@ -9,6 +10,12 @@ export interface EventFilter<Pattern extends string = string> {
   readonly run?: string
   /** Matches anywhere in the event's JSON, ignoring the case of ASCII letters. */
   readonly text?: string
+}
+
+/** Selects journals of a host, for reads over all of them; absent means every journal. */
+export interface JournalFilter {
+  /** Ids of at most 100 journals. An unknown one is an error. */
+  readonly journals?: readonly string[]
 }
 
 export interface ReadOptions<Pattern extends string = string> extends EventFilter<Pattern> {
@@ -48,7 +55,7 @@ export interface SummaryOptions extends EventFilter {
 export interface SummaryBucket {
   readonly from: string
   readonly to: string
-  /** The first and last `seq` counted in this slice. */
+  /** The first and last `seq` counted in this slice, in a summary of one journal. */
   readonly seqs?: readonly [number, number]
   /** Number of events by exact type. */
   readonly counts: Readonly<Record<string, number>>
@@ -60,6 +67,13 @@ export interface Summary {
   readonly counts: Readonly<Record<string, number>>
 }
 
+export interface ByteRange {
+  /** The first byte; default 0. */
+  readonly from?: number
+  /** The byte to stop before; default the end. */
+  readonly to?: number
+}
+
 /** Read access to one journal, wherever it is. */
 export interface JournalReader {
   readonly id: string
@@ -69,6 +83,10 @@ export interface JournalReader {
     options?: TailOptions<Pattern>,
   ): AsyncIterableIterator<MatchedItem<Pattern>>
   summary(options?: SummaryOptions): Promise<Summary>
+  /** The cursor of an item of this journal: reading `after` it continues with the next item. */
+  cursor(item: JournalItem): string
+  /** The bytes of a blob that an event refers to, or a range of them. */
+  blob(hash: string, range?: ByteRange): Promise<ReadableStream<Uint8Array>>
 }
 
 /** A reference to a stored blob. */
