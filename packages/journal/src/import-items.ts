@@ -57,6 +57,7 @@ export async function importItems(
     if (portion.isFull) await portion.commit()
   }
   await portion.commit()
+  await copy.restoreFreed()
   return { missingBlobs: copy.missing }
 }
 
@@ -98,6 +99,8 @@ class BlobCopy {
   readonly #blobs: Blobs
   readonly #from: ImportOptions['from']
   readonly #seen = new Set<string>()
+  /** Those that were in the store before the import. */
+  readonly #found: string[] = []
 
   constructor(blobs: Blobs, from: ImportOptions['from']) {
     this.#blobs = blobs
@@ -108,7 +111,21 @@ class BlobCopy {
   async fetch(hash: string): Promise<NewBlob | undefined> {
     if (this.#seen.has(hash)) return undefined
     this.#seen.add(hash)
-    if (await this.#blobs.has(hash)) return undefined
+    if (!(await this.#blobs.has(hash))) return this.#read(hash)
+    this.#found.push(hash)
+    return undefined
+  }
+
+  /** A sweep may have freed a blob after it was found here, and before the event that refers to it was committed. */
+  async restoreFreed(): Promise<void> {
+    for (const hash of this.#found) {
+      if (await this.#blobs.has(hash)) continue
+      const blob = await this.#read(hash)
+      if (blob !== undefined) await this.#blobs.store(blob)
+    }
+  }
+
+  async #read(hash: string): Promise<NewBlob | undefined> {
     if (this.#from === undefined) return this.#isMissing(hash, 'blob_not_found')
     try {
       return await this.#blobs.prepareMirrored(hash, await this.#from.blob(hash))

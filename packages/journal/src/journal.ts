@@ -277,10 +277,7 @@ export class Journal implements JournalOrigin {
     return this.#core.exporter.tailEncoded(options)
   }
 
-  /**
-   * Takes another store's events with their `seq` and hash, and skips those that are already here. With `from`, the blobs
-   * that they refer to are copied too.
-   */
+  /** Takes another store's events with their `seq` and hash, skips those that are here, and copies their blobs. */
   async import(items: readonly ExportedItem[], options: ImportOptions = {}): Promise<ImportResult> {
     checkOptions('import', journalOptions.import, options)
     const { id, state, committer, blobs } = this.#core

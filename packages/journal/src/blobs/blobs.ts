@@ -101,6 +101,11 @@ export class Blobs {
     return blob
   }
 
+  /** Stores a prepared blob without events. */
+  async store(blob: NewBlob): Promise<void> {
+    await this.#committer.runExclusive(() => this.#connection.putBlob(blob))
+  }
+
   async has(hash: string): Promise<boolean> {
     return (await this.#connection.blob(hash)) !== undefined
   }

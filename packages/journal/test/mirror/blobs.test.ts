@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Journal, Store } from '../../src/index.ts'
 import { bytesOf, hashOf } from '../blobs/content.ts'
 import { log, openMemory, stores } from '../fixtures/open.ts'
-import { thrownBy } from '../fixtures/until.ts'
+import { thrownBy, until } from '../fixtures/until.ts'
 
 const megabyte = 1024 * 1024
 
@@ -60,6 +60,29 @@ describe.each(stores)('an import into a %s store', (_kind, openStore) => {
     await mirror.import(await origin.export(), { from })
     await mirror.import(await origin.export(), { from })
     expect(read).toEqual([refs[0]!.blob])
+  })
+
+  it('reads a blob again that was freed before an event referred to it', async () => {
+    const { journal: origin, refs } = await originOf('one', 'two')
+    const store = await openStore()
+    await store.putBlob('one')
+    const mirror = await store.journal('sbx_a')
+    const { read, from } = counted(origin)
+    const blob = async (hash: string) => {
+      await until(async () => {
+        await store.sweepBlobs({ graceMs: 0 })
+        const found = store.getBlob(refs[0]!.blob)
+        return found.then(
+          () => false,
+          () => true,
+        )
+      })
+      return from.blob(hash)
+    }
+    expect(await mirror.import(await origin.export(), { from: { blob } })).toEqual({ missingBlobs: [] })
+    expect(read).toEqual([refs[1]!.blob, refs[0]!.blob])
+    await store.sweepBlobs({ graceMs: 0 })
+    expect(await textOf(store, refs[0]!.blob)).toBe('one')
   })
 
   it('lists blobs that the origin has not, or that do not fit, and takes the events', async () => {
