@@ -3,11 +3,19 @@ import { join } from 'node:path'
 import { version } from '@vitrine/protocol'
 import { folderCycles, forbiddenArrows, readRepo } from './arrows.ts'
 import { isClientSmall } from './client-size.ts'
+import { documentTypeComplaints } from './document-types.ts'
 import { freshOpenApi, openApiFile } from './openapi.ts'
 import { formComplaints, schemaComplaints } from './openapi-contract.ts'
 import { build, packageFolders, root, runTool } from './tools.ts'
 import { worksBuilt } from './try-command.ts'
+import { engineComplaints, refusesOlderNode } from './try-older-node.ts'
 import { wordComplaints } from './words.ts'
+
+/** Prints the complaints; returns whether there are none. */
+function report(complaints: readonly string[]): boolean {
+  for (const complaint of complaints) console.error(complaint)
+  return complaints.length === 0
+}
 
 /** The static checks. All of them run and report before the script fails. */
 const checks: Record<string, () => boolean | Promise<boolean>> = {
@@ -15,25 +23,20 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
   lint: () => runTool('biome', ['ci', '--error-on-warnings']),
   arrows: () => {
     const { files, dependencies } = readRepo()
-    const complaints = [...forbiddenArrows(files, dependencies), ...folderCycles(files)]
-    for (const complaint of complaints) console.error(complaint)
-    return complaints.length === 0
+    return report([...forbiddenArrows(files, dependencies), ...folderCycles(files)])
   },
-  words: () => {
-    const complaints = wordComplaints()
-    for (const complaint of complaints) console.error(complaint)
-    return complaints.length === 0
-  },
+  words: () => report(wordComplaints()),
+  documents: () => report(documentTypeComplaints()),
   build,
   built: worksBuilt,
+  node: () => report(engineComplaints()) && refusesOlderNode(),
   openapi: async () => {
     const document = readFileSync(openApiFile, 'utf8')
     const content = JSON.parse(document)
     const complaints = [...(await formComplaints(content)), ...schemaComplaints(content)]
     if (document !== freshOpenApi())
       complaints.push(`${openApiFile} does not match the routes: run "npm run build".`)
-    for (const complaint of complaints) console.error(complaint)
-    return complaints.length === 0
+    return report(complaints)
   },
   size: isClientSmall,
   version: () => {
@@ -41,8 +44,7 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
       const about = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
       return about.version !== version
     })
-    for (const name of others) console.error(`packages/${name}/package.json: expected version ${version}.`)
-    return others.length === 0
+    return report(others.map((name) => `packages/${name}/package.json: expected version ${version}.`))
   },
   unused: () => runTool('knip', []),
   exports: () => packageFolders().every((name) => runTool('publint', [`packages/${name}`, '--strict'])),

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSandbox, type HostSandbox } from '@vitrine/host'
 import {
+  type AgentMessage,
   isGap,
   isVitrineError,
   type JournalEvent,
@@ -170,19 +171,17 @@ export function chunksIn(events: readonly JournalEvent[], kind: string): string 
 /** The text of a session update of the given kind, or an empty string. */
 export function chunkOf(event: JournalEvent, kind: string): string {
   const update = updateOf(event)
-  return update?.sessionUpdate === kind ? (update.content?.text ?? '') : ''
+  if (update?.sessionUpdate !== kind || !('content' in update)) return ''
+  const { content } = update
+  return content && 'text' in content ? content.text : ''
 }
 
-interface Update {
-  readonly sessionUpdate?: string
-  readonly content?: { readonly text?: string }
-}
+type Update = Extract<AgentMessage, { method: 'session/update' }>['params']['update']
 
 /** The session update in an agent's message; undefined if the agent replays an old one. */
 export function updateOf({ type, data }: JournalEvent): Update | undefined {
   if (type !== 'agent.message' || data.direction !== 'out' || data.replay === true) return undefined
-  const { params } = data.message as { readonly params?: { readonly update?: Update } }
-  return params?.update
+  return data.message.method === 'session/update' ? data.message.params?.update : undefined
 }
 
 export function ofType(events: readonly JournalEvent[], wanted: string): JournalEvent[] {

@@ -13,6 +13,12 @@ export {
 export type { AttackNeed } from './attacks/needs.ts'
 export { type AttackRow, attackTable } from './attacks/table.ts'
 export { type CrashReport, type CrashRound, type CrashTestOptions, crashTest } from './crash/run.ts'
+export {
+  type AllJournalsReader,
+  allJournalsConformance,
+  type MakeStoreAndReader,
+  type StoreAndReader,
+} from './reader/all-journals.ts'
 export { readerConformance } from './reader/conformance.ts'
 export type { MakeWriterAndReader, WriterAndReader } from './reader/fixture.ts'
 export { type CapabilityRow, capabilityTable, compareCapabilities } from './sandbox/capabilities/compare.ts'

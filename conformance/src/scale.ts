@@ -32,10 +32,16 @@ export const scale = {
   burst: scaled(20_000, 100_000),
   /** Events for a reader that pauses; more than all buffers between writer and reader hold. */
   eventsForPausing: scaled(30_000, 50_000),
+  /** Events of a journal that is exported over HTTP. */
+  exportedEvents: scaled(3_000, 100_000),
+  /** Connections that are cut while it is exported. */
+  exportCuts: scaled(2, 20),
   /** Files created while the host is busy, for watchers without a queue that could overflow. */
   storm: scaled(2_000, 30_000),
   /** Files created while the host is busy, for a watcher whose queue of 16,384 events overflows. */
   overflow: scaled(10_000, 30_000),
+  /** How often that queue overflows. */
+  overflows: scaled(2, 3),
   /** Files created at once, for every watcher. */
   fileBurst: scaled(500, 5_000),
   /** Calls made while paths are swapped for symlinks. */
@@ -48,6 +54,15 @@ export const scale = {
   maskedTexts: scaled(500, 20_000),
   maskedMessages: scaled(60, 2_000),
   maskedOutputs: scaled(12, 200),
+  /** Random scripts that are judged and really run. */
+  scripts: scaled(80, 1_000),
+  /** Random journals for each way to forge one; the share of damaged files for each way to damage one. */
+  forgedJournals: scaled(3, 20),
+  damagedFiles: scaled(0.4, 2),
+  /** Directories with 100 new files each. */
+  newDirectories: scaled(10, 50),
+  /** Line breaks within an encoded secret that begins like an escape. */
+  swallowedGaps: scaled(2, 5),
   /** Random histories of a file of events that is torn at random bytes. */
   tornFiles: scaled(40, 400),
   /** Limits for commands that start processes without end, so that they do not slow down their neighbours. */

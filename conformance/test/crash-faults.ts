@@ -1,4 +1,4 @@
-import { isEvent, isGap, isVitrineError, type JournalItem } from '@vitrine/protocol'
+import { isGap, isVitrineError, type JournalItem } from '@vitrine/protocol'
 import { coverageFault, eventsOf } from '../src/events/coverage.ts'
 import type { PromptedTurn, SentRecord } from './crash-load.ts'
 
@@ -25,7 +25,7 @@ export function holeFaults(items: readonly JournalItem[]): string[] {
 export function recordFaults(items: readonly JournalItem[], records: readonly SentRecord[]): string[] {
   const counts = new Map<string, number>()
   for (const item of items) {
-    if (!isEvent(item, 'log.message')) continue
+    if (item.type !== 'log.message') continue
     const message = String(item.data.message)
     counts.set(message, (counts.get(message) ?? 0) + 1)
   }
@@ -57,9 +57,9 @@ export function turnFaults(items: readonly JournalItem[], turns: readonly Prompt
 export function outputFaults(items: readonly JournalItem[]): string[] {
   const texts = new Map<string, string>()
   for (const item of items) {
-    if (isEvent(item, 'process.started') && JSON.stringify(item.data).includes('line $n'))
+    if (item.type === 'process.started' && JSON.stringify(item.data).includes('line $n'))
       texts.set(item.data.process, '')
-    if (!isEvent(item, 'process.output') || item.data.stream !== 'stdout') continue
+    if (item.type !== 'process.output' || item.data.stream !== 'stdout') continue
     const before = texts.get(item.data.process)
     if (before !== undefined) texts.set(item.data.process, before + item.data.data)
   }

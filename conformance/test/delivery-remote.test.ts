@@ -1,4 +1,4 @@
-import { type EventInput, isEvent, type JournalItem } from '@vitrine/protocol'
+import type { EventInput, JournalItem } from '@vitrine/protocol'
 import { expect, it, onTestFinished } from 'vitest'
 import { numbers } from '../src/events/coverage.ts'
 import { message } from '../src/events/inputs.ts'
@@ -101,7 +101,7 @@ class Reader {
 
   async read(): Promise<void> {
     const { value, done } = await this.#tail.next()
-    if (done || !isEvent(value, 'log.message'))
+    if (done || value.type !== 'log.message')
       throw new Error(`Expected an event, got ${JSON.stringify(value)}.`)
     const number = Number.parseInt(String(value.data.message), 10)
     // The event with seq n must carry the number n.

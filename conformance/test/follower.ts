@@ -1,4 +1,4 @@
-import { isEvent, type JournalItem } from '@vitrine/protocol'
+import type { JournalItem } from '@vitrine/protocol'
 import { background } from '../src/waiting/background.ts'
 import { withTimeLimit } from '../src/waiting/within.ts'
 
@@ -15,7 +15,7 @@ export class TailFollower {
   /** Whether the start of that turn was received; throws if reading has failed. */
   sawTurn(turn: string): boolean {
     if (this.#failure !== undefined) throw this.#failure
-    return this.items.findLast((item) => isEvent(item, 'turn.started') && item.turn === turn) !== undefined
+    return this.items.findLast((item) => item.type === 'turn.started' && item.turn === turn) !== undefined
   }
 
   end(): Promise<void> {
@@ -37,5 +37,5 @@ export class TailFollower {
 }
 
 export function isMessage(item: JournalItem, text: string): boolean {
-  return isEvent(item, 'log.message') && item.data.message === text
+  return item.type === 'log.message' && item.data.message === text
 }

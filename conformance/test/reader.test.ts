@@ -1,6 +1,11 @@
 import { type Journal, openStore } from '@vitrine/journal'
-import type { JournalReader } from '@vitrine/protocol'
-import { readerConformance, type StoreUnderTest, type WriterAndReader } from '../src/index.ts'
+import type { JournalOrigin } from '@vitrine/protocol'
+import {
+  allJournalsConformance,
+  readerConformance,
+  type StoreUnderTest,
+  type WriterAndReader,
+} from '../src/index.ts'
 import { inMemory, inSqlite } from './stores.ts'
 
 const id = 'sbx_read'
@@ -9,6 +14,20 @@ readerConformance('memory, the journal itself', () => sameProcess(inMemory))
 readerConformance('SQLite, the journal itself', () => sameProcess(inSqlite))
 readerConformance('memory, read-only', () => readOnly(inMemory))
 readerConformance('SQLite, read-only by a second connection', () => readOnly(inSqlite))
+
+for (const [name, make] of [
+  ['memory', inMemory],
+  ['SQLite', inSqlite],
+] as const)
+  allJournalsConformance(`the ${name} store itself`, async () => {
+    const under = await make()
+    const store = await openStore(under.driver())
+    const dispose = async () => {
+      await store.close()
+      await under.dispose()
+    }
+    return { store, reader: store, dispose }
+  })
 
 /** Reader and writer share a store and its cache. */
 async function sameProcess(make: () => Promise<StoreUnderTest>): Promise<WriterAndReader> {
@@ -44,7 +63,7 @@ async function readOnly(make: () => Promise<StoreUnderTest>): Promise<WriterAndR
     get writer() {
       return writer
     },
-    reader: async (): Promise<JournalReader> => watcher.journal(id),
+    reader: async (): Promise<JournalOrigin> => watcher.journal(id),
     trim: (limits) => writer.trim(limits),
     async restart() {
       await watcher.close()

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type HostSandbox, local, openHost } from '@vitrine/host'
-import { isEvent, type JournalItem, type Session } from '@vitrine/protocol'
+import type { JournalItem, Session } from '@vitrine/protocol'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { allItems } from '../src/events/all-items.ts'
@@ -120,7 +120,7 @@ class SessionModel {
   }
 
   async #killAgent(): Promise<void> {
-    const started = (await this.items()).findLast((item) => isEvent(item, 'agent.started'))
+    const started = (await this.items()).findLast((item) => item.type === 'agent.started')
     const pid = started !== undefined && 'pid' in started.data ? Number(started.data.pid) : Number.NaN
     try {
       if (pid > 0) process.kill(pid, 'SIGKILL')
@@ -142,7 +142,7 @@ class SessionModel {
 /** Prompts that are on record as cancelled, which is final, although no caller cancelled them. */
 function wronglyCancelled(items: readonly JournalItem[], cancelled: ReadonlySet<string>): string[] {
   return items.flatMap((item) =>
-    isEvent(item, 'prompt.dropped') && item.data.reason === 'cancelled' && !cancelled.has(item.turn ?? '')
+    item.type === 'prompt.dropped' && item.data.reason === 'cancelled' && !cancelled.has(item.turn ?? '')
       ? [`${item.seq} ${item.turn}`]
       : [],
   )
@@ -160,7 +160,7 @@ async function runsAgain(
 ): Promise<boolean> {
   const started = Promise.withResolvers<void>()
   const unlisten = session.onEvent((event) => {
-    if (isEvent(event, 'turn.started') && event.turn === turn) started.resolve()
+    if (event.type === 'turn.started' && event.turn === turn) started.resolve()
   })
   const settled = session.prompt(text, { turn }).then(
     () => undefined,
@@ -170,7 +170,7 @@ async function runsAgain(
   if (text.startsWith('stall')) await session.cancel()
   await settled
   unlisten()
-  return (await model.items()).some((item) => isEvent(item, 'turn.started') && item.turn === turn)
+  return (await model.items()).some((item) => item.type === 'turn.started' && item.turn === turn)
 }
 
 it(
@@ -195,7 +195,7 @@ it(
           for (const { turn, text } of model.sent) {
             const session = await model.session()
             const end = before.findLast((item) => isEnd(item, turn))
-            if (end === undefined || isEvent(end, 'prompt.dropped')) {
+            if (end === undefined || end.type === 'prompt.dropped') {
               const isFinal = end?.data.reason === 'cancelled'
               expect([turn, await runsAgain(model, session, { turn, text })]).toEqual([turn, !isFinal])
               continue

@@ -5,16 +5,9 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { runnableBlocks } from './code-blocks.ts'
+import { documentPages, runnableBlocks } from './code-blocks.ts'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
-const pages = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'ARCHITECTURE.md',
-  ...globSync(['docs/*.md', 'packages/*/README.md'], { cwd: root }),
-]
-
 interface Run {
   readonly status: number | null
   readonly stdout: string
@@ -47,8 +40,8 @@ function promisedLines(code: string): string[] {
   return [...code.matchAll(/(?:^| )\/\/ → (.+)$/gm)].map(([, expected]) => expected!)
 }
 
-describe.concurrent.each(pages)('%s', (page) => {
-  const blocks = runnableBlocks(join(root, page))
+describe.concurrent.each(documentPages(root))('%s', (page) => {
+  const blocks = runnableBlocks(root, page)
 
   it.each(blocks.map(({ line, code }) => [line, code] as const))(
     'the code at line %i runs and prints the output in its comments',
@@ -68,6 +61,6 @@ describe.concurrent.each(pages)('%s', (page) => {
 })
 
 it('the README example has at most 15 lines of code', () => {
-  const [example] = runnableBlocks(join(root, 'README.md'))
+  const [example] = runnableBlocks(root, 'README.md')
   expect(example!.code.split('\n').filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(15)
 })

@@ -76,8 +76,7 @@ async function readTurn(sandbox: HostSandbox): Promise<{ count: number; ordered:
     ordered &&= event.seq > last
     last = event.seq
     if (event.type === 'turn.finished') break
-    const { message } = event.data as { message?: { method?: string } }
-    if (message?.method === 'session/update') count += 1
+    if (event.data.message.method === 'session/update') count += 1
   }
   return { count, ordered }
 }

@@ -53,12 +53,14 @@ async function read(sandbox: LocalSandbox, changes: WatchedChange[], signal: Abo
   try {
     for await (const { type, data } of sandbox.files.watch({ signal })) {
       const at = now()
-      const { path, previousPath, kind, size } = data as {
-        path: string
-        previousPath?: string
-        kind: string
-        size?: number
-      }
+      if (
+        type !== 'file.created' &&
+        type !== 'file.changed' &&
+        type !== 'file.deleted' &&
+        type !== 'file.moved'
+      )
+        continue
+      const { path, previousPath, kind, size } = data
       changes.push({
         what: type.slice('file.'.length) as WatchedChange['what'],
         path,

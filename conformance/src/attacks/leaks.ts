@@ -1,4 +1,4 @@
-import { isEvent, type JournalEvent } from '@vitrine/protocol'
+import type { JournalEvent } from '@vitrine/protocol'
 import { expect } from 'vitest'
 import { leaked } from '../masking/encodings.ts'
 
@@ -52,7 +52,7 @@ function stringsIn(value: unknown): string {
 function outputOf(events: readonly JournalEvent[]): string {
   return events
     .flatMap((event) =>
-      isEvent(event, 'process.output') && typeof event.data.data === 'string'
+      event.type === 'process.output' && typeof event.data.data === 'string'
         ? [Buffer.from(event.data.data, event.data.encoding).toString()]
         : [],
     )

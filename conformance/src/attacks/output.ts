@@ -1,4 +1,3 @@
-import { isEvent } from '@vitrine/protocol'
 import { expect } from 'vitest'
 import { quoted } from '../sandbox/commands.ts'
 import { allEvents, exitsOf, processOf } from '../sandbox/events.ts'
@@ -58,7 +57,7 @@ export const outputAttacks: readonly Attack[] = [
       const events = await allEvents(journal)
       const exits = exitsOf(events, processOf(events))
       expect(exits.map(({ data }) => data.exitCode)).toEqual([7])
-      expect(events.filter((event) => isEvent(event, 'process.exited'))).toHaveLength(3)
+      expect(events.filter((event) => event.type === 'process.exited')).toHaveLength(3)
     },
   },
   {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Journal, RememberedHead, Store } from '@vitrine/journal'
-import { isEvent, isGap, type JournalEvent, type JournalItem } from '@vitrine/protocol'
+import { isGap, type JournalEvent, type JournalItem } from '@vitrine/protocol'
 import { allItems } from '../events/all-items.ts'
 import { coverageFault, eventsOf } from '../events/coverage.ts'
 import { workFault } from '../store/model/invariants.ts'
@@ -98,7 +98,7 @@ function recoveryFault(events: readonly JournalEvent[]): string | undefined {
     ({ data, derived }) => derived === true && data.outcome === 'interrupted',
   ).length
   let closed = 0
-  for (const event of events) if (isEvent(event, 'journal.recovered')) closed += event.data.closed.length
+  for (const event of events) if (event.type === 'journal.recovered') closed += event.data.closed.length
   return interrupted === closed
     ? undefined
     : `${interrupted} ends are interrupted, but ${closed} were recovered`

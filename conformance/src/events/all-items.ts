@@ -1,8 +1,8 @@
-import { type JournalItem, type JournalReader, type ReadOptions, readPages } from '@vitrine/protocol'
+import { type JournalItem, type ReadOptions, readPages } from '@vitrine/protocol'
 
 /** Reads all items page by page, in the requested order. */
 export async function allItems(
-  from: Pick<JournalReader, 'read'>,
+  from: Parameters<typeof readPages>[0],
   options: ReadOptions = {},
 ): Promise<readonly JournalItem[]> {
   const items: JournalItem[] = []

@@ -1,5 +1,8 @@
 import { describe } from 'vitest'
+import { blobCases } from './blobs.ts'
 import { contentCases } from './content.ts'
+import { itemCursorCases } from './cursors.ts'
+import { exportCases } from './exporting.ts'
 import type { MakeWriterAndReader } from './fixture.ts'
 import { resumeCases } from './resume.ts'
 import { tailCases } from './tail.ts'
@@ -19,5 +22,8 @@ export function readerConformance(name: string, make: MakeWriterAndReader): void
     tailCases(make)
     resumeCases(make)
     contentCases(make)
+    itemCursorCases(make)
+    blobCases(make)
+    exportCases(make)
   })
 }

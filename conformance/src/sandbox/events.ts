@@ -1,5 +1,4 @@
 import {
-  isEvent,
   type JournalEvent,
   type JournalReader,
   type KnownEvent,
@@ -39,15 +38,15 @@ export function processEvents(events: readonly JournalEvent[], process: string):
 /** The id of the process that the first operation of that kind started. */
 export function processOf(events: readonly JournalEvent[], op = 'exec'): string {
   const [first] = operationsOf(events, op)
-  const started = first?.find((event) => isEvent(event, 'process.started'))
-  if (started === undefined || !isEvent(started, 'process.started'))
+  const started = first?.find((event) => event.type === 'process.started')
+  if (started === undefined || started.type !== 'process.started')
     throw new Error(`No process of ${op} was started.`)
   return started.data.process
 }
 
 export function exitsOf(events: readonly JournalEvent[], process: string): KnownEvent<'process.exited'>[] {
   return events.flatMap((event) =>
-    isEvent(event, 'process.exited') && event.data.process === process ? [event] : [],
+    event.type === 'process.exited' && event.data.process === process ? [event] : [],
   )
 }
 
@@ -69,7 +68,7 @@ export function recordedOutput(
   let at = 0
   let skipped = 0
   for (const event of events) {
-    if (!isEvent(event, 'process.output') || event.data.process !== process || event.data.stream !== stream)
+    if (event.type !== 'process.output' || event.data.process !== process || event.data.stream !== stream)
       continue
     const { offset, data, encoding, skipped: left = 0 } = event.data
     if (typeof data !== 'string') throw new Error('Output was put into a blob.')

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { BlobRef } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { coverageFault, numbers } from '../events/coverage.ts'
+import { bytesOf } from '../reader/blobs.ts'
 import { attempt } from '../waiting/attempt.ts'
 import {
   allEvents,
@@ -41,6 +43,26 @@ export function recordCases(make: MakeSandbox): void {
         )
         expect(new Set(operation.flatMap(({ data }) => data.process ?? [])).size).toBe(1)
       }
+    })
+
+    it('the journal has the bytes of a large text, and the cursor to continue after its event', async () => {
+      const { sandbox } = await shared()
+      const text = 'a large text. '.repeat(6_000)
+      const log = (message: string) => ({
+        type: 'log.message',
+        run: 'run_text',
+        data: { level: 'info', message },
+      })
+      await sandbox.record([log(text), log('next')])
+      const [event, next] = await allEvents(sandbox.journal, { run: 'run_text' })
+      const { blob, bytes } = (event?.data.message ?? {}) as Partial<BlobRef>
+      expect(bytes).toBe(text.length)
+      expect(String(await bytesOf(sandbox.journal.blob(String(blob))))).toBe(text)
+      expect(String(await bytesOf(sandbox.journal.blob(String(blob), { from: 2, to: 12 })))).toBe(
+        'large text',
+      )
+      const { events } = await sandbox.journal.read({ after: sandbox.journal.cursor(event!), limit: 1 })
+      expect(events).toEqual([next])
     })
 
     it('the journal has the outcome of each exec in its process and in its operation', async () => {

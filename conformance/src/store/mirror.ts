@@ -1,6 +1,7 @@
 import type { ExportedItem, Journal } from '@vitrine/journal'
-import { isGap, type JournalItem } from '@vitrine/protocol'
+import { isGap, type JournalItem, parseEvent } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
+import { interceptedDriver } from '../drivers/intercepted-driver.ts'
 import { coverageFault, numbers, seqsOf } from '../events/coverage.ts'
 import { hostilePayloads } from '../events/hostile-payloads.ts'
 import { message, messages, output, work } from '../events/inputs.ts'
@@ -172,6 +173,25 @@ export function mirrorCases(makeStore: MakeStore): void {
       expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
     })
 
+    it('gets a hole as a whole that grows beyond the end of its source while it is exported', async () => {
+      const there = await newStoreFixture(makeStore)
+      const driver = interceptedDriver(there.driver())
+      const source = await (await there.open({ recent: { maxEntries: 0 } }, driver)).journal('a')
+      const mirror = await (await (await newStoreFixture(makeStore)).open()).journal('a')
+      await source.append([...messages(4), ...numbers(1, 10).map((offset) => output('o', offset))])
+      driver.before('holes', async () => {
+        await source.append([...numbers(11, 20).map((offset) => output('o', offset)), ...messages(4)])
+        await source.trim({ events: 9 })
+      })
+      await copy(source, mirror)
+      expect(driver.unused).toEqual([])
+      expect(mirror.head).toEqual(source.head)
+      expect(withoutCursors((await mirror.read()).events)).toEqual(
+        withoutCursors((await source.read()).events),
+      )
+      expect(await mirror.verify({ head: source.head })).toMatchObject({ ok: true })
+    })
+
     it('follows its source after retention has trimmed the mirror', async () => {
       const { source, mirror } = await pair(makeStore)
       await source.append(messages(30))
@@ -219,7 +239,7 @@ async function copy(source: Journal, mirror: Journal, limit = 1_000): Promise<vo
 
 function changed(item: ExportedItem | undefined): ExportedItem {
   if (item === undefined || 'hole' in item) throw new Error('Expected an event to change.')
-  return { ...item, event: { ...item.event, data: { level: 'info', message: 'forged' } } }
+  return { ...item, event: parseEvent({ ...item.event, data: { level: 'info', message: 'forged' } }) }
 }
 
 /** A mirror has the same gaps, but its own cursors. */

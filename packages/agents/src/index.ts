@@ -1,4 +1,5 @@
 /** Coding agents over the Agent Client Protocol: registry, installation, sessions, permissions, and a demo agent. */
+export {} from '@vitrine/protocol/require-node'
 
 export { Bridge, type BridgeOptions, type Direction, type Interpretation } from './bridge/bridge.ts'
 export type { BridgeClient, BridgeClientOptions } from './bridge/bridge-client.ts'

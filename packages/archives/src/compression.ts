@@ -1,4 +1,5 @@
-import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib'
+// Not by name: Node 20 has not all of these functions, and would say that instead of the version that Vitrine needs.
+import * as zlib from 'node:zlib'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { ByteSource } from './byte-source.ts'
 import type { ArchiveTally } from './limits.ts'
@@ -29,7 +30,7 @@ export async function* expand(
 export function compress(source: ByteSource, scheme: Exclude<TarScheme, 'tar'>): AsyncGenerator<Uint8Array> {
   return pipeThroughZlib(
     source,
-    scheme === 'tar.gz' ? createGzip({ chunkSize }) : createZstdCompress({ chunkSize }),
+    scheme === 'tar.gz' ? zlib.createGzip({ chunkSize }) : zlib.createZstdCompress({ chunkSize }),
   )
 }
 
@@ -60,7 +61,7 @@ async function detectScheme(
 async function* decompressed(source: ByteSource, scheme: TarScheme): AsyncGenerator<Uint8Array> {
   if (scheme === 'tar.gz') {
     // Bytes after the last gzip member are padding and are ignored.
-    yield* pipeThroughZlib(source, createGunzip({ chunkSize }))
+    yield* pipeThroughZlib(source, zlib.createGunzip({ chunkSize }))
     return
   }
   if (scheme === 'tar') {
@@ -70,7 +71,7 @@ async function* decompressed(source: ByteSource, scheme: TarScheme): AsyncGenera
   let rest: Uint8Array | undefined
   let from = source
   do {
-    rest = yield* pipeThroughZlib(from, createZstdDecompress({ chunkSize }))
+    rest = yield* pipeThroughZlib(from, zlib.createZstdDecompress({ chunkSize }))
     // Node's stream ends after the first zstd frame, so the next frame needs a new one.
     if (rest !== undefined) from = startingWith(rest, source)
   } while (rest !== undefined)

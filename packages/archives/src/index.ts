@@ -1,4 +1,6 @@
 /** Safe tar and zip, in and out, on directory handles. */
+export {} from '@vitrine/protocol/require-node'
+
 export { applyDirectoryAttributes } from './attributes.ts'
 export { type ArchiveInput, byteSourceOf, fileByteSource } from './byte-source.ts'
 export { AccessRoots, checkPath, type RootMount } from './directories/access-roots.ts'

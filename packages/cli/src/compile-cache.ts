@@ -1,11 +1,11 @@
-import { mkdirSync, statSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
-
 /** Stores Node's compiled code in the user's cache directory, so that the next start is faster. A failure is ignored. */
 export function useCompileCache(): void {
   try {
+    // Not imported: a Node without one of them would not get as far as the check of its version.
+    const { mkdirSync } = process.getBuiltinModule('node:fs')
+    const { enableCompileCache } = process.getBuiltinModule('node:module')
+    const { homedir } = process.getBuiltinModule('node:os')
+    const { join } = process.getBuiltinModule('node:path')
     const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'vitrine', 'compiled')
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (isWritableOnlyByUs(folder)) enableCompileCache(folder)
@@ -16,6 +16,6 @@ export function useCompileCache(): void {
 
 /** Code from the cache is executed, so no other user may write to it. Under sudo, HOME can belong to another user. */
 function isWritableOnlyByUs(folder: string): boolean {
-  const { uid, mode } = statSync(folder)
+  const { uid, mode } = process.getBuiltinModule('node:fs').statSync(folder)
   return uid === process.getuid?.() && (mode & 0o022) === 0
 }

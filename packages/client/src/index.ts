@@ -1,8 +1,9 @@
 /** Sandboxes of a daemon over HTTP, in browsers and in Node. */
 export { type ConnectOptions, connect } from './connect.ts'
-export type { ByteRange } from './files/read-range.ts'
 export type { RemoteFiles } from './files/remote-files.ts'
+export type { ByteRange } from './http/read-range.ts'
 export type { Installed, InstallOptions } from './install-agent.ts'
+export type { RemoteJournal } from './journal/remote-journal.ts'
 export type { RemoteLook } from './sandbox/remote-look.ts'
 export type { RemoteSandbox } from './sandbox/remote-sandbox.ts'
 export type { RemoteSession } from './sessions/remote-session.ts'

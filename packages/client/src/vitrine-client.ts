@@ -1,24 +1,31 @@
 import type {
   AgentInfo,
   AttachSandboxOptions,
+  ByteRange,
   Command,
   CommandPolicyOptions,
   CreateSandboxOptions,
+  JournalFilter,
   JournalItem,
-  JournalReader,
   LocalOptions,
+  MatchedItem,
+  Page,
+  ReadOptions,
   SandboxClient,
   SandboxFilter,
   SandboxInfo,
+  Summary,
+  SummaryOptions,
   TailOptions,
   WorkspaceManifest,
 } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { ObserverErrors } from '@vitrine/protocol/primitives'
-import { type ByteRange, readRange } from './files/read-range.ts'
 import type { HttpClient } from './http/http-client.ts'
+import { readRange } from './http/read-range.ts'
 import { requestJson, requestVoid } from './http/request.ts'
 import { type Installed, type InstallOptions, installAgent } from './install-agent.ts'
+import { readEvents, summarizeEvents } from './journal/read-events.ts'
 import { RemoteJournal } from './journal/remote-journal.ts'
 import { tail } from './journal/tail.ts'
 import type { SandboxDescription } from './sandbox/description.ts'
@@ -123,13 +130,29 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   }
 
   /** The journal of any sandbox, also of a stopped or destroyed one. */
-  journal(id: string): JournalReader {
+  journal(id: string): RemoteJournal {
     return new RemoteJournal(id, this.#http.at('sandboxes', id))
   }
 
-  /** Tails the events of the host and of all its sandboxes under one cursor. */
-  events(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
+  /** Tails the events of the host and of all its sandboxes under one cursor, or of some `journals`. */
+  events<const Pattern extends string = string>(
+    options?: TailOptions<Pattern> & JournalFilter,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
+  events(options: TailOptions & JournalFilter = {}): AsyncIterableIterator<JournalItem> {
     return tail(this.#http, options, 'all')
+  }
+
+  /** Reads a page of the events of the host and of all its sandboxes, in the order of their commits. */
+  readEvents<const Pattern extends string = string>(
+    options?: ReadOptions<Pattern> & JournalFilter,
+  ): Promise<Page<Pattern>>
+  readEvents(options: ReadOptions & JournalFilter = {}): Promise<Page> {
+    return readEvents(this.#http, options, { scope: 'all' })
+  }
+
+  /** Counts the events of the host and of all its sandboxes by type and time. */
+  summarizeEvents(options: SummaryOptions & JournalFilter = {}): Promise<Summary> {
+    return summarizeEvents(this.#http, options, { scope: 'all' })
   }
 
   /** The bytes that an event refers to. */

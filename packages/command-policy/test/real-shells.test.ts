@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
+import { scale } from '../../../conformance/src/scale.ts'
 import { commandPolicy } from '../src/command-policy.ts'
 import { judge } from '../src/judge.ts'
 import { script, soup } from './scripts.ts'
@@ -11,7 +12,7 @@ const stubs = new StubPrograms()
 afterAll(() => stubs[Symbol.dispose]())
 
 const shells = ['/bin/sh', '/bin/bash'].filter((shell) => existsSync(shell))
-const numRuns = Number(process.env.POLICY_RUNS ?? 250)
+const numRuns = scale.scripts
 
 /** Whether the policy judged a call; arguments that are known only at run time may differ. */
 function wasJudged(call: readonly string[], parts: readonly { readonly argv: readonly string[] }[]): boolean {

@@ -1,4 +1,6 @@
 /** The allow-list proxy: the only way out for a sandbox without network. */
+export {} from '@vitrine/protocol/require-node'
+
 export { type AddressKind, addressKind } from './address.ts'
 export { type AllowList, readAllowList } from './allow-list.ts'
 export { proxyEnvironment } from './environment.ts'

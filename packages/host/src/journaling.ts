@@ -12,7 +12,7 @@ import type { OnObserverError } from '@vitrine/protocol'
 export interface JournalingOptions {
   /** Limits of each journal; default 1 GiB. */
   readonly retention?: RetentionLimits
-  /** What the journals keep of command lines, output, paths and errors; default all, masked. */
+  /** The parts of command lines, output, paths and errors that the journals keep; default all, masked. */
   readonly payload?: PayloadPolicy
   /** The same for operations by their name, such as `exec`. */
   readonly payloadByOp?: Readonly<Record<string, PayloadPolicy>>

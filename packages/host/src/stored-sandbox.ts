@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
-import { type HostCallContext, isEvent, readPages, VitrineError } from '@vitrine/protocol'
+import { type HostCallContext, readPages, VitrineError } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import { removeAllPlaced, removeLeftVolume } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
@@ -91,14 +91,14 @@ export async function completedFromJournal(
   if (isolation !== undefined) return record
   const { events } = await journal.read({ types: ['sandbox.ready'], order: 'desc', limit: 1 })
   const [ready] = events
-  if (ready === undefined || !isEvent(ready, 'sandbox.ready') || !wasIsolated(ready.data)) return record
+  if (ready === undefined || ready.type !== 'sandbox.ready' || !wasIsolated(ready.data)) return record
   return { ...record, local: { ...local, isolation: 'bubblewrap' } }
 }
 
 /** Whether a policy judged a command: each decision is in the journal. */
 async function hadPolicy(journal: Journal): Promise<boolean> {
   for await (const { events } of readPages(journal, { types: ['operation.progress'], text: 'policy' }))
-    if (events.some((event) => isEvent(event, 'operation.progress') && event.data.gate === 'policy'))
+    if (events.some((event) => event.type === 'operation.progress' && event.data.gate === 'policy'))
       return true
   return false
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isEvent, type JournalReader } from '@vitrine/protocol'
+import type { JournalReader } from '@vitrine/protocol'
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { type FakeRegistry, fakeRegistry } from '../../agents/test/install/fake-registry.ts'
 import { dataFolder, open } from './fixtures/data.ts'
@@ -45,7 +45,7 @@ const path = process.env.PATH ?? ''
 
 async function installations(journal: JournalReader) {
   const { events } = await journal.read({ types: ['agent.installed'] })
-  return events.filter((event) => isEvent(event, 'agent.installed'))
+  return events.filter((event) => event.type === 'agent.installed')
 }
 
 /** The agent's program below the folder of installed agents, wherever it is. */

@@ -1,19 +1,28 @@
 import {
+  type ByteRange,
   checkEventInput,
   type EventContext,
   type EventInput,
   type EventSource,
+  type ExportedItem,
+  type ExportOptions,
   type JournalEvent,
+  type JournalGap,
   type JournalItem,
-  type JournalReader,
+  type JournalOrigin,
+  type MatchedItem,
   type Page,
   type ReadOptions,
+  type RememberedHead,
   type Summary,
   type SummaryOptions,
+  type TailExportOptions,
   type TailOptions,
+  type Verification,
+  type VerifyOptions,
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
-import type { ObserverErrors } from '@vitrine/protocol/primitives'
+import { itemSeq, type ObserverErrors } from '@vitrine/protocol/primitives'
 import type { Committer, JournalState } from './append/committer.ts'
 import {
   type AppendStages,
@@ -23,10 +32,10 @@ import {
   prepareRedacted,
 } from './append/prepare.ts'
 import { type JournalStream, RedactingStream, type StreamOptions } from './append/redacting-stream.ts'
-import type { PreparedBlob } from './blobs/blobs.ts'
+import type { Blobs, PreparedBlob } from './blobs/blobs.ts'
 import type { Gate, GateOptions, Gates } from './gates/gates.ts'
-import { type RememberedHead, type Verification, verifyJournal } from './integrity/verify.ts'
-import { type ExportedItem, exportHole, mirrorRequest } from './mirror.ts'
+import { type ImportOptions, type ImportResult, importItems } from './import-items.ts'
+import { verifyJournal } from './integrity/verify.ts'
 import { currentOperation } from './operate/current-operation.ts'
 import {
   type OperateOptions,
@@ -36,9 +45,9 @@ import {
   operateInOneCommit,
 } from './operate/operate.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
+import type { EncodedExport, Exporter, TailExportEncodedOptions } from './read/exporting.ts'
 import type { ReadScope } from './read/read-scope.ts'
-import { type EncodedPage, eventFilter, type Reader } from './read/reader.ts'
-import { summarize } from './read/summary.ts'
+import type { EncodedPage, Reader } from './read/reader.ts'
 import type { Tail } from './read/tail.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import type { StoreConnection } from './stores/contract.ts'
@@ -64,7 +73,9 @@ export interface JournalCore {
   readonly connection: StoreConnection
   readonly committer: Committer
   readonly reader: Reader
+  readonly exporter: Exporter
   readonly stages: AppendStages
+  readonly blobs: Blobs
   flush(options?: FlushOptions): Promise<void>
   trim(
     state: JournalState,
@@ -79,7 +90,7 @@ export interface FlushOptions {
 }
 
 /** The append-only record of one subject: a sandbox, a loop, or the host itself. */
-export class Journal implements JournalReader {
+export class Journal implements JournalOrigin {
   readonly id: string
   readonly #core: JournalCore
   readonly #writer: EventWriter
@@ -109,9 +120,13 @@ export class Journal implements JournalReader {
     return new Journal(this.#core, { source, backend: this.#backend, ...trace, ...context, ...options })
   }
 
-  /** The cursor of an event of this journal. */
-  cursor(event: { readonly seq: number }): string {
-    return this.#core.scope.cursor(event.seq)
+  cursor(item: { readonly journal?: string; readonly seq: number } | JournalGap): string {
+    return this.#core.scope.cursor(itemSeq(this.id, item))
+  }
+
+  async blob(hash: string, range?: ByteRange): Promise<ReadableStream<Uint8Array>> {
+    this.#core.reader.assertOpen()
+    return this.#core.blobs.read(hash, range)
   }
 
   /** Resolves with the events as stored once they are committed, all or none of them. */
@@ -167,6 +182,7 @@ export class Journal implements JournalReader {
     return { source: this.#writer.source, context: { ...around.context, ...this.#writer.context } }
   }
 
+  read<const Pattern extends string = string>(options?: ReadOptions<Pattern>): Promise<Page<Pattern>>
   read(options?: ReadOptions): Promise<Page> {
     return this.#core.reader.page(this.#core.scope, options)
   }
@@ -176,6 +192,9 @@ export class Journal implements JournalReader {
     return this.#core.reader.encodedPage(this.#core.scope, options)
   }
 
+  tail<const Pattern extends string = string>(
+    options?: TailOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
   tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
     return this.#core.reader.tail(this.#core.scope, options)
   }
@@ -185,15 +204,12 @@ export class Journal implements JournalReader {
     return this.#core.reader.tailEncoded(this.#core.scope, options)
   }
 
-  async summary(options: SummaryOptions = {}): Promise<Summary> {
-    checkOptions('summary', journalOptions.summary, options)
-    const { buckets = 60, signal, ...filter } = options
-    this.#core.reader.assertOpen()
-    const newest = await this.#core.scope.end()
-    return summarize(this.#core.connection, this.id, newest, buckets, eventFilter(filter), signal)
+  summary(options?: SummaryOptions): Promise<Summary> {
+    return this.#core.reader.summary(this.#core.scope, options)
   }
 
   /** Calls a function with copies of events as they are committed, best effort. */
+  tap<const Pattern extends string = string>(tap: Tap<Pattern>, options?: TapOptions<Pattern>): Untap
   tap(tap: Tap, options?: TapOptions): Untap {
     return this.#core.taps.add(tap, options)
   }
@@ -243,21 +259,29 @@ export class Journal implements JournalReader {
     return { ...trace, ...options }
   }
 
-  /** A page of items for another store's `import`. */
-  async export(options: { after?: number; limit?: number } = {}): Promise<readonly ExportedItem[]> {
-    checkOptions('export', journalOptions.export, options)
-    const { after = 0, limit = 1_000 } = options
-    const { found } = await this.#core.reader.after(this.#core.scope, after, {}, limit)
-    return found.map((one) => ('body' in one ? { event: one.event, hash: one.hash } : exportHole(one)))
+  export(options?: ExportOptions): Promise<readonly ExportedItem[]> {
+    return this.#core.exporter.page(options)
   }
 
-  /** Takes another store's events with their `seq` and hash, and skips those that are already here. */
-  async import(items: readonly ExportedItem[]): Promise<void> {
-    const size = items.length * 512
-    await this.#core.committer.append(this.#core.state, mirrorRequest(this.id, items), {
-      size,
-      ending: false,
-    })
+  /** Like `export`, with each item as JSON: for code that forwards items, such as a server. */
+  exportEncoded(options?: ExportOptions): Promise<readonly EncodedExport[]> {
+    return this.#core.exporter.encodedPage(options)
+  }
+
+  tailExport(options?: TailExportOptions): AsyncIterableIterator<ExportedItem> {
+    return this.#core.exporter.tail(options)
+  }
+
+  /** Like `tailExport`, with each item as JSON: for code that forwards items, such as a server. */
+  tailExportEncoded(options?: TailExportEncodedOptions): Tail<EncodedExport> {
+    return this.#core.exporter.tailEncoded(options)
+  }
+
+  /** Takes another store's events with their `seq` and hash, skips those that are here, and copies their blobs. */
+  async import(items: readonly ExportedItem[], options: ImportOptions = {}): Promise<ImportResult> {
+    checkOptions('import', journalOptions.import, options)
+    const { id, state, committer, blobs } = this.#core
+    return importItems({ journal: id, state, committer, blobs }, items, options)
   }
 
   /** Trims this journal below these limits now. */
@@ -272,7 +296,7 @@ export class Journal implements JournalReader {
   }
 
   /** Checks the hash chain. With a `head` stored elsewhere, it also proves that no trailing events were removed. */
-  async verify(options: { head?: RememberedHead; signal?: AbortSignal } = {}): Promise<Verification> {
+  async verify(options: VerifyOptions = {}): Promise<Verification> {
     checkOptions('verify', journalOptions.verify, options)
     const { head, signal } = options
     this.#core.reader.assertOpen()

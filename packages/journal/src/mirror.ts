@@ -1,41 +1,52 @@
-import { type JournalEvent, parseEvent, VitrineError } from '@vitrine/protocol'
+import { type ExportedItem, type JournalEvent, parseEvent, VitrineError } from '@vitrine/protocol'
 import { isWholeNumber } from '@vitrine/protocol/primitives'
 import { blobReferences } from './append/large-fields.ts'
 import type { BlobReference, CommitRequest, Placement } from './append/plan.ts'
 import { Entry } from './entry.ts'
 import { chain } from './integrity/chain.ts'
-import type { Hole, JournalHead } from './stores/contract.ts'
+import type { Hole, JournalHead, NewBlob } from './stores/contract.ts'
 
-/** An item that one store exports to another: an event with its hash, or the hole that trimming left. */
-export type ExportedItem =
-  | { readonly event: JournalEvent; readonly hash: string }
+export type { ExportedItem } from '@vitrine/protocol'
+
+/** An exported item that was checked, with its event as JSON. */
+export type MirroredItem =
   | {
-      readonly hole: {
-        readonly from: number
-        readonly to: number
-        readonly hash: string
-        readonly reason: string
-        readonly types: readonly string[]
-      }
+      readonly event: JournalEvent
+      readonly hash: string
+      readonly body: string
+      readonly blobs: readonly string[]
     }
+  | Extract<ExportedItem, { hole: unknown }>
+
+/** Items come from another machine: an invalid one must fail here, not in a transaction shared with other appends. */
+export function mirroredItems(items: readonly ExportedItem[]): readonly MirroredItem[] {
+  return items.map((item, index) => {
+    if (typeof item !== 'object' || item === null) throw invalidItem(index)
+    if ('event' in item && Number.isFinite(Date.parse(parseEvent(item.event).time))) {
+      const body = JSON.stringify(item.event)
+      return { ...item, body, blobs: blobReferences(body) }
+    }
+    if ('hole' in item && isHole(item.hole)) return item
+    throw invalidItem(index)
+  })
+}
+
+function invalidItem(index: number): VitrineError {
+  return new VitrineError('event_invalid', `items[${index}]: expected an exported event or hole.`)
+}
 
 /** A commit request that repeats another store's events: rejected unless `seq` and hashes continue the chain. */
-export function mirrorRequest(journal: string, items: readonly ExportedItem[]): CommitRequest {
-  items.forEach(checkItem)
+export function mirrorRequest(
+  journal: string,
+  items: readonly MirroredItem[],
+  blobs: readonly NewBlob[],
+): CommitRequest {
   return {
-    blobs: [],
+    blobs,
     mirror: true,
     place: (head, lastPosition) => placeMirrored(journal, items, head, lastPosition),
   }
 }
-
-/** Items come from another machine: an invalid one must fail here, not in a transaction shared with other appends. */
-function checkItem(item: ExportedItem, index: number): void {
-  if ('event' in item && Number.isFinite(Date.parse(parseEvent(item.event).time))) return
-  if ('hole' in item && isHole(item.hole)) return
-  throw new VitrineError('event_invalid', `items[${index}]: expected an exported event or hole.`)
-}
-
 function isHole({
   from,
   to,
@@ -53,9 +64,10 @@ function isHole({
   )
 }
 
-function placeMirrored(
+/** Throws `journal_diverged` if the items do not continue the journal; skips those that it already has. */
+export function placeMirrored(
   journal: string,
-  items: readonly ExportedItem[],
+  items: readonly MirroredItem[],
   head: JournalHead,
   lastPosition: number,
 ): Placement {
@@ -83,7 +95,7 @@ function placeMirrored(
       hash = entry.hash
       time = Date.parse(item.event.time)
       entries.push(entry)
-      for (const blob of blobReferences(entry.body)) references.push({ seq: to, blob })
+      for (const blob of item.blobs) references.push({ seq: to, blob })
     }
     seq = to
   }
@@ -92,20 +104,15 @@ function placeMirrored(
 
 function mirroredEntry(
   journal: string,
-  { event, hash }: { event: JournalEvent; hash: string },
+  { event, hash, body }: { event: JournalEvent; hash: string; body: string },
   previous: string,
   position: number,
 ): Entry {
   if (event.journal !== journal)
     throw divergedError(journal, `event ${event.seq} is from the journal ${event.journal}`)
-  const body = JSON.stringify(event)
   if (chain(previous, body) !== hash)
     throw divergedError(journal, `the hash of event ${event.seq} does not continue the chain`)
   return new Entry(position, journal, event.seq, hash, body)
-}
-
-export function exportHole({ from, to, hash, reason, types }: Hole): ExportedItem {
-  return { hole: { from, to, hash, reason, types } }
 }
 
 function divergedError(journal: string, why: string): VitrineError {

@@ -3,11 +3,13 @@ import { type EventInput, type OnObserverError, VitrineError } from '@vitrine/pr
 import { idPattern, ObserverErrors } from '@vitrine/protocol/primitives'
 import type { Committer, JournalState } from './append/committer.ts'
 import type { AppendStages } from './append/prepare.ts'
+import type { Blobs } from './blobs/blobs.ts'
 import type { Entry } from './entry.ts'
 import { Gates } from './gates/gates.ts'
 import { genesis } from './integrity/chain.ts'
 import { type FlushOptions, Journal, type JournalCore, type WriterOptions } from './journal.ts'
 import { currentOperation } from './operate/current-operation.ts'
+import { Exporter } from './read/exporting.ts'
 import { journalScope } from './read/read-scope.ts'
 import type { Reader } from './read/reader.ts'
 import type { RetentionLimits } from './retention/retention.ts'
@@ -21,6 +23,7 @@ export interface OpenJournalsOptions {
   readonly committer: Committer
   readonly reader: Reader
   readonly stages: AppendStages
+  readonly blobs: Blobs
   readonly trimming: Trimming
   readonly onObserverError: OnObserverError | undefined
   flush(options?: FlushOptions): Promise<void>
@@ -84,13 +87,14 @@ export class OpenJournals {
         `journal: expected an id of 1 to 128 letters, digits, "_", "." and "-", got ${typeof id === 'string' ? JSON.stringify(id.slice(0, 200)) : typeof id}.`,
       )
     }
-    const { connection, committer, reader, stages, trimming, onObserverError } = this.#options
+    const { connection, committer, reader, stages, blobs, trimming, onObserverError } = this.#options
     const state: JournalState = { head: (await connection.head(id)) ?? emptyHead(id) }
     const wakeup = new Wakeup()
-    const scope = journalScope(id, wakeup, async () => {
+    const loadHead = async () => {
       if (connection.readOnly) state.head = (await connection.head(id)) ?? state.head
       return state.head
-    })
+    }
+    const scope = journalScope(id, wakeup, loadHead, connection)
     await scope.end()
     const log = (event: EventInput) => this.#logInJournal(state, event)
     const observerErrors = new ObserverErrors({ onObserverError, log })
@@ -105,7 +109,9 @@ export class OpenJournals {
       connection,
       committer,
       reader,
+      exporter: new Exporter(reader, scope),
       stages,
+      blobs,
       flush: (options?: FlushOptions) => this.#options.flush(options),
       trim: (journal: JournalState, limits: RetentionLimits) => trimming.trim(journal, limits),
     }

@@ -1,9 +1,13 @@
 import {
   type BlobRef,
+  type JournalFilter,
   type JournalItem,
+  type MatchedItem,
   type OpenWork,
   type Page,
   type ReadOptions,
+  type Summary,
+  type SummaryOptions,
   type TailOptions,
   VitrineError,
 } from '@vitrine/protocol'
@@ -112,6 +116,7 @@ export class Store {
       committer: this.#committer,
       reader: this.#reader,
       stages: this.#stages,
+      blobs: this.#blobs,
       trimming: this.#trimming,
       onObserverError: settings.onObserverError,
       flush: (options) => this.flush(options),
@@ -180,23 +185,34 @@ export class Store {
   }
 
   /** A page over every journal of this store, in commit order. */
-  read(options?: ReadOptions): Promise<Page> {
+  read<const Pattern extends string = string>(
+    options?: ReadOptions<Pattern> & JournalFilter,
+  ): Promise<Page<Pattern>>
+  read(options?: ReadOptions & JournalFilter): Promise<Page> {
     return this.#reader.page(this.#scope, options)
   }
 
   /** Like `read`, with each item as its stored JSON: for code that forwards events, such as a server. */
-  readEncoded(options?: ReadOptions): Promise<EncodedPage> {
+  readEncoded(options?: ReadOptions & JournalFilter): Promise<EncodedPage> {
     return this.#reader.encodedPage(this.#scope, options)
   }
 
   /** Follows every journal of this store in commit order with one cursor. */
-  tail(options?: TailOptions): AsyncIterableIterator<JournalItem> {
+  tail<const Pattern extends string = string>(
+    options?: TailOptions<Pattern> & JournalFilter,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
+  tail(options?: TailOptions & JournalFilter): AsyncIterableIterator<JournalItem> {
     return this.#reader.tail(this.#scope, options)
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for code that forwards events, such as a server. */
-  tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent> {
+  tailEncoded(options?: TailEncodedOptions & JournalFilter): Tail<EncodedEvent> {
     return this.#reader.tailEncoded(this.#scope, options)
+  }
+
+  /** Counts the events of every journal of this store by type and time. */
+  summary(options?: SummaryOptions & JournalFilter): Promise<Summary> {
+    return this.#reader.summary(this.#scope, options)
   }
 
   /** Masks registered secrets and known forms of tokens in a text that does not pass through a journal. */

@@ -13,6 +13,7 @@ export {
   VitrineError,
   type VitrineErrorOptions,
 } from './errors/vitrine-error.ts'
+export type { AgentMessage } from './events/agent-message.ts'
 export {
   type DesktopEventType,
   type EventData,
@@ -24,12 +25,13 @@ export {
 export { checkEventInput, parseEvent } from './events/check.ts'
 export { type Outcome, outcomes } from './events/data/shared.ts'
 export {
+  type DesktopEvent,
   type EventContext,
   type EventInput,
+  type EventOfType,
   type EventSource,
   eventEnvelope,
   eventSources,
-  isEvent,
   isGap,
   type JournalEvent,
   type JournalGap,
@@ -37,6 +39,8 @@ export {
   type KnownEvent,
   type Moment,
   type TraceIds,
+  type UnknownEvent,
+  type UnknownEventType,
 } from './events/envelope.ts'
 export {
   type ForeignEvent,
@@ -44,7 +48,7 @@ export {
   type RecordedForeignEvent,
   unwrapForeignEvent,
 } from './events/foreign.ts'
-export { matchTypes } from './events/match.ts'
+export { type MatchedEvent, type MatchedItem, matchTypes } from './events/match.ts'
 export {
   interruptedEnd,
   type OpenWork,
@@ -55,6 +59,17 @@ export {
   workKinds,
   workMark,
 } from './events/work.ts'
+export type {
+  ExportedEvent,
+  ExportedHole,
+  ExportedItem,
+  ExportOptions,
+  JournalOrigin,
+  RememberedHead,
+  TailExportOptions,
+  Verification,
+  VerifyOptions,
+} from './exporting.ts'
 export { type IdKind, idPrefixes, isId, newId, randomHex } from './ids.ts'
 export type { JsonObject, JsonValue } from './json.ts'
 export type { ObserverFailure, OnObserverError } from './observing.ts'
@@ -62,7 +77,9 @@ export { unknownKeyMessage } from './options/nearest.ts'
 export { readPages } from './read-pages.ts'
 export type {
   BlobRef,
+  ByteRange,
   EventFilter,
+  JournalFilter,
   JournalReader,
   Page,
   ReadOptions,

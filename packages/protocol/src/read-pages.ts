@@ -1,4 +1,4 @@
-import type { JournalReader, Page, ReadOptions } from './reading.ts'
+import type { Page, ReadOptions } from './reading.ts'
 
 /**
  * Reads all pages in the requested order, each when it is asked for.
@@ -6,8 +6,12 @@ import type { JournalReader, Page, ReadOptions } from './reading.ts'
  * @example
  * for await (const { events } of readPages(sandbox.journal, { types: ['file.*'] })) show(events)
  */
+export function readPages<const Pattern extends string = string>(
+  reader: PageReader,
+  options?: ReadOptions<Pattern>,
+): AsyncGenerator<Page<Pattern>, undefined>
 export async function* readPages(
-  reader: Pick<JournalReader, 'read'>,
+  reader: PageReader,
   options: ReadOptions = {},
 ): AsyncGenerator<Page, undefined> {
   // The cursor of the first page is past `at`.
@@ -20,4 +24,8 @@ export async function* readPages(
     yield page
   }
   return undefined
+}
+
+interface PageReader {
+  read(options?: ReadOptions): Promise<Page>
 }

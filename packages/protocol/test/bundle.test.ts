@@ -20,6 +20,12 @@ describe('the browser bundle of the package', () => {
     expect(code).not.toMatch(/\brequire\(/)
   })
 
+  it('contains nothing of another package than zod: the SDK of agents gives types only', async () => {
+    const { files } = await bundle({ format: 'esm' })
+    const packages = files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])
+    expect([...new Set(packages)]).toEqual(['zod'])
+  })
+
   it('stays within its size limit', async () => {
     const { code } = await bundle({ format: 'esm' })
     const bytes = gzipSync(code).byteLength

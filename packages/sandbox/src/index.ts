@@ -20,6 +20,7 @@ export type {
   WatchOptions,
   WorkspaceManifest,
 } from '@vitrine/protocol'
+export {} from '@vitrine/protocol/require-node'
 export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
 export { assertBindsAllowed } from './engine/bind-sources.ts'
 export type { BuiltMachine } from './engine/core.ts'

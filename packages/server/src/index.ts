@@ -1,4 +1,6 @@
 /** The HTTP API of a host: REST, server-sent events, WebSockets, security by default. */
+export {} from '@vitrine/protocol/require-node'
+
 export type { Caller } from './guard/caller.ts'
 export type { NamedToken } from './guard/tokens.ts'
 export { type Listening, type ListenOptions, listen } from './listen.ts'

@@ -109,6 +109,8 @@ export const anyItems: fc.Arbitrary<JournalItem[]> = fc
     made.map((one, index): JournalItem => {
       if (!Array.isArray(one)) return gap(one.from, one.to, one.types)
       const [{ type, data, context }, at] = one
-      return { journal: 'sbx_1', seq: index + 1, time: at, type, source: 'engine', ...context, data }
+      const event = { journal: 'sbx_1', seq: index + 1, time: at, type, source: 'engine', ...context, data }
+      // Malformed on purpose.
+      return event as JournalItem
     }),
   )

@@ -1,4 +1,4 @@
-import { isEvent, type JournalReader } from '@vitrine/protocol'
+import type { JournalReader } from '@vitrine/protocol'
 import { expect } from 'vitest'
 import { leaked } from '../../masking/encodings.ts'
 import { allEvents } from '../../sandbox/events.ts'
@@ -20,7 +20,7 @@ async function openSession(daemon: AttackedDaemon, sandbox: string, KEY: string)
 async function saidIn(journal: JournalReader, session: string): Promise<string> {
   const messages = await allEvents(journal, { types: ['agent.message'] })
   return messages
-    .filter((event) => session.endsWith(`/${event.session}`) && isEvent(event, 'agent.message'))
+    .filter((event) => session.endsWith(`/${event.session}`) && event.type === 'agent.message')
     .map(({ data }) => /"sessionUpdate".*"text":"([^"]*)"/.exec(JSON.stringify(data))?.[1] ?? '')
     .join('')
 }

@@ -1,4 +1,4 @@
-import { isEvent, type JournalEvent } from '@vitrine/protocol'
+import type { JournalEvent } from '@vitrine/protocol'
 import type { TestContext } from 'vitest'
 import { allEvents } from '../events.ts'
 import {
@@ -52,19 +52,19 @@ export function folded(events: readonly JournalEvent[]): { tree: Map<string, str
   const holds = (path: string) =>
     tree.get(path) === 'directory' && [...tree.keys()].some((one) => one.startsWith(`${path}/`))
   for (const event of events) {
-    if (isEvent(event, 'file.created')) {
+    if (event.type === 'file.created') {
       const { path, kind } = event.data
       if (tree.has(path)) fault(event, 'the path already existed')
       const above = path.slice(0, Math.max(0, path.lastIndexOf('/')))
       if (above !== '' && tree.get(above) !== 'directory') fault(event, 'its directory did not exist')
       tree.set(path, kind)
-    } else if (isEvent(event, 'file.changed')) {
+    } else if (event.type === 'file.changed') {
       if (tree.get(event.data.path) !== event.data.kind) fault(event, 'the path did not exist with this kind')
-    } else if (isEvent(event, 'file.deleted')) {
+    } else if (event.type === 'file.deleted') {
       if (tree.get(event.data.path) !== event.data.kind) fault(event, 'the path did not exist with this kind')
       if (holds(event.data.path)) fault(event, 'the directory was not empty')
       tree.delete(event.data.path)
-    } else if (isEvent(event, 'file.moved')) {
+    } else if (event.type === 'file.moved') {
       const { path, previousPath, kind } = event.data
       if (tree.get(previousPath) !== kind) fault(event, `${previousPath} did not exist with this kind`)
       if (holds(previousPath)) fault(event, `${previousPath} was not empty`)

@@ -6,6 +6,8 @@ import {
   type HostCallContext,
   type JournalEvent,
   type JournalItem,
+  type MatchedEvent,
+  type MatchedItem,
   newId,
   type OpenSessionOptions,
   type PendingPermission,
@@ -15,7 +17,9 @@ import {
   type PromptResult,
   type QuestionAnswer,
   type Session,
+  type SessionEventsOptions,
   type SessionInfo,
+  type SessionListenerOptions,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
@@ -210,14 +214,20 @@ export class AgentSession implements Session, TurnHost {
     return this.#turns.cancel('cancelled')
   }
 
-  onEvent(listener: (event: JournalEvent) => void): () => void {
+  onEvent<const Pattern extends string = string>(
+    listener: (event: MatchedEvent<Pattern>) => void,
+    options?: SessionListenerOptions<Pattern>,
+  ): () => void
+  onEvent(listener: (event: JournalEvent) => void, options: SessionListenerOptions = {}): () => void {
+    checkOptions('session.onEvent', sessionOptions.onEvent, options)
     const tap = (event: JournalEvent) => (event.session === this.id ? listener(event) : undefined)
-    return this.#host.journal.tap(tap, { name: 'session.onEvent' })
+    return this.#host.journal.tap(tap, { ...options, name: 'session.onEvent' })
   }
 
-  events(
-    options: { readonly after?: string; readonly signal?: AbortSignal } = {},
-  ): AsyncIterableIterator<JournalItem> {
+  events<const Pattern extends string = string>(
+    options?: SessionEventsOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
+  events(options: SessionEventsOptions = {}): AsyncIterableIterator<JournalItem> {
     checkOptions('session.events', sessionOptions.events, options)
     return this.#host.journal.tail({ ...options, session: this.id })
   }

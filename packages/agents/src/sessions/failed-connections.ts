@@ -1,5 +1,5 @@
 import type { Journal } from '@vitrine/journal'
-import { type FailedConnection, isEvent, type JournalItem } from '@vitrine/protocol'
+import type { FailedConnection, JournalItem } from '@vitrine/protocol'
 import { failedConnectionText } from '@vitrine/views'
 
 /** Maximum of destinations in one error. */
@@ -31,11 +31,11 @@ export async function failedConnections(
 }
 
 function failedConnection(event: JournalItem, process: string): FailedConnection | undefined {
-  if (isEvent(event, 'network.failed') && event.data.process === process) {
+  if (event.type === 'network.failed' && event.data.process === process) {
     const { host, port, error } = event.data
     return { host, port, error }
   }
-  if (isEvent(event, 'network.refused') && event.data.process === process) {
+  if (event.type === 'network.refused' && event.data.process === process) {
     const { host, port, reason, allow } = event.data
     return { host, port, error: reason, ...(allow !== undefined && { allow }) }
   }

@@ -2,7 +2,6 @@ import type { Journal } from '@vitrine/journal'
 import {
   type EventData,
   type EventInput,
-  isEvent,
   type JournalEvent,
   type PromptResult,
   VitrineError,
@@ -71,8 +70,8 @@ export async function recordedResult(
   const { events } = await journal.read({ at: seq, limit: 1, types: ['turn.*', 'prompt.*'] })
   const [event] = events
   if (event !== undefined && 'seq' in event && event.seq === seq && event.turn === turn) {
-    if (isEvent(event, 'turn.finished')) return resultOf(event.data, turn)
-    if (isEvent(event, 'prompt.dropped')) return droppedResult(event.data, session, turn)
+    if (event.type === 'turn.finished') return resultOf(event.data, turn)
+    if (event.type === 'prompt.dropped') return droppedResult(event.data, session, turn)
   }
   throw new VitrineError('turn_exists', `The turn ${turn} exists, and the journal no longer has its end.`)
 }

@@ -1,8 +1,8 @@
 import type { ContextUse, Cost, JsonObject } from '@vitrine/protocol'
 import { numberIn, objectIn, textIn, withoutUndefined } from './fields.ts'
 
-/** A point in a conversation: what the agent had reported until then. */
-export interface UsageMark {
+/** A point in a conversation, with the reports of the agent until then. */
+export interface UsagePosition {
   readonly reports: number
   /** Of the whole conversation; undefined if unknown. */
   readonly cost: Cost | undefined
@@ -31,12 +31,12 @@ export class ReportedUsage {
     if (used !== undefined) this.#context = { used, ...withoutUndefined({ size: countIn(update, 'size') }) }
   }
 
-  mark(): UsageMark {
+  position(): UsagePosition {
     return { reports: this.#reports, cost: this.#cost }
   }
 
-  /** What was reported since a mark. */
-  since({ reports, cost: before }: UsageMark): { readonly cost?: Cost; readonly context?: ContextUse } {
+  /** The cost since a position, and the context, if the agent has reported them since. */
+  since({ reports, cost: before }: UsagePosition): { readonly cost?: Cost; readonly context?: ContextUse } {
     if (this.#reports === reports) return {}
     const cost = this.#cost === before ? undefined : difference(this.#cost, before)
     return withoutUndefined({ cost, context: this.#context })

@@ -21,7 +21,7 @@ import type { PendingRequests } from './pending-requests.ts'
 import { fitBlocks } from './prompt-content.ts'
 import { PromptedTurn, type PromptedTurnOptions } from './prompted-turn.ts'
 import type { TurnRecord } from './recorded-turn.ts'
-import type { ReportedUsage, UsageMark } from './reported-usage.ts'
+import type { ReportedUsage, UsagePosition } from './reported-usage.ts'
 import { watchLimits } from './turn-limits.ts'
 import {
   type DropReason,
@@ -60,8 +60,8 @@ interface RunningTurn {
   readonly instance: AgentInstance
   /** The prompt in the form that the agent supports. */
   readonly blocks: readonly ContentBlock[]
-  /** What the agent had reported before the turn. */
-  readonly before: UsageMark
+  /** The agent's reports before the turn. */
+  readonly before: UsagePosition
   /** Rejected to stop waiting for the agent's response. */
   readonly abandoned: PromiseWithResolvers<never>
   /** Settles when the agent has obeyed the cancel or was ended. */
@@ -255,7 +255,7 @@ export class SessionTurns {
       }),
       instance,
       blocks,
-      before: this.#session.reported.mark(),
+      before: this.#session.reported.position(),
       abandoned,
       cancelled: Promise.resolve(),
     }

@@ -15,9 +15,9 @@ function update(report: JsonObject): JsonObject {
 
 /** The usage of a turn in which the agent sends these reports. */
 function usageOfTurn(reported: ReportedUsage, ...reports: readonly JsonObject[]) {
-  const mark = reported.mark()
+  const before = reported.position()
   for (const report of reports) reported.applyUpdate(update(report))
-  return reported.since(mark)
+  return reported.since(before)
 }
 
 const dollars = (amount: number) => ({ cost: { amount, currency: 'USD' } satisfies Cost })

@@ -1,5 +1,11 @@
 import { createSandbox, type HostSandbox, local, parseAgent, type ScriptSandboxOptions } from '@vitrine/host'
-import { type JournalEvent, readPages, type Session, VitrineError } from '@vitrine/protocol'
+import {
+  type AgentMessage,
+  type JournalEvent,
+  readPages,
+  type Session,
+  VitrineError,
+} from '@vitrine/protocol'
 import { changedFilesView, escapeForTerminal, failedConnectionText, listChangedFiles } from '@vitrine/views'
 import pc from 'picocolors'
 import { escapeLinesForTerminal } from '../escape-lines.ts'
@@ -43,7 +49,7 @@ export async function ask(options: AskOptions): Promise<void> {
   const showing = show(session, options, ended.signal)
   const stopListening = session.onEvent(({ type, data }) => {
     if (type === 'question.requested')
-      void session.respondQuestion(String(data.question), { action: 'cancel' }).catch(() => undefined)
+      void session.respondQuestion(data.question, { action: 'cancel' }).catch(() => undefined)
   })
   takeSignals(['SIGINT'], cancelOrExit(session))
   try {
@@ -88,25 +94,37 @@ async function show(session: Session, options: AskOptions, signal: AbortSignal):
 }
 
 function textOf({ type, data }: JournalEvent): string {
-  if (type === 'permission.resolved') return pc.dim(`\n[permission: ${String(data.answer)}]\n`)
-  if (type === 'question.requested')
-    return pc.yellow(
-      `\n[question cancelled, this command cannot answer it: ${escapeForTerminal(String(data.message))}]\n`,
-    )
-  const { message } = data as { message?: { params?: { update?: ShownUpdate } } }
-  const update = type === 'agent.message' ? message?.params?.update : undefined
-  const text = escapeLinesForTerminal(update?.content?.text ?? '')
-  if (update?.sessionUpdate === 'agent_message_chunk') return text
-  if (update?.sessionUpdate === 'agent_thought_chunk') return pc.dim(text)
-  if (update?.sessionUpdate === 'tool_call')
-    return pc.cyan(`\n[${escapeForTerminal(update.title ?? 'a tool')}]\n`)
-  return ''
+  switch (type) {
+    case 'permission.resolved':
+      return pc.dim(`\n[permission: ${data.answer}]\n`)
+    case 'question.requested':
+      return pc.yellow(
+        `\n[question cancelled, this command cannot answer it: ${escapeForTerminal(data.message ?? '')}]\n`,
+      )
+    case 'agent.message':
+      return messageText(data.message)
+    default:
+      return ''
+  }
 }
 
-interface ShownUpdate {
-  readonly sessionUpdate?: string
-  readonly title?: string
-  readonly content?: { readonly text?: string }
+/** An agent may send anything under these names, so every field is checked. */
+function messageText(message: AgentMessage): string {
+  const update = message.method === 'session/update' ? message.params?.update : undefined
+  switch (update?.sessionUpdate) {
+    case 'agent_message_chunk':
+    case 'agent_thought_chunk': {
+      const { content, sessionUpdate } = update
+      // A text over 64 KiB is a reference to a blob.
+      if (content?.type !== 'text' || typeof content.text !== 'string') return ''
+      const text = escapeLinesForTerminal(content.text)
+      return sessionUpdate === 'agent_message_chunk' ? text : pc.dim(text)
+    }
+    case 'tool_call':
+      return pc.cyan(`\n[${escapeForTerminal(update.title ?? 'a tool')}]\n`)
+    default:
+      return ''
+  }
 }
 
 async function showFiles(sandbox: HostSandbox, { write }: AskOptions): Promise<void> {

@@ -24,6 +24,17 @@ export function checkKeys<Options extends object>(
   if (unknown !== undefined) throw unknownKey(call, unknown, Object.keys(known))
 }
 
+/** Refuses `types` that are no list of strings, where they are not sent either. */
+export function checkedTypes<Types>(call: string, types: Types): Types {
+  if (types === undefined || (Array.isArray(types) && types.every((type) => typeof type === 'string')))
+    return types
+  throw new VitrineError(
+    'argument_invalid',
+    `${call} options.types: expected an array of types, such as ['file.*'], got a value of type ${typeof types}.`,
+    { details: { path: `${call} options.types` } },
+  )
+}
+
 function unknownKey(call: string, given: string, known: readonly string[]): VitrineError {
   const name = `${call} options`
   const message = known.length === 0 ? `unknown key "${given}".` : unknownKeyMessage(given, known)

@@ -1,20 +1,32 @@
 import type {
+  ByteRange,
+  ExportedItem,
+  ExportOptions,
   JournalItem,
-  JournalReader,
+  JournalOrigin,
+  MatchedItem,
   Page,
   ReadOptions,
+  RememberedHead,
   Summary,
   SummaryOptions,
+  TailExportOptions,
   TailOptions,
+  Verification,
+  VerifyOptions,
 } from '@vitrine/protocol'
+import { itemCursor } from '@vitrine/protocol/primitives'
 import type { HttpClient } from '../http/http-client.ts'
-import { withFields } from '../http/options.ts'
+import { checkKeys } from '../http/options.ts'
+import { readRange } from '../http/read-range.ts'
 import { requestJson } from '../http/request.ts'
 import { deepFreeze } from './deep-freeze.ts'
+import { readEvents, summarizeEvents } from './read-events.ts'
 import { tail } from './tail.ts'
+import { tailExport } from './tail-export.ts'
 
 /** The journal of a sandbox, read over HTTP. */
-export class RemoteJournal implements JournalReader {
+export class RemoteJournal implements JournalOrigin {
   readonly id: string
   readonly #http: HttpClient
 
@@ -23,22 +35,50 @@ export class RemoteJournal implements JournalReader {
     this.#http = http
   }
 
-  async read(options: ReadOptions = {}): Promise<Page> {
-    const { at, signal, ...rest } = options
-    const query = withFields('read', rest, {
-      at: at instanceof Date ? at.toISOString() : at,
-      wait: undefined,
-      scope: undefined,
-    })
-    return deepFreeze(await requestJson<Page>(this.#http, { path: ['events'], query, signal }))
+  read<const Pattern extends string = string>(options?: ReadOptions<Pattern>): Promise<Page<Pattern>>
+  read(options: ReadOptions = {}): Promise<Page> {
+    return readEvents(this.#http, options, { scope: undefined, journals: undefined })
   }
 
+  tail<const Pattern extends string = string>(
+    options?: TailOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
   tail(options: TailOptions = {}): AsyncIterableIterator<JournalItem> {
     return tail(this.#http, options)
   }
 
   summary(options: SummaryOptions = {}): Promise<Summary> {
-    const { signal, ...query } = options
-    return requestJson(this.#http, { path: ['events', 'summary'], query, signal })
+    return summarizeEvents(this.#http, options, { scope: undefined, journals: undefined })
+  }
+
+  cursor(item: JournalItem): string {
+    return itemCursor(this.id, item)
+  }
+
+  blob(hash: string, range: ByteRange = {}): Promise<ReadableStream<Uint8Array>> {
+    return readRange(this.#http, { path: ['blobs', hash] }, range)
+  }
+
+  /** The newest `seq` and its hash. Passed to `verify` later, it detects removed trailing events. */
+  head(): Promise<RememberedHead> {
+    return requestJson(this.#http, { path: ['journal', 'head'] })
+  }
+
+  async verify(options: VerifyOptions = {}): Promise<Verification> {
+    checkKeys('verify', options, { head: true, signal: true })
+    const { head, signal } = options
+    const query = { seq: head?.seq, hash: head?.hash }
+    // It takes as long as the journal is large; the daemon sends spaces meanwhile.
+    return requestJson(this.#http, { path: ['journal', 'verify'], query, signal, limitMs: 'none' })
+  }
+
+  async export({ signal, ...query }: ExportOptions = {}): Promise<readonly ExportedItem[]> {
+    const path = ['journal', 'export']
+    const { items } = await requestJson<{ items: ExportedItem[] }>(this.#http, { path, query, signal })
+    return deepFreeze(items)
+  }
+
+  tailExport(options: TailExportOptions = {}): AsyncIterableIterator<ExportedItem> {
+    return tailExport(this.#http, options)
   }
 }

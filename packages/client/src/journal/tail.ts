@@ -1,4 +1,4 @@
-import { isGap, type JournalItem, type TailOptions } from '@vitrine/protocol'
+import { isGap, type JournalFilter, type JournalItem, type TailOptions } from '@vitrine/protocol'
 import type { Query } from '../http/address.ts'
 import { connectionBackoff } from '../http/backoff.ts'
 import { isTransient } from '../http/failures.ts'
@@ -31,12 +31,16 @@ const pageOnlyOptions = {
 /** Tails `/events`. */
 export function tail(
   http: HttpClient,
-  options: TailOptions & Pick<Partial<TailPlan>, 'onPositioned'>,
+  options: TailOptions & JournalFilter & Pick<Partial<TailPlan>, 'onPositioned'>,
   scope?: 'all',
 ): AsyncIterableIterator<JournalItem, undefined> {
   // The server checks the remaining options.
   const { after, signal, onPositioned, ...filter } = options
-  const query = withFields('tail', filter, { scope, ...pageOnlyOptions })
+  const query = withFields('tail', filter, {
+    scope,
+    ...(scope === undefined && { journals: undefined }),
+    ...pageOnlyOptions,
+  })
   const journals = scope ?? 'one'
   return openTail(
     http,
@@ -50,25 +54,40 @@ export function openTail(
   plan: TailPlan,
   signal: AbortSignal | undefined,
 ): AsyncIterableIterator<JournalItem, undefined> {
-  const source = new TailSource(http, plan)
+  const source = new ResumedSource(http, plan, (frame, data) => journalItem(frame, data, plan))
   // `now` is the moment of this call, not of the first `next`.
   if (plan.after === 'now' && !signal?.aborted) source.begin()
   return new PullIterator(source, signal)
 }
 
-/** Continues after its cursor over any number of connections: no event twice, none missing. */
-class TailSource implements PullSource<JournalItem> {
+/** An item of a stream and its position. */
+export interface PlacedItem<Item> {
+  readonly item: Item
+  /** Where to continue after a lost connection. */
+  readonly cursor: string | undefined
+  /** Items with a `seq` that was already passed are dropped. */
+  readonly seq: number | undefined
+}
+
+/** Continues after its cursor over any number of connections: no item twice, none missing. */
+export class ResumedSource<Item> implements PullSource<Item> {
   readonly #http: HttpClient
-  readonly #plan: TailPlan
+  readonly #plan: Omit<TailPlan, 'journals'>
+  readonly #place: (frame: Frame, data: unknown) => PlacedItem<Item> | undefined
   readonly #closed = new AbortController()
   readonly #backoff = connectionBackoff()
   #after: string | undefined
   #seq = 0
   #opening: Promise<FrameReader> | undefined
 
-  constructor(http: HttpClient, plan: TailPlan) {
+  constructor(
+    http: HttpClient,
+    plan: Omit<TailPlan, 'journals'>,
+    place: (frame: Frame, data: unknown) => PlacedItem<Item> | undefined,
+  ) {
     this.#http = http
     this.#plan = plan
+    this.#place = place
     this.#after = plan.after
   }
 
@@ -80,7 +99,7 @@ class TailSource implements PullSource<JournalItem> {
       .catch(() => undefined)
   }
 
-  async next(): Promise<JournalItem | undefined> {
+  async next(): Promise<Item | undefined> {
     while (!this.#closed.signal.aborted) {
       try {
         const frames = await this.#open()
@@ -126,19 +145,18 @@ class TailSource implements PullSource<JournalItem> {
     return AbortSignal.any([this.#closed.signal, this.#http.closing])
   }
 
-  #read(frame: Frame): JournalItem | undefined {
+  #read(frame: Frame): Item | undefined {
     if (frame.event === 'error') throw errorOf(frame)
     const data = dataOf(frame)
     if (frame.event === 'heartbeat') {
       this.#moveTo(cursorIn(data))
       return undefined
     }
-    if (frame.event !== undefined && frame.event !== 'gap') return undefined
-    // The server sends journal items unchanged.
-    const item = deepFreeze(data as JournalItem)
-    const seq = isGap(item) ? item.data.to : item.seq
-    this.#moveTo(frame.id ?? (isGap(item) ? item.data.cursor : undefined))
-    if (this.#plan.journals === 'all') return item
+    const placed = this.#place(frame, data)
+    if (placed === undefined) return undefined
+    const { item, cursor, seq } = placed
+    this.#moveTo(cursor)
+    if (seq === undefined) return item
     if (seq <= this.#seq) return undefined
     this.#seq = seq
     return item
@@ -149,6 +167,18 @@ class TailSource implements PullSource<JournalItem> {
     this.#backoff.reset()
     this.#plan.onPositioned?.()
   }
+}
+
+function journalItem(
+  frame: Frame,
+  data: unknown,
+  { journals }: TailPlan,
+): PlacedItem<JournalItem> | undefined {
+  if (frame.event !== undefined && frame.event !== 'gap') return undefined
+  // The server sends journal items unchanged.
+  const item = deepFreeze(data as JournalItem)
+  const [seq, cursor] = isGap(item) ? [item.data.to, item.data.cursor] : [item.seq, undefined]
+  return { item, cursor: frame.id ?? cursor, seq: journals === 'all' ? undefined : seq }
 }
 
 function cursorIn(data: unknown): string | undefined {

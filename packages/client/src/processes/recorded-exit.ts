@@ -1,4 +1,4 @@
-import { isEvent, type ProcessExit, readPages } from '@vitrine/protocol'
+import { type ProcessExit, readPages } from '@vitrine/protocol'
 import type { HttpClient } from '../http/http-client.ts'
 import { RemoteJournal } from '../journal/remote-journal.ts'
 
@@ -7,7 +7,7 @@ export async function recordedExit(http: HttpClient, process: string): Promise<P
   const journal = new RemoteJournal('', http)
   for await (const { events } of readPages(journal, { types: ['process.exited'], order: 'desc' })) {
     for (const event of events) {
-      if (!isEvent(event, 'process.exited') || event.data.process !== process) continue
+      if (event.type !== 'process.exited' || event.data.process !== process) continue
       const { outcome, exitCode = null, signal = null } = event.data
       return { outcome, exitCode, signal }
     }

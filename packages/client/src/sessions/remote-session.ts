@@ -4,6 +4,9 @@ import {
   isVitrineError,
   type JournalEvent,
   type JournalItem,
+  type MatchedEvent,
+  type MatchedItem,
+  matchTypes,
   newId,
   type PendingPermission,
   type PendingQuestion,
@@ -12,11 +15,14 @@ import {
   type PromptResult,
   type QuestionAnswer,
   type Session,
+  type SessionEventsOptions,
   type SessionInfo,
+  type SessionListenerOptions,
 } from '@vitrine/protocol'
 import { type Listener, notify, type ObserverErrors } from '@vitrine/protocol/primitives'
 import type { Transcript } from '@vitrine/views'
 import type { HttpClient } from '../http/http-client.ts'
+import { checkedTypes, checkKeys } from '../http/options.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
 import { tail } from '../journal/tail.ts'
 import { runTurn } from './run-turn.ts'
@@ -82,9 +88,15 @@ export class RemoteSession implements Session {
     await this.#refresh()
   }
 
-  onEvent(listener: (event: JournalEvent) => void): () => void {
+  onEvent<const Pattern extends string = string>(
+    listener: (event: MatchedEvent<Pattern>) => void,
+    options?: SessionListenerOptions<Pattern>,
+  ): () => void
+  onEvent(listener: (event: JournalEvent) => void, options: SessionListenerOptions = {}): () => void {
+    checkKeys('session.onEvent', options, { types: true })
+    const matches = matchTypes(checkedTypes('session.onEvent', options.types))
     // Wrapped, so that the same function can be added twice.
-    const own = (event: JournalEvent) => listener(event)
+    const own = (event: JournalEvent) => (matches(event.type) ? listener(event) : undefined)
     const release = this.#watch.use()
     this.#listeners.add(own)
     return () => {
@@ -93,9 +105,10 @@ export class RemoteSession implements Session {
     }
   }
 
-  events(
-    options: { readonly after?: string; readonly signal?: AbortSignal } = {},
-  ): AsyncIterableIterator<JournalItem> {
+  events<const Pattern extends string = string>(
+    options?: SessionEventsOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
+  events(options: SessionEventsOptions = {}): AsyncIterableIterator<JournalItem> {
     return tail(this.#sandbox, { ...options, session: this.id })
   }
 

@@ -106,8 +106,7 @@ it('watches files from the moment of the call', async () => {
     const seen: string[] = []
     scope.kept = { seen, client }
     void (async () => {
-      for await (const { type, data } of files.watch({ ignore: ['*.log'] }))
-        seen.push(`${type} ${(data as { path: string }).path}`)
+      for await (const { type, data } of files.watch({ ignore: ['*.log'] })) seen.push(`${type} ${data.path}`)
     })()
     // Another client writes until the first event arrives: from then on the watch is active.
     for (let count = 0; seen.length === 0; count += 1) await files.write(`probe-${count}`, 'x')

@@ -31,8 +31,8 @@ it('misses and repeats no event when its connection is lost repeatedly', async (
     scope.kept = { seen }
     void (async () => {
       for await (const item of client.journal(where.sandbox).tail()) {
-        const { message } = item.data as { readonly message?: unknown }
-        seen.push({ seq: 'seq' in item ? item.seq : 0, message: item.type === 'log.message' && message })
+        const message = item.type === 'log.message' && item.data.message
+        seen.push({ seq: 'seq' in item ? item.seq : 0, message })
       }
     })()
   }, pages.where(proxy.url))

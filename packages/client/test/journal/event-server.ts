@@ -9,7 +9,7 @@ export function event(seq: number): JournalEvent {
     time: '2026-01-01T00:00:00.000Z',
     type: 'log.message',
     source: 'host',
-    data: { message: `number ${seq}` },
+    data: { level: 'info', message: `number ${seq}` },
   }
 }
 

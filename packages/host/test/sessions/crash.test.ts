@@ -198,10 +198,9 @@ it('limits the recap to restoreChars, and does not repeat an earlier recap', asy
     await failure(session.prompt('/crash'))
     const { turn } = await session.prompt(`/say round ${round}`)
     const messages = await eventsOf(sandbox, 'agent.message', { turn })
-    const data = messages
-      .map((event) => event.data as unknown as PromptedTurn)
-      .find(({ direction }) => direction === 'in')
-    told.push(data?.message.params.prompt[0]?.text ?? '')
+    const message = messages.find(({ data }) => data.direction === 'in')?.data.message
+    const [part] = message?.method === 'session/prompt' ? message.params.prompt : []
+    told.push(part?.type === 'text' ? part.text : '')
   }
   const preface = /^We have talked before[^\n]*\n\n/
   for (const text of told) {
@@ -277,8 +276,3 @@ it('keeps other agents of the sandbox running when one dies', async () => {
   expect(await running).toMatchObject({ outcome: 'cancelled' })
   expect(await promptForText(sandbox, living, '/say unharmed')).toBe('unharmed')
 })
-
-interface PromptedTurn {
-  readonly direction: string
-  readonly message: { readonly params: { readonly prompt: readonly { readonly text?: string }[] } }
-}

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { CustomAgent, OpenOptions } from '@vitrine/agents'
 import {
+  type AgentMessage,
   isVitrineError,
   type JournalEvent,
   type JournalItem,
   type JournalReader,
+  type MatchedEvent,
   readPages,
   type Session,
   type VitrineError,
@@ -227,6 +229,11 @@ function checkSessions(events: readonly JournalEvent[]): void {
 }
 
 /** Those of a type; `where` says which. */
+export function eventsOf<const Type extends string>(
+  sandbox: HostSandbox,
+  type: Type,
+  where?: Partial<JournalEvent>,
+): Promise<MatchedEvent<Type>[]>
 export async function eventsOf(
   sandbox: HostSandbox,
   type: string,
@@ -252,17 +259,15 @@ export async function until(
 export async function saidIn(sandbox: HostSandbox, where: Partial<JournalEvent>): Promise<string> {
   const events = await eventsOf(sandbox, 'agent.message', where)
   return events
-    .map(({ data }) => data as unknown as { direction: string; replay?: true; message: Chunk })
-    .filter(({ direction, replay }) => direction === 'out' && replay !== true)
-    .map(({ message }) => message.params?.update)
-    .map((update) => (update?.sessionUpdate === 'agent_message_chunk' ? (update.content?.text ?? '') : ''))
+    .filter(({ data }) => data.direction === 'out' && data.replay !== true)
+    .map(({ data }) => chunkText(data.message))
     .join('')
 }
 
-interface Chunk {
-  readonly params?: {
-    readonly update?: { readonly sessionUpdate?: string; readonly content?: { readonly text?: string } }
-  }
+function chunkText(message: AgentMessage): string {
+  const update = message.method === 'session/update' ? message.params?.update : undefined
+  if (update?.sessionUpdate !== 'agent_message_chunk') return ''
+  return update.content?.type === 'text' ? update.content.text : ''
 }
 
 /** Prompts and returns the agent's messages. */

@@ -1,5 +1,6 @@
-import { type BlobRef, VitrineError } from '@vitrine/protocol'
-import { isWholeNumber } from '@vitrine/protocol/primitives'
+import { type BlobRef, type ByteRange, VitrineError } from '@vitrine/protocol'
+import { blobOptions, checkOptions } from '@vitrine/protocol/options'
+import { checkedByteRange, isWholeNumber } from '@vitrine/protocol/primitives'
 import type { Committer } from '../append/committer.ts'
 import { refTo, toBlob } from '../append/large-fields.ts'
 import type { Redactor } from '../redact/redactor.ts'
@@ -90,12 +91,45 @@ export class Blobs {
     return { ...refTo(blob), ...(redacted && { redacted: true as const }) }
   }
 
+  /** Bytes of another store that are already redacted: stored unchanged, because their name is their hash. */
+  async prepareMirrored(hash: string, content: AsyncIterable<Uint8Array>): Promise<NewBlob> {
+    const bytes = await collect(content, this.#limits.maxBytes)
+    const blob = toBlob(bytes, null)
+    if (blob.hash !== hash)
+      throw new VitrineError('blob_mismatch', `Expected the bytes of ${hash}, got those of ${blob.hash}.`)
+    if (!this.reserveSpace(bytes.byteLength, hash)) throw this.#limitError(bytes.byteLength)
+    return blob
+  }
+
+  /** Stores a prepared blob without events. */
+  async store(blob: NewBlob): Promise<void> {
+    await this.#committer.runExclusive(() => this.#connection.putBlob(blob))
+  }
+
+  async has(hash: string): Promise<boolean> {
+    return (await this.#connection.blob(hash)) !== undefined
+  }
+
   #limitError(bytes: number): VitrineError {
     const { maxBytes, maxTotalBytes } = this.#limits
     if (bytes > maxBytes) return tooLargeError(maxBytes)
     return new VitrineError('blob_limit', `The blobs of this store would exceed ${maxTotalBytes} bytes.`, {
       details: { limit: maxTotalBytes },
     })
+  }
+
+  /** The bytes of a range, whose end may be beyond that of the blob. */
+  async read(hash: string, range: ByteRange = {}): Promise<ReadableStream<Uint8Array>> {
+    checkOptions('blob', blobOptions.bytes, range)
+    if (typeof hash !== 'string')
+      throw new VitrineError('argument_invalid', `hash: expected a string, got ${typeof hash}.`)
+    const { from, to } = checkedByteRange(range)
+    const bytes = (await this.#connection.blob(hash))?.bytes ?? 0
+    const { stream } = await this.get(hash, {
+      start: from,
+      end: Math.max(from, Math.min(to ?? bytes, bytes)),
+    })
+    return stream
   }
 
   async get(hash: string, { start = 0, end }: { start?: number; end?: number } = {}): Promise<StoredBlob> {

@@ -1,21 +1,15 @@
-import { isEvent, type JournalEvent } from '@vitrine/protocol'
+import type { JournalEvent, RememberedHead, Verification } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
+import { ScanWindow } from '../read/scan-window.ts'
 import type { Hole, JournalHead, StoreConnection } from '../stores/contract.ts'
 import { chain, genesis } from './chain.ts'
 
-const pageRows = 1_000
+export type { RememberedHead, Verification } from '@vitrine/protocol'
+
+/** The most text that is checked before others have their turn, whatever the number of events. */
+const pageBytes = 256 * 1024
 /** A journal can be trimmed between two queries, so a failed page is checked again. */
 const maxAttempts = 3
-
-/** A journal head that the caller stored outside this store. */
-export interface RememberedHead {
-  readonly seq: number
-  readonly hash: string
-}
-
-export type Verification =
-  | { readonly ok: true; readonly head: RememberedHead; readonly events: number; readonly missing: number }
-  | { readonly ok: false; readonly seq: number; readonly reason: string }
 
 /**
  * Checks the chain from the first event to the last and returns the first `seq` that fails. Events appended meanwhile
@@ -29,10 +23,11 @@ export async function verifyJournal(
 ): Promise<Verification> {
   const goal = Math.max((await connection.head(journal))?.seq ?? 0, remembered?.seq ?? 0)
   let walk = new ChainWalk(journal, remembered)
+  const window = new ScanWindow({ first: 8 })
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted()
     const next = walk.copy()
-    const verdict = await verifyPage(connection, journal, next, goal)
+    const verdict = await window.timed(() => verifyPage(connection, journal, next, goal, window.keys))
     if (verdict?.ok || (verdict && attempt === maxAttempts)) return verdict
     if (!verdict) {
       walk = next
@@ -48,19 +43,24 @@ async function verifyPage(
   journal: string,
   walk: ChainWalk,
   goal: number,
+  limit: number,
 ): Promise<Verification | undefined> {
   const after = walk.seq
   const to = Number.MAX_SAFE_INTEGER
-  const entries = await connection.scan({ journal, from: after, to, order: 'asc', limit: pageRows })
-  const last = entries.length < pageRows ? to : entries.at(-1)!.seq
+  const range = { journal, from: after, to, order: 'asc', limit, maxBytes: pageBytes } as const
+  const entries = await connection.scan(range)
+  const bytes = entries.reduce((sum, { body }) => sum + body.length, 0)
+  const last = entries.length < limit && bytes < pageBytes ? to : entries.at(-1)!.seq
   const holes = await connection.holes(journal, after + 1, last)
   const mismatch = await connection.firstIndexMismatch(journal, after, last)
   const failure = walk.step(entries, holes, mismatch)
   const more = last !== to
   if (failure || (more && walk.seq < goal)) return failure
-  const verdict = walk.end(await connection.head(journal), goal)
-  // A failure here may be resolved by a later page: `journal.trimmed` comes after the range that it covers.
-  return more && !verdict.ok ? undefined : verdict
+  const head = await connection.head(journal)
+  const verdict = walk.end(head, goal)
+  // A later page may resolve a failure: `journal.trimmed` comes after the range that it covers. And it shows whether
+  // there are events after the recorded head.
+  return more && (!verdict.ok || head?.seq === walk.seq) ? undefined : verdict
 }
 
 class ChainWalk {
@@ -177,7 +177,7 @@ class ChainWalk {
       return failedAt(expected, 'the remembered head has another hash')
     }
     // The host's journal also records the trimming of mirrors.
-    if (isEvent(event, 'journal.trimmed') && event.data.journal === undefined) {
+    if (event.type === 'journal.trimmed' && event.data.journal === undefined) {
       this.#claim(event.data.from, event.data.to)
       this.#trimmed += event.data.events
     }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { VitrineError } from '@vitrine/protocol'
+import { parseItemCursor } from '@vitrine/protocol/primitives'
 
 /** A reader's position: in one journal by `seq`, or in the whole store by commit position. */
-export type CursorPosition =
+type StoreCursorPosition =
   | {
       readonly scope: 'journal'
       readonly journal: string
@@ -11,8 +12,13 @@ export type CursorPosition =
     }
   | { readonly scope: 'store'; readonly store: string; readonly position: number }
 
-/** Cursors are opaque: only this file knows their format. */
-export function encodeCursor(decoded: CursorPosition): string {
+/** An item's cursor was made by a client, from the item alone. */
+export type CursorPosition =
+  | StoreCursorPosition
+  | ({ readonly scope: 'item' } & NonNullable<ReturnType<typeof parseItemCursor>>)
+
+/** A store's cursors are opaque: only this file knows their format. */
+export function encodeCursor(decoded: StoreCursorPosition): string {
   const text =
     decoded.scope === 'journal'
       ? `j.${decoded.incarnation}.${decoded.seq.toString(36)}.${decoded.journal}`
@@ -28,6 +34,8 @@ function checksum(text: string): string {
 }
 
 export function decodeCursor(cursor: string): CursorPosition {
+  const item = typeof cursor === 'string' ? parseItemCursor(cursor) : undefined
+  if (item !== undefined) return { scope: 'item', ...item }
   if (typeof cursor === 'string' && /^[A-Za-z0-9_-]{1,512}$/.test(cursor)) {
     const text = Buffer.from(cursor, 'base64url').toString('utf8').slice(0, -checksumLength)
     const journal = /^j\.([A-Za-z0-9_-]+)\.([0-9a-z]{1,11})\.(.+)$/.exec(text)

@@ -1,7 +1,9 @@
 import { VitrineError } from '@vitrine/protocol'
-import type { JournalHead } from '../stores/contract.ts'
+import type { JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
-import { decodeCursor, encodeCursor } from './cursor.ts'
+import { type CursorPosition, decodeCursor, encodeCursor } from './cursor.ts'
+
+type ItemPosition = Extract<CursorPosition, { scope: 'item' }>
 
 /** The events that a reader covers: one journal by `seq`, or the whole store by commit position. */
 export interface ReadScope {
@@ -15,8 +17,13 @@ export interface ReadScope {
   key(cursor: string): Promise<number>
 }
 
-/** The scope of one journal. */
-export function journalScope(id: string, wakeup: Wakeup, head: () => Promise<JournalHead>): ReadScope {
+/** The scope of one journal. `connection` has its events, to check the cursors that clients make from them. */
+export function journalScope(
+  id: string,
+  wakeup: Wakeup,
+  head: () => Promise<JournalHead>,
+  connection: Pick<StoreConnection, 'index' | 'holes'>,
+): ReadScope {
   let incarnation = ''
   const load = async () => {
     const known = await head()
@@ -33,21 +40,37 @@ export function journalScope(id: string, wakeup: Wakeup, head: () => Promise<Jou
     async key(cursor) {
       const decoded = decodeCursor(cursor)
       const { seq, incarnation: mine } = await load()
-      const isMine =
-        decoded.scope === 'journal' &&
-        decoded.journal === id &&
-        (decoded.incarnation === mine || decoded.seq === 0)
-      if (!isMine)
-        throw new VitrineError('cursor_foreign', `The cursor does not belong to the journal ${id}.`)
-      if (decoded.seq > seq) {
-        throw new VitrineError(
-          'cursor_ahead',
-          `The cursor is at ${decoded.seq}, but the journal ${id} ends at ${seq}.`,
-        )
-      }
+      if (decoded.scope === 'store' || decoded.journal !== id) throw foreignCursorError(id)
+      if (decoded.scope === 'journal' && decoded.incarnation !== mine && decoded.seq !== 0)
+        throw foreignCursorError(id)
+      assertNotAhead(id, decoded.seq, seq)
+      if (decoded.scope === 'item' && !(await hasItem(connection, decoded))) throw foreignCursorError(id)
       return decoded.seq
     },
   }
+}
+
+/** Throws `cursor_ahead` if the journal ends before this `seq`: the store may be an older copy. */
+export function assertNotAhead(journal: string, seq: number, headSeq: number): void {
+  if (seq <= headSeq) return
+  throw new VitrineError(
+    'cursor_ahead',
+    `The cursor is at ${seq}, but the journal ${journal} ends at ${headSeq}.`,
+  )
+}
+
+function foreignCursorError(journal: string): VitrineError {
+  return new VitrineError('cursor_foreign', `The cursor does not belong to the journal ${journal}.`)
+}
+
+/** Whether the journal has the item that a client made a cursor of, or a hole where the item was. */
+async function hasItem(
+  connection: Pick<StoreConnection, 'index' | 'holes'>,
+  { journal, seq, time }: ItemPosition,
+): Promise<boolean> {
+  const [found] = await connection.index({ journal, from: seq - 1, to: seq, order: 'asc', limit: 1 })
+  if (found !== undefined) return found.time === time
+  return (await connection.holes(journal, seq, seq)).length > 0
 }
 
 /** The scope of a whole store. */

@@ -1,21 +1,25 @@
 import {
   type EventFilter,
+  type JournalFilter,
   type JournalItem,
   type Page,
   type ReadOptions,
+  type Summary,
+  type SummaryOptions,
   type TailOptions,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
-import type { TimeSlice } from '@vitrine/protocol/primitives'
+import { shown, type TimeSlice } from '@vitrine/protocol/primitives'
 import type { Hole, StoreConnection } from '../stores/contract.ts'
 import { entryMatcher } from '../stores/entry-matcher.ts'
 import { EncodedEvent, type TailEncodedOptions } from './encoded-event.ts'
-import { seqAtTime } from './locate.ts'
+import { positionAtTime, seqAtTime } from './locate.ts'
 import type { ReadScope } from './read-scope.ts'
 import { readingSlice } from './reading-slice.ts'
 import type { RecentEvents } from './recent-events.ts'
-import { keyOf, type ScannedItem, scan, toItem } from './scan.ts'
+import { keyOf, type ScanFilter, type ScannedItem, scan, toItem } from './scan.ts'
+import { summarize } from './summary.ts'
 import { Tail } from './tail.ts'
 
 const pageItems = 1_000
@@ -26,6 +30,9 @@ const itemsPerCheck = 4
 export interface EncodedPage extends Omit<Page, 'events'> {
   readonly events: readonly string[]
 }
+
+/** Options of a read of one journal; `journals` is for reads of the whole store. */
+type InScope<Options> = Options & JournalFilter
 
 /** Why there is nothing more to read, once that is so. */
 interface ReaderEnd {
@@ -55,8 +62,8 @@ export class Reader {
     if (closed) throw closed
   }
 
-  async page(scope: ReadScope, options?: ReadOptions): Promise<Page> {
-    checkOptions('read', journalOptions.read, options)
+  async page(scope: ReadScope, options?: InScope<ReadOptions>): Promise<Page> {
+    checkOptions('read', scope.journal === null ? journalOptions.readAll : journalOptions.read, options)
     const slice = readingSlice()
     const { found, ...page } = await this.#page(scope, options, slice)
     const cursorOf = this.#holeCursor(scope)
@@ -64,8 +71,12 @@ export class Reader {
   }
 
   /** A page with each event as its stored JSON. */
-  async encodedPage(scope: ReadScope, options?: ReadOptions): Promise<EncodedPage> {
-    checkOptions('readEncoded', journalOptions.read, options)
+  async encodedPage(scope: ReadScope, options?: InScope<ReadOptions>): Promise<EncodedPage> {
+    checkOptions(
+      'readEncoded',
+      scope.journal === null ? journalOptions.readAll : journalOptions.read,
+      options,
+    )
     const slice = readingSlice()
     const { found, ...page } = await this.#page(scope, options, slice)
     const cursorOf = this.#holeCursor(scope)
@@ -76,13 +87,14 @@ export class Reader {
 
   async #page(
     scope: ReadScope,
-    options: ReadOptions = {},
+    options: InScope<ReadOptions> = {},
     slice: TimeSlice,
   ): Promise<{ readonly found: readonly ScannedItem[]; readonly cursor: string; readonly end: boolean }> {
     this.assertOpen()
     const { order = 'asc', limit = pageItems, signal, ...filter } = options
     const newest = await scope.end()
-    const [low, high] = await this.#bounds(scope, options, newest)
+    await this.#assertKnown(options.journals)
+    const [low, high] = await this.#bounds(scope, options, newest, slice)
     const range = order === 'asc' ? { from: low, to: high } : { from: high + 1, to: low + 1 }
     const { found, scanned, end } = await scan(this.#connection, {
       journal: scope.journal,
@@ -99,50 +111,92 @@ export class Reader {
   /** The range of keys that `after`, `before` and `at` select: exclusive lower bound, inclusive upper bound. */
   async #bounds(
     scope: ReadScope,
-    { after, before, at, order }: ReadOptions,
+    { after, before, at, order, journals }: InScope<ReadOptions>,
     newest: number,
+    slice: TimeSlice,
   ): Promise<[number, number]> {
     let low = after === undefined ? 0 : await scope.key(after)
     let high = before === undefined ? newest : Math.min(newest, (await scope.key(before)) - 1)
     if (at !== undefined) {
-      const key = await this.#keyAt(scope, at, newest)
+      const key = typeof at === 'number' ? at : await this.#keyAt(scope, at, newest, journals, slice)
       if (order === 'desc') high = Math.min(high, key)
       else low = Math.max(low, key - 1)
     }
     return [Math.min(low, newest), Math.max(high, 0)]
   }
 
-  async #keyAt(scope: ReadScope, at: number | Date, newest: number): Promise<number> {
-    if (typeof at === 'number') return at
-    if (scope.journal === null)
-      throw new VitrineError(
-        'unsupported',
-        'at: expected a seq, got a time, which is supported for one journal only, not for the whole store.',
-      )
-    return seqAtTime(this.#connection, scope.journal, newest, at.getTime())
+  /** The key of the first item at or after a time. */
+  async #keyAt(
+    { journal }: ReadScope,
+    at: Date,
+    newest: number,
+    journals: readonly string[] | undefined,
+    slice: TimeSlice,
+  ): Promise<number> {
+    const connection = this.#connection
+    if (journal !== null) return seqAtTime(connection, journal, newest, at.getTime())
+    return positionAtTime(connection, journals ?? (await connection.journals()), newest, at.getTime(), slice)
+  }
+
+  /** Counts the events of the scope by type and time. */
+  async summary(scope: ReadScope, options: InScope<SummaryOptions> = {}): Promise<Summary> {
+    checkOptions(
+      'summary',
+      scope.journal === null ? journalOptions.summaryAll : journalOptions.summary,
+      options,
+    )
+    this.assertOpen()
+    const { buckets = 60, signal, ...filter } = options
+    await this.#assertKnown(filter.journals)
+    const { journal } = scope
+    const newest = await scope.end()
+    return summarize(this.#connection, { journal, newest, buckets, filter: eventFilter(filter), signal })
+  }
+
+  /** Throws for a journal that does not exist: a filter with a wrong id would match nothing, in silence. */
+  async #assertKnown(journals: readonly string[] | undefined): Promise<void> {
+    for (const id of new Set(journals))
+      if ((await this.#connection.head(id)) === undefined)
+        throw new VitrineError('not_found', `journals: there is no journal ${shown(id)}.`, {
+          details: { journal: id },
+        })
   }
 
   /** Follows the scope from a cursor, from its beginning, or from now. */
-  tail(scope: ReadScope, options: TailOptions = {}): Tail<JournalItem> {
-    checkOptions('tail', journalOptions.tail, options)
+  tail(scope: ReadScope, options: InScope<TailOptions> = {}): Tail<JournalItem> {
+    checkOptions('tail', scope.journal === null ? journalOptions.tailAll : journalOptions.tail, options)
     const cursorOf = this.#holeCursor(scope)
-    return this.#follow(scope, options, (found) => toItem(found, cursorOf))
+    return this.follow(scope, this.#startOf(scope, options), options, (found) => toItem(found, cursorOf))
   }
 
   /** A tail that yields items with their cursor and stored bytes, a page at a time, for a server to forward. */
-  tailEncoded(scope: ReadScope, given: TailEncodedOptions = {}): Tail<EncodedEvent> {
-    checkOptions('tailEncoded', journalOptions.tailEncoded, given)
-    const { page: limit = pageItems, ...options } = given
+  tailEncoded(scope: ReadScope, options: InScope<TailEncodedOptions> = {}): Tail<EncodedEvent> {
+    checkOptions(
+      'tailEncoded',
+      scope.journal === null ? journalOptions.tailAllEncoded : journalOptions.tailEncoded,
+      options,
+    )
     const toEncodedEvent = (found: ScannedItem) =>
       'body' in found ? this.#recent.encoded(found, scope) : new EncodedEvent(found, scope)
-    return this.#follow(scope, options, toEncodedEvent, limit)
+    return this.follow(scope, this.#startOf(scope, options), options, toEncodedEvent)
   }
 
-  #follow<Item>(
+  #startOf(scope: ReadScope, { after, journals }: InScope<TailOptions>): number | (() => Promise<number>) {
+    const start = startKey(scope, after)
+    if (journals === undefined) return start
+    return async () => {
+      const key = typeof start === 'number' ? start : await start()
+      await this.#assertKnown(journals)
+      return key
+    }
+  }
+
+  /** Follows the scope after a key. */
+  follow<Item>(
     scope: ReadScope,
-    { after, signal, ...filter }: TailOptions,
+    start: number | (() => Promise<number>),
+    { signal, page: limit = pageItems, ...filter }: InScope<TailEncodedOptions>,
     toItem: (found: ScannedItem) => Item,
-    limit = pageItems,
   ): Tail<Item> {
     const wantedEvents = eventFilter(filter)
     const matches = entryMatcher(wantedEvents)
@@ -152,7 +206,7 @@ export class Reader {
       pull: (key: number, until: AbortSignal) => this.#pull(scope, key, wantedEvents, matches, limit, until),
       ...this.#end,
     }
-    return new Tail(source, startKey(scope, after), signal)
+    return new Tail(source, start, signal)
   }
 
   /** One page after a key, from memory if the events are still there. */
@@ -169,7 +223,7 @@ export class Reader {
   async #pull(
     scope: ReadScope,
     key: number,
-    filter: EventFilter,
+    filter: ScanFilter,
     matches: ReturnType<typeof entryMatcher>,
     limit: number,
     signal?: AbortSignal,
@@ -187,6 +241,7 @@ export class Reader {
       journal: scope.journal,
       from: key,
       to: newest,
+      toNewest: true,
       order: 'asc',
       limit,
       filter,
@@ -201,7 +256,8 @@ export class Reader {
   }
 }
 
-async function mapInSlices<Item>(
+/** Maps items, and lets others have their turn when the slice is used up. */
+export async function mapInSlices<Item>(
   found: readonly ScannedItem[],
   slice: TimeSlice,
   map: (item: ScannedItem) => Item,
@@ -221,11 +277,12 @@ function startKey(scope: ReadScope, after: string | undefined): number | (() => 
 }
 
 /** The fields of a filter that are set, without other options. */
-export function eventFilter({ types, session, run, text }: EventFilter): EventFilter {
+export function eventFilter({ types, session, run, text, journals }: ScanFilter): ScanFilter {
   return {
     ...(types !== undefined && { types }),
     ...(session !== undefined && { session }),
     ...(run !== undefined && { run }),
     ...(text !== undefined && text !== '' && { text }),
+    ...(journals !== undefined && { journals }),
   }
 }

@@ -10,8 +10,8 @@ const slowMs = 2
 export class ScanWindow {
   #keys: number
 
-  constructor({ text }: { readonly text?: string | undefined }) {
-    this.#keys = text === undefined ? 512 : 1
+  constructor({ text, first }: { readonly text?: string | undefined; readonly first?: number }) {
+    this.#keys = first ?? (text === undefined ? 512 : 1)
   }
 
   get keys(): number {

@@ -1,4 +1,10 @@
-import { type EventFilter, type JournalGap, type JournalItem, matchTypes } from '@vitrine/protocol'
+import {
+  type EventFilter,
+  type JournalFilter,
+  type JournalGap,
+  type JournalItem,
+  matchTypes,
+} from '@vitrine/protocol'
 import type { TimeSlice } from '@vitrine/protocol/primitives'
 import type { Entry } from '../entry.ts'
 import type { Hole, ScanRange, StoreConnection } from '../stores/contract.ts'
@@ -9,6 +15,9 @@ const pageBytes = 8 * 1024 * 1024
 
 type ScanOrder = ScanRange['order']
 
+/** Selects events of a scan; `journals` only in the whole store. */
+export type ScanFilter = EventFilter & JournalFilter
+
 export interface ScanRequest {
   /** One journal by `seq`, or with null the whole store by commit position. */
   readonly journal: string | null
@@ -16,9 +25,11 @@ export interface ScanRequest {
   readonly from: number
   /** Inclusive: the last key in the direction of the scan. */
   readonly to: number
+  /** `to` is the newest key: a hole that has grown beyond it meanwhile is returned as a whole. */
+  readonly toNewest?: true
   readonly order: 'asc' | 'desc'
   readonly limit: number
-  readonly filter: EventFilter
+  readonly filter: ScanFilter
   readonly slice: TimeSlice
   readonly signal?: AbortSignal | undefined
 }
@@ -35,7 +46,7 @@ export interface ScanResult {
 
 /** Reads window by window, yielding when its time slice is used up, until the limit or the end. Holes appear in order. */
 export async function scan(connection: StoreConnection, request: ScanRequest): Promise<ScanResult> {
-  const { journal, to, order, limit, filter, slice, signal } = request
+  const { journal, to, toNewest, order, limit, filter, slice, signal } = request
   const forwards = order === 'asc'
   const found: ScannedItem[] = []
   const window = new ScanWindow(filter)
@@ -54,7 +65,7 @@ export async function scan(connection: StoreConnection, request: ScanRequest): P
     let reached = last ? keyOf(last, journal) : edge
     const holes = clip(around.filter(isWithin(journal, reached, order)), journal, {
       scanned,
-      to,
+      to: toNewest ? Number.MAX_SAFE_INTEGER : to,
       order,
     })
     // A hole that crosses the edge of the window is skipped as a whole: it contains no entries.
@@ -131,9 +142,11 @@ function farKeyOf(found: ScannedItem, journal: string | null, order: ScanOrder):
 }
 
 /** A hole is reported only if it may have contained events that match the filter. */
-function holeFilter({ types }: EventFilter): (hole: Hole) => boolean {
+function holeFilter({ types, journals }: ScanFilter): (hole: Hole) => boolean {
   const matches = matchTypes(types)
-  return (hole) => hole.types.some((type) => type === '*' || matches(type))
+  return (hole) =>
+    (journals === undefined || journals.includes(hole.journal)) &&
+    hole.types.some((type) => type === '*' || matches(type))
 }
 
 /** Limits holes to the scanned range: a reader that starts or stops inside a hole misses only a part of it. */

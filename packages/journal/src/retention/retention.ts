@@ -1,4 +1,4 @@
-import { isEvent, type KnownEvent, matchTypes } from '@vitrine/protocol'
+import { type KnownEvent, matchTypes } from '@vitrine/protocol'
 import type { Committer, JournalState } from '../append/committer.ts'
 import type { Placement } from '../append/plan.ts'
 import { type AppendStages, prepare } from '../append/prepare.ts'
@@ -180,7 +180,7 @@ async function removeSlice(
       order: 'asc',
       limit: 1,
     })
-    if (!entry || !isEvent(entry.event, 'journal.trimmed')) continue
+    if (entry?.event.type !== 'journal.trimmed') continue
     // Records in the host's journal about a mirror do not cover events of this journal.
     if (entry.event.data.journal === undefined) claims.push(entry.event.data)
   }

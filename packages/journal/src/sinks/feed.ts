@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type EventFilter, type JournalItem, toVitrineError, type VitrineError } from '@vitrine/protocol'
+import {
+  type EventFilter,
+  type JournalEvent,
+  type JournalItem,
+  type JsonObject,
+  toVitrineError,
+  type VitrineError,
+} from '@vitrine/protocol'
 import { Backoff, type ObserverErrors, settledWithin } from '@vitrine/protocol/primitives'
 import type { Committer } from '../append/committer.ts'
 import { applyPolicy } from '../policy/apply.ts'
@@ -221,7 +228,12 @@ export class SinkFeed {
     const ofSink = item.type === 'sink.failed' || item.type === 'sink.recovered'
     if (ofSink && item.data.sink === this.name) return []
     if (rules === undefined) return [item]
-    const data = applyPolicy(item.type, item.data, rules)
-    return [data === item.data ? item : Object.freeze({ ...item, data })]
+    return [underPolicy(item, rules)]
   }
+}
+
+/** A policy keeps the fields that the event's schema requires. */
+function underPolicy(event: JournalEvent, rules: PolicyRules): JournalEvent {
+  const data = applyPolicy(event.type, event.data as JsonObject, rules)
+  return data === event.data ? event : (Object.freeze({ ...event, data }) as JournalEvent)
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { getSystemErrorMessage } from 'node:util'
+// Not by name, see `node/require.ts` of the protocol: Node 20 lacks the function.
+import * as util from 'node:util'
 import { type JournalItem, VitrineError } from '@vitrine/protocol'
 import { checkOptions, sinkOptions } from '@vitrine/protocol/options'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
@@ -139,7 +140,7 @@ function unwritableError(path: string, error: unknown): unknown {
   const systemCode = systemErrorCode(error) ?? 'unknown'
   return new VitrineError(
     'sink_unwritable',
-    `Expected to append to ${path}, got ${systemCode} (${getSystemErrorMessage(error.errno)}).`,
+    `Expected to append to ${path}, got ${systemCode} (${util.getSystemErrorMessage(error.errno)}).`,
     { cause: error, details: { path, systemCode } },
   )
 }

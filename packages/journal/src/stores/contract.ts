@@ -84,6 +84,8 @@ export interface ScanRange {
   readonly session?: string
   readonly run?: string
   readonly text?: string
+  /** Of a range of the whole store, only events of these journals. */
+  readonly journals?: readonly string[]
 }
 
 /** The indexed columns of an event, without its body. */

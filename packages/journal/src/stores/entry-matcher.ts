@@ -1,4 +1,4 @@
-import { type EventFilter, matchTypes } from '@vitrine/protocol'
+import { type EventFilter, type JournalFilter, matchTypes } from '@vitrine/protocol'
 import type { Entry } from '../entry.ts'
 
 /** A filter as a predicate on entries in memory, undefined if all match. A store scan applies the same filter. */
@@ -7,12 +7,13 @@ export function entryMatcher({
   session,
   run,
   text,
-}: EventFilter): ((entry: Entry) => boolean) | undefined {
-  if (types === undefined && session === undefined && run === undefined && text === undefined)
-    return undefined
+  journals,
+}: EventFilter & JournalFilter): ((entry: Entry) => boolean) | undefined {
+  if ([types, session, run, text, journals].every((one) => one === undefined)) return undefined
   const matchesType = matchTypes(types)
   const needle = text === undefined ? undefined : asciiLower(jsonEscape(text))
   return (entry) =>
+    (journals === undefined || journals.includes(entry.journal)) &&
     matchesType(entry.event.type) &&
     (session === undefined || entry.event.session === session) &&
     (run === undefined || entry.event.run === run) &&

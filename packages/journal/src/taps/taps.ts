@@ -1,15 +1,15 @@
-import { type JournalEvent, matchTypes, VitrineError } from '@vitrine/protocol'
+import { type MatchedEvent, matchTypes, VitrineError } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import { notifyOne, type ObserverErrors } from '@vitrine/protocol/primitives'
 import type { Entry } from '../entry.ts'
 import { copyEvent } from './copy.ts'
 
-export type Tap = (event: JournalEvent) => void | PromiseLike<void>
+export type Tap<Pattern extends string = string> = (event: MatchedEvent<Pattern>) => void | PromiseLike<void>
 
-export interface TapOptions {
+export interface TapOptions<Pattern extends string = string> {
   /** Names the tap in reports of its errors; default `tap`. */
   readonly name?: string
-  readonly types?: readonly string[]
+  readonly types?: readonly Pattern[]
   /** Wait for each call before the next one; events that do not fit into `queue` are dropped and counted. */
   readonly ordered?: boolean
   /** Most events queued for an ordered tap (default 1,000) or in flight in an unordered one (default 10,000). */

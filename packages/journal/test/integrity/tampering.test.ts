@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { scale } from '../../../../conformance/src/scale.ts'
 import { openStore, type RememberedHead, sqliteStore, type Verification } from '../../src/index.ts'
 import { anyEvent, fill } from './random-journal.ts'
 
@@ -240,6 +241,23 @@ describe('verification against a remembered head reports changes that the file a
   )
 })
 
+test('verification detects events after the recorded head, wherever it ends', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'vitrine-forged-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const path = join(directory, 'journal.db')
+  const message = { type: 'log.message', data: { level: 'info', message: 'x' } }
+  await written(path, Array(40).fill(message))
+  for (let at = 1; at < 40; at += 1) {
+    const db = new DatabaseSync(path)
+    const forger = new Forger(db)
+    forger.setHead(at, forger.row(at).hash)
+    db.close()
+    await using store = await openStore(sqliteStore({ path }), { readOnly: true })
+    const verification = await (await store.journal('sbx_a')).verify()
+    expect(verification).toMatchObject({ ok: false, seq: at + 1 })
+  }
+})
+
 test('verification detects an event that was removed next to a trimmed range', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'vitrine-forged-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -307,7 +325,7 @@ async function forged(forgery: Forgery, check: (verdict: Verdict) => void): Prom
         rmSync(directory, { recursive: true, force: true })
       }
     }),
-    { numRuns: 8 },
+    { numRuns: scale.forgedJournals },
   )
 }
 

@@ -1,4 +1,5 @@
-import type { JournalEvent, JournalItem } from '@vitrine/protocol'
+import { type JournalEvent, type JournalItem, parseEvent } from '@vitrine/protocol'
+import { itemCursor } from '@vitrine/protocol/primitives'
 import { describe, expect, it } from 'vitest'
 import type { ExportedItem, Journal, OpenStoreOptions, Store } from '../../src/index.ts'
 import { eventsOf, log, messageOf, open, openMemory, openSqlite, sqliteFile } from '../fixtures/open.ts'
@@ -59,6 +60,18 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     await mirror.import(await source.export())
     expect(mirror.head).toEqual(source.head)
     expect(await eventsOf(mirror)).toHaveLength(5)
+  })
+
+  it('takes the cursors that clients made of items of the source, and no other cursor of it', async () => {
+    const source = await filled(await openFrom())
+    const mirror = await (await openTo()).journal('sbx_a')
+    await copy(source, mirror)
+    const events = await eventsOf(source)
+    const after = itemCursor('sbx_a', events[1]!)
+    expect((await mirror.read({ after })).events).toEqual(events.slice(2))
+    expect(await thrownBy(() => mirror.read({ after: source.cursor(events[1]!) }))).toMatchObject({
+      code: 'cursor_foreign',
+    })
   })
 
   it('delivers imported events to tails, taps and sinks', async () => {
@@ -142,7 +155,7 @@ describe.each(ways)('a mirror from %s', (_way, openFrom, openTo) => {
     const head = mirror.head
     const tampered = items.map((item) =>
       'event' in item && item.event.seq === 3
-        ? { ...item, event: { ...item.event, data: { ...item.event.data, message: 'other' } } }
+        ? { ...item, event: parseEvent({ ...item.event, data: { ...item.event.data, message: 'other' } }) }
         : item,
     )
     const renamed = items.map((item) =>

@@ -1,4 +1,4 @@
-import { isEvent, type JournalEvent, type JournalReader, type KnownEvent } from '@vitrine/protocol'
+import type { JournalEvent, JournalReader, KnownEvent } from '@vitrine/protocol'
 import { eventsOf } from '../fixtures/open.ts'
 
 export interface RecordedOperation {
@@ -27,12 +27,12 @@ export async function onlyOperation(journal: JournalReader): Promise<RecordedOpe
 function recorded(events: readonly JournalEvent[]): [string, RecordedOperation] {
   const first = events[0]
   const last = events.at(-1)
-  const progress = events.slice(1, -1).filter((event) => isEvent(event, 'operation.progress'))
+  const progress = events.slice(1, -1).filter((event) => event.type === 'operation.progress')
   if (
     first === undefined ||
     last === undefined ||
-    !isEvent(first, 'operation.started') ||
-    !isEvent(last, 'operation.finished') ||
+    first.type !== 'operation.started' ||
+    last.type !== 'operation.finished' ||
     progress.length !== events.length - 2
   ) {
     throw new Error(`Expected one start and one end, got ${events.map(({ type }) => type).join(', ')}.`)

@@ -1,7 +1,10 @@
+import type { JournalEvent, JournalGap, JournalItem } from '@vitrine/protocol'
+import { itemCursor } from '@vitrine/protocol/primitives'
 import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../src/index.ts'
 import { log, open, openMemory, openSqlite, stores } from '../fixtures/open.ts'
 import { thrownBy } from '../fixtures/until.ts'
+import { stopClock } from './clock.ts'
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const refusals = ['cursor_invalid', 'cursor_foreign', 'cursor_ahead']
@@ -82,6 +85,37 @@ describe.each(stores)('a cursor of a %s store', (_kind, openStore) => {
     expect(await thrownBy(() => a.read({ after: whole }))).toMatchObject(foreign)
     expect(await thrownBy(() => store.read({ after: a.cursor({ seq: 1 }) }))).toMatchObject(foreign)
     expect(await thrownBy(() => b.tail({ after: a.cursor({ seq: 1 }) }).next())).toMatchObject(foreign)
+  })
+
+  it('that a client made of an item is valid where the item is, or was', async () => {
+    const clock = stopClock()
+    const store = await openStore({ recent: { maxEntries: 0 } })
+    const [record, other] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
+    for (let index = 0; index < 8; index += 1) {
+      await record.append([log(`entry ${index}`)])
+      clock.advance(1)
+      await other.append([log('other')])
+    }
+    const items = (await record.read()).events as JournalEvent[]
+    const remain = async (item: JournalItem) =>
+      (await record.read({ after: itemCursor('sbx_a', item) })).events.flatMap((one) =>
+        'seq' in one ? [one.seq] : [],
+      )
+    expect(await remain(items[4]!)).toEqual([6, 7, 8])
+    await record.trim({ events: 4 })
+    const [gap] = (await record.read()).events
+    expect(await remain(gap!)).toEqual(await remain(items[0]!))
+    const foreign = { code: 'cursor_foreign' }
+    for (const item of [
+      { ...items[6]!, time: new Date(Date.parse(items[6]!.time) + 1).toISOString() },
+      { ...(gap as JournalGap), data: { ...(gap as JournalGap).data, to: 7 } },
+      { ...items[0]!, seq: 0 },
+    ])
+      expect(await thrownBy(() => remain(item))).toMatchObject(foreign)
+    const cursor = itemCursor('sbx_a', items[7]!)
+    expect(await thrownBy(() => other.read({ after: cursor }))).toMatchObject(foreign)
+    expect(await thrownBy(() => store.read({ after: cursor }))).toMatchObject(foreign)
+    expect(await thrownBy(() => remain({ ...items[0]!, seq: 99 }))).toMatchObject({ code: 'cursor_ahead' })
   })
 
   it('is rejected as cursor_ahead beyond the end of the store', async () => {

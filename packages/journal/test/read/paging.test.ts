@@ -135,9 +135,25 @@ describe.each(stores)('pages over a whole %s store', (_kind, openStore) => {
     expect((await store.journals()).toSorted()).toEqual(['sbx_a', 'sbx_b'])
   })
 
-  it('are rejected with a start time', async () => {
+  it('begin at a start time', async () => {
+    const clock = stopClock()
     const store = await openStore()
-    expect(await thrownBy(() => store.read({ at: new Date() }))).toMatchObject({ code: 'unsupported' })
+    const [a, b] = [await store.journal('sbx_a'), await store.journal('sbx_b')]
+    for (const round of [0, 1, 2, 3]) {
+      await a.append([log(`a${round}`)])
+      await b.append([log(`b${round}`)])
+      clock.advance(1_000)
+    }
+    const from = async (ms: number, order?: 'desc') => {
+      const at = new Date(Date.parse('2026-01-02T03:04:05.000Z') + ms)
+      return (await store.read({ at, ...(order && { order }) })).events.map(messageOf)
+    }
+    expect(await from(-5_000)).toHaveLength(8)
+    expect(await from(1_001)).toEqual(['a2', 'b2', 'a3', 'b3'])
+    expect(await from(3_000)).toEqual(['a3', 'b3'])
+    expect(await from(3_001)).toEqual([])
+    expect(await from(1_000, 'desc')).toEqual(['a1', 'b0', 'a0'])
+    expect(await from(9_000, 'desc')).toHaveLength(8)
   })
 })
 

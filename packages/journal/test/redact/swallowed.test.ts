@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { leaked } from '../../../../conformance/src/masking/encodings.ts'
+import { scale } from '../../../../conformance/src/scale.ts'
 import { createRedactor } from '../../src/redact/redactor.ts'
 
 const secret = 'Abc4-correct-horse/battery+staple?0123 "456789&the-rest-of-a-long-key'
@@ -47,7 +48,7 @@ describe('a secret after text that makes an escape of its beginning', () => {
       'x41-correct-horse-battery',
       'Mn4-correct-horse-battery',
     ])
-      for (const gap of ['\\n', '\\r\\n', '%0A', '\\012', '\\\n'])
+      for (const gap of ['\\n', '\\\n', '%0A', '\\012', '\\r\\n'].slice(0, scale.swallowedGaps))
         for (const encoding of ['hex', 'base64', 'base64url'] as const) {
           const text = `${introducer}${lines(Buffer.from(value).toString(encoding), 20, gap)} end`
           expect(leaked(value, redactor(value).redactText(text)), text).toBeUndefined()

@@ -1,11 +1,17 @@
-import type { JournalEvent, JournalGap, JournalItem } from '@vitrine/protocol'
+import {
+  type EventOfType,
+  type JournalEvent,
+  type JournalGap,
+  type JournalItem,
+  parseEvent,
+} from '@vitrine/protocol'
 import type { SinkBatch } from '../../src/sinks/sink.ts'
 
 /** A signal that never aborts, as a sink is given while it is added. */
 export const going = { signal: new AbortController().signal }
 
-export function event(seq: number, fields: Partial<JournalEvent> = {}): JournalEvent {
-  return {
+export function event(seq: number, fields: Partial<EventOfType<string>> = {}): JournalEvent {
+  return parseEvent({
     journal: 'sbx_a',
     seq,
     time: '2026-01-02T03:04:05.678Z',
@@ -13,7 +19,7 @@ export function event(seq: number, fields: Partial<JournalEvent> = {}): JournalE
     source: 'engine',
     data: { level: 'info', message: `event ${seq}` },
     ...fields,
-  }
+  })
 }
 
 export function gap(journal: string): JournalGap {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { scale } from '../../../../conformance/src/scale.ts'
 import { openStore, sqliteStore } from '../../src/index.ts'
 import { closedStore, copyOf, expectHonest, type Honesty, killedStore, type Original } from './damage.ts'
 
@@ -190,6 +191,6 @@ async function damaged<Damage>(
         copy.remove()
       }
     }),
-    { numRuns },
+    { numRuns: Math.ceil(numRuns * scale.damagedFiles) },
   )
 }

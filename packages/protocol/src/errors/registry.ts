@@ -82,6 +82,7 @@ export const errorRegistry = {
   ),
 
   blob_not_found: entry(404, false, 'The blob was removed with its last event, or was never stored here.'),
+  blob_mismatch: entry(502, true, 'Import again. If it happens again, the blob is damaged at its origin.'),
   blob_too_large: entry(413, false, 'Store a smaller part, or raise `blobs.maxBytes`.'),
   blob_limit: entry(507, true, 'Free blobs by trimming journals, or raise `blobs.maxTotalBytes`.'),
   range_invalid: entry(416, false, 'Ask for a range inside the blob.'),

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import type { JsonValue } from '../json.ts'
 import { joined } from '../lazy.ts'
 import { agentData } from './data/agent.ts'
 import { fileData } from './data/file.ts'
@@ -28,7 +29,12 @@ export type EventType = keyof typeof eventCatalogue
 /** `desktop.*` is an open family: the catalogue does not list its types. */
 export type DesktopEventType = `desktop.${string}`
 
-export type EventData<T extends EventType> = z.infer<(typeof eventCatalogue)[T]>
+/** The data of an event type, as its schema says. Fields that the schema does not describe are JSON. */
+export type EventData<T extends EventType> = Recorded<z.infer<(typeof eventCatalogue)[T]>>
+
+type Recorded<Data> = {
+  readonly [Field in keyof Data]: unknown extends Data[Field] ? JsonValue | undefined : Data[Field]
+}
 
 export function isEventType(type: string): type is EventType {
   return Object.hasOwn(eventCatalogue, type)

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { JsonObject } from '../json.ts'
-import type { EventData, EventType } from './catalogue.ts'
+import type { DesktopEventType, EventData, EventType } from './catalogue.ts'
 
 export const eventSources = ['agent', 'engine', 'host', 'runtime', 'user', 'foreign'] as const
 
@@ -34,29 +34,44 @@ export interface Moment {
   readonly time: string
 }
 
-/** One entry of a journal. `seq` defines the order; `time` is for display. */
-export interface JournalEvent<Data = JsonObject> extends EventContext {
+/** An event of one type. `seq` defines the order; `time` is for display. */
+export interface EventOfType<Type extends string, Data = JsonObject> extends EventContext {
   readonly journal: string
   readonly seq: number
   readonly time: string
-  readonly type: string
+  readonly type: Type
   readonly source: EventSource
   /** True if Vitrine derived the event instead of receiving it. */
   readonly derived?: true
   readonly data: Data
 }
 
-/** An event of a type that this version knows. Narrow with `isEvent(event, 'file.created')`. */
-export type KnownEvent<T extends EventType = EventType> = {
-  [K in T]: JournalEvent<EventData<K>> & { readonly type: K }
-}[T]
+/** An event of a type of the catalogue. */
+export type KnownEvent<T extends EventType = EventType> = { [K in T]: EventOfType<K, EventData<K>> }[T]
 
-export function isEvent<T extends EventType>(
-  event: { readonly type: string },
-  type: T,
-): event is KnownEvent<T> {
-  return event.type === type
+/** An event of the open family `desktop.*`. */
+export type DesktopEvent<T extends DesktopEventType = DesktopEventType> = EventOfType<T>
+
+/**
+ * A type that this version does not know: any other string. It is an opaque enum, because TypeScript would keep an event
+ * whose type is a plain string in the union when a program compares the type with a known one.
+ */
+export type UnknownEventType = OpaqueType
+
+declare enum OpaqueType {
+  unknown = '?',
 }
+
+/** An event of a type that is not in the catalogue, such as one of a newer version. */
+export type UnknownEvent<T extends string = UnknownEventType> = EventOfType<T>
+
+/**
+ * One entry of a journal.
+ *
+ * @example
+ * if (event.type === 'file.changed') console.log(event.data.path)
+ */
+export type JournalEvent = KnownEvent | DesktopEvent | UnknownEvent
 
 /** A notice for one reader about events that are no longer available. It has no `seq` and is never stored. */
 export interface JournalGap {

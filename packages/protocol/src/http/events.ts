@@ -41,6 +41,8 @@ export const eventRoutes = table({
         wait: z.optional(count),
         /** `all`: every journal of the host under one cursor. */
         scope: z.optional(z.enum(['all', 'host'])),
+        /** With `scope=all`, only events of these journals. */
+        journals: z.optional(commaSeparated),
       }),
     response: eventPage,
     streams: true,
@@ -63,13 +65,21 @@ export const eventRoutes = table({
     scope: 'sandbox',
     access: 'read',
     summary: 'Counts events by type and time slice.',
-    query: () => strict({ ...filter, buckets: z.optional(count) }),
+    query: () =>
+      strict({
+        ...filter,
+        buckets: z.optional(count),
+        /** `all`: every journal of the host. */
+        scope: z.optional(z.enum(['all', 'host'])),
+        /** With `scope=all`, only events of these journals. */
+        journals: z.optional(commaSeparated),
+      }),
     response: eventSummary,
   },
   readBlob: {
     method: 'GET',
     path: '/blobs/{hash}',
-    scope: 'host',
+    scope: 'sandbox',
     access: 'read',
     summary: 'Reads a blob that an event refers to, or a byte range of it.',
     response: 'bytes',

@@ -1,6 +1,7 @@
 /** The HTTP API as data: every route with the schemas of its parameters, body and response. */
 import { eventRoutes } from './events.ts'
 import { fileRoutes } from './files.ts'
+import { journalRoutes } from './journal.ts'
 import { processRoutes } from './processes.ts'
 import { sandboxRoutes } from './sandboxes.ts'
 import { sessionRoutes } from './sessions.ts'
@@ -11,11 +12,12 @@ export { json } from './responses/json.ts'
 export { problem } from './responses/problem.ts'
 export { type Media, pathsOf, type Route } from './route.ts'
 export { sandboxLabels } from './sandboxes.ts'
-export { eventRoutes, fileRoutes, processRoutes, sandboxRoutes, sessionRoutes }
+export { eventRoutes, fileRoutes, journalRoutes, processRoutes, sandboxRoutes, sessionRoutes }
 
 export const routes = {
   ...sandboxRoutes,
   ...eventRoutes,
+  ...journalRoutes,
   ...processRoutes,
   ...fileRoutes,
   ...sessionRoutes,

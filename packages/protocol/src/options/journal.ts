@@ -18,11 +18,12 @@ import {
 } from './values.ts'
 
 const maxTypes = 100
+const maxJournals = 100
 /** The cost of a search is the size of the events times that of the text. */
 const maxTextLength = 200
 const maxItems = 10_000
 
-const types = () =>
+export const types = () =>
   z
     .array(z.string(), "expected an array of types, such as ['file.*']")
     .check(z.maxLength(maxTypes, `expected an array of at most ${maxTypes} types`))
@@ -35,6 +36,14 @@ const filter = () => ({
     z.string().check(z.maxLength(maxTextLength, `expected a string of at most ${maxTextLength} characters`)),
   ),
 })
+
+/** Journals of the store. */
+const journals = () =>
+  z.optional(
+    z
+      .array(z.string(), "expected an array of journal ids, such as ['sbx_a']")
+      .check(z.maxLength(maxJournals, `expected an array of at most ${maxJournals} journal ids`)),
+  )
 
 /** Any value here: the store validates a cursor, with its own error code. */
 const cursor = () => z.custom<string>(() => true)
@@ -101,6 +110,24 @@ const context = () => ({
   ),
 })
 
+const read = () => ({
+  ...filter(),
+  after: z.optional(cursor()),
+  before: z.optional(cursor()),
+  at: z.optional(z.union([whole(1), date()])),
+  order: z.optional(z.enum(['asc', 'desc'])),
+  limit: page(),
+  signal: z.optional(signal()),
+})
+
+const page = () => z.optional(whole(1, maxItems))
+
+const tail = () => ({ ...filter(), after: z.optional(cursor()), signal: z.optional(signal()) })
+
+const summary = () => ({ ...filter(), buckets: page(), signal: z.optional(signal()) })
+
+const tailExport = () => ({ after: z.optional(whole()), signal: z.optional(signal()) })
+
 export const journalOptions = lazily({
   /** The writer's source and the context of its events. */
   writer: () =>
@@ -119,26 +146,14 @@ export const journalOptions = lazily({
       signal: z.optional(signal()),
       traceparent: z.optional(z.string()),
     }),
-  read: () =>
-    strict({
-      ...filter(),
-      after: z.optional(cursor()),
-      before: z.optional(cursor()),
-      at: z.optional(z.union([whole(1), date()])),
-      order: z.optional(z.enum(['asc', 'desc'])),
-      limit: z.optional(whole(1, maxItems)),
-      signal: z.optional(signal()),
-    }),
-  tail: () => strict({ ...filter(), after: z.optional(cursor()), signal: z.optional(signal()) }),
-  tailEncoded: () =>
-    strict({
-      ...filter(),
-      after: z.optional(cursor()),
-      page: z.optional(whole(1, maxItems)),
-      signal: z.optional(signal()),
-    }),
-  summary: () =>
-    strict({ ...filter(), buckets: z.optional(whole(1, maxItems)), signal: z.optional(signal()) }),
+  read: () => strict(read()),
+  readAll: () => strict({ ...read(), journals: journals() }),
+  tail: () => strict(tail()),
+  tailAll: () => strict({ ...tail(), journals: journals() }),
+  tailEncoded: () => strict({ ...tail(), page: page() }),
+  tailAllEncoded: () => strict({ ...tail(), journals: journals(), page: page() }),
+  summary: () => strict(summary()),
+  summaryAll: () => strict({ ...summary(), journals: journals() }),
   tap: () =>
     strict({
       name: z.optional(text()),
@@ -154,7 +169,14 @@ export const journalOptions = lazily({
       signal: z.optional(signal()),
     }),
   record: () => strict({ id: z.optional(text()) }),
-  export: () => strict({ after: z.optional(whole()), limit: z.optional(whole(1)) }),
+  export: () => strict({ ...tailExport(), limit: page() }),
+  tailExport: () => strict(tailExport()),
+  tailExportEncoded: () => strict({ ...tailExport(), page: page() }),
+  import: () =>
+    strict({
+      from: z.optional(having<{ blob(...given: never): unknown }>('a reader of the origin', 'blob')),
+      signal: z.optional(signal()),
+    }),
   retention,
 })
 
@@ -196,6 +218,12 @@ export const storeOptions = lazily({
 })
 
 export const blobOptions = lazily({
+  /** The reader checks the numbers: `to` depends on `from`. */
+  bytes: () =>
+    strict({
+      from: z.optional(z.custom<number>(() => true)),
+      to: z.optional(z.custom<number>(() => true)),
+    }),
   put: () => strict({ mediaType: z.optional(z.string()) }),
   /** The store checks the range, with its own error code. */
   range: () =>

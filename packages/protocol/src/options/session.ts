@@ -3,6 +3,7 @@ import { idPattern } from '../ids.ts'
 import { lazily } from '../lazy.ts'
 import { longestTimer } from '../primitives/time-limit.ts'
 import { isTraceparent } from '../traceparent.ts'
+import { types } from './journal.ts'
 import { strict } from './strict.ts'
 import {
   callable,
@@ -124,7 +125,13 @@ export const sessionOptions = lazily({
       action: z.enum(['accept', 'decline', 'cancel']),
       content: z.optional(jsonObject),
     }),
-  events: () => strict({ after: z.optional(z.custom<string>(() => true)), signal: z.optional(signal()) }),
+  events: () =>
+    strict({
+      types: z.optional(types()),
+      after: z.optional(z.custom<string>(() => true)),
+      signal: z.optional(signal()),
+    }),
+  onEvent: () => strict({ types: z.optional(types()) }),
   fork: () => strict({ id: z.optional(z.string()), context: z.optional(callContext()) }),
   /** Limits on the host's resources for serving a session's tools. */
   toolLimits: () =>

@@ -1,5 +1,5 @@
 import type { Outcome } from '../events/data/shared.ts'
-import type { JournalEvent, JournalItem } from '../events/envelope.ts'
+import type { MatchedEvent, MatchedItem } from '../events/match.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
 
 /** A part of a prompt as the Agent Client Protocol defines it: `text`, `image`, `audio`, `resource_link`, `resource`. */
@@ -206,6 +206,18 @@ export interface QuestionAnswer {
   readonly content?: Readonly<Record<string, JsonValue>>
 }
 
+export interface SessionListenerOptions<Pattern extends string = string> {
+  /** Exact types or families, as in `journal.read`; default all. */
+  readonly types?: readonly Pattern[]
+}
+
+export interface SessionEventsOptions<Pattern extends string = string>
+  extends SessionListenerOptions<Pattern> {
+  /** Start after this cursor, by default at the beginning; `'now'` for new events only. */
+  readonly after?: string
+  readonly signal?: AbortSignal
+}
+
 export interface Session {
   readonly id: string
   readonly agent: string
@@ -218,11 +230,13 @@ export interface Session {
    * Calls the listener with copies of this session's new events; returns a function that removes it. An error of the
    * listener, thrown or rejected, goes to `onObserverError`.
    */
-  onEvent(listener: (event: JournalEvent) => void): () => void
-  events(options?: {
-    readonly after?: string
-    readonly signal?: AbortSignal
-  }): AsyncIterableIterator<JournalItem>
+  onEvent<const Pattern extends string = string>(
+    listener: (event: MatchedEvent<Pattern>) => void,
+    options?: SessionListenerOptions<Pattern>,
+  ): () => void
+  events<const Pattern extends string = string>(
+    options?: SessionEventsOptions<Pattern>,
+  ): AsyncIterableIterator<MatchedItem<Pattern>>
   /** The conversation so far as plain JSON: the state of `transcriptView` in `@vitrine/views`. */
   transcript(): Promise<unknown>
   setMode(mode: string): Promise<void>

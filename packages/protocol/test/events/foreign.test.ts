@@ -5,7 +5,7 @@ import {
   eventCatalogue,
   foreignEvent,
   type JournalEvent,
-  type JsonObject,
+  parseEvent,
   unwrapForeignEvent,
 } from '../../src/index.ts'
 
@@ -14,7 +14,7 @@ const envelope = { journal: 'sbx_a', seq: 7, time: '2026-01-02T03:04:05.678Z', s
 /** The event as a reader of the journal gets it, after a round trip through JSON. */
 function committed(raw: unknown): JournalEvent {
   const { type, data } = foreignEvent(raw)
-  return { ...envelope, type, data: JSON.parse(JSON.stringify(data)) as JsonObject }
+  return parseEvent({ ...envelope, type, data: JSON.parse(JSON.stringify(data)) })
 }
 
 const position = { seq: 7, time: envelope.time }
@@ -101,7 +101,7 @@ describe('foreignEvent', () => {
 
 describe('unwrapForeignEvent', () => {
   it('returns undefined for an event of Vitrine and for a gap notice', () => {
-    const data = { level: 'info', message: 'hi' }
+    const data = { level: 'info', message: 'hi' } as const
     expect(unwrapForeignEvent({ ...envelope, type: 'log.message', data })).toBeUndefined()
     const gap = { from: 1, to: 2, reason: 'age', types: ['foreign.event'], cursor: 'c' }
     expect(unwrapForeignEvent({ journal: 'sbx_a', type: 'journal.gap', data: gap })).toBeUndefined()

@@ -5,8 +5,8 @@ import {
   interruptedEnd,
   isEventType,
   type JournalEvent,
-  type JsonObject,
   openWork,
+  parseEvent,
   type WorkKindName,
   workId,
   workKinds,
@@ -21,7 +21,7 @@ const context = { actor: 'ada', sandbox: 'sbx_1', session: 'ses_1', run: 'run_1'
 function started(kind: WorkKindName): JournalEvent {
   const { starts } = workKinds[kind]
   const { data } = samples[starts]
-  return {
+  return parseEvent({
     journal: 'sbx_a',
     seq: 3,
     time: '2026-01-02T03:04:05.678Z',
@@ -29,9 +29,8 @@ function started(kind: WorkKindName): JournalEvent {
     source: 'engine',
     ...context,
     ...(kind === 'operation' && { operation: 'op_1' }),
-    // The samples are JSON.
-    data: data as JsonObject,
-  }
+    data,
+  })
 }
 
 describe('workKinds', () => {
@@ -100,7 +99,7 @@ describe('interruptedEnd', () => {
   it('openWork() stores only the fields of a start that its end needs', () => {
     const start = { ...started('process'), data: { process: 'p', argv: ['secret'], cwd: '/w' } }
     const { turn: _turn, ...without } = start
-    const work = openWork('process', 'p', without)
+    const work = openWork('process', 'p', parseEvent(without))
     expect(work.data).toEqual({ process: 'p' })
     expect(work.startedAt).toBe(3)
     expect('turn' in work.context).toBe(false)

@@ -12,6 +12,7 @@ import type {
   Capabilities,
   ChangedFileList,
   ConfigOption,
+  EventType,
   ExecResult,
   FileList,
   FileStat,
@@ -86,7 +87,9 @@ describe('The schema of a response', () => {
   it('describes exactly the gaps, summaries and pages of a journal', () => {
     expectTypeOf<Same<JournalGap, typeof event.journalGap>>().toEqualTypeOf<true>()
     expectTypeOf<Same<Summary, typeof event.eventSummary>>().toEqualTypeOf<true>()
-    expectTypeOf<Omit<Sent<typeof event.eventPage>, 'events'>>().toEqualTypeOf<Omit<Page, 'events'>>()
+    type SentPage = z.output<ReturnType<typeof event.eventPage>>
+    expectTypeOf<Readonly<Omit<SentPage, 'events'>>>().toEqualTypeOf<Omit<Page, 'events'>>()
+    expectTypeOf<SentPage['events'][number]['type']>().toEqualTypeOf<EventType | 'journal.gap'>()
   })
 
   it('has every field of the interface, also where it adds names for other clients', () => {

@@ -62,6 +62,7 @@ const rows: {
     },
   },
   blobOptions: {
+    bytes: { good: { from: 0, to: 5 }, misspelt: ['form', 'from'] },
     put: { good: { mediaType: 'image/png' }, misspelt: ['mediatype', 'mediaType'] },
     range: { good: { start: 0, end: 5 }, misspelt: ['stat', 'start'] },
     sweep: {
@@ -204,19 +205,48 @@ const rows: {
         [{ order: 'up' }, 'order: expected "asc" or "desc", got "up".'],
       ],
     },
-    tail: { good: { after: 'c', signal }, misspelt: ['sesion', 'session'] },
+    readAll: {
+      good: { at: new Date(), journals: ['sbx_a'] },
+      misspelt: ['journal', 'journals'],
+      wrong: [
+        [
+          { journals: 'sbx_a' },
+          'journals: expected an array of journal ids, such as [\'sbx_a\'], got "sbx_a"',
+        ],
+        [{ journals: Array(101).fill('a') }, 'journals: expected an array of at most 100 journal ids'],
+      ],
+    },
+    tail: {
+      good: { after: 'c', signal },
+      misspelt: ['sesion', 'session'],
+      wrong: [[{ journals: ['sbx_a'] }, 'unknown key "journals"']],
+    },
+    tailAll: { good: { after: 'c', journals: [] }, misspelt: ['journal', 'journals'] },
     tailEncoded: { good: { page: 10 }, misspelt: ['pages', 'page'] },
+    tailAllEncoded: { good: { page: 10, journals: ['a'] }, misspelt: ['pages', 'page'] },
     summary: {
       good: { buckets: 10 },
       misspelt: ['bucket', 'buckets'],
       wrong: [[{ buckets: '5' }, 'give it as a number']],
     },
+    summaryAll: { good: { buckets: 10, journals: ['a'] }, misspelt: ['journal', 'journals'] },
     tap: { good: { name: 'mine', types: [], ordered: true, queue: 1 }, misspelt: ['order', 'ordered'] },
     gate: { good: { ops: ['exec'], timeoutMs: 0.5 }, misspelt: ['timeout', 'timeoutMs'] },
     flush: { good: { timeoutMs: 1 }, misspelt: ['timeout', 'timeoutMs'] },
     verify: { good: { head: { seq: 1, hash: 'h' } }, misspelt: ['heads', 'head'] },
     record: { good: { id: 'rec_1' }, misspelt: ['ids', 'id'], wrong: [[{ id: '' }, 'id']] },
-    export: { good: { after: 0, limit: 1 }, misspelt: ['limits', 'limit'] },
+    export: {
+      good: { after: 0, limit: 1, signal },
+      misspelt: ['limits', 'limit'],
+      wrong: [[{ after: 'c' }, 'after: expected a whole number of at least 0, got "c", a string']],
+    },
+    tailExport: { good: { after: 0, signal }, misspelt: ['aftr', 'after'] },
+    tailExportEncoded: { good: { after: 0, page: 1 }, misspelt: ['pages', 'page'] },
+    import: {
+      good: { from: { blob: run }, signal },
+      misspelt: ['form', 'from'],
+      wrong: [[{ from: {} }, 'from: expected a reader of the origin']],
+    },
     retention: {
       good: { events: 1, bytes: 1, ageMs: 0.5 },
       misspelt: ['age', 'ageMs'],
@@ -387,7 +417,12 @@ const rows: {
         [{ traceparent: 'x' }, 'traceparent: expected the W3C form'],
       ],
     },
-    events: { good: { after: 'c' }, misspelt: ['afer', 'after'] },
+    events: { good: { after: 'c', types: ['turn.*'] }, misspelt: ['afer', 'after'] },
+    onEvent: {
+      good: { types: ['turn.*'] },
+      misspelt: ['type', 'types'],
+      wrong: [[{ types: 'turn.*' }, "types: expected an array of types, such as ['file.*'], got"]],
+    },
     answer: { good: { action: 'accept', content: { a: 1 } }, misspelt: ['acton', 'action'] },
     fork: { good: { id: 'x' }, misspelt: ['ids', 'id'] },
     toolLimits: {

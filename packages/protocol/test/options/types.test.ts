@@ -13,6 +13,8 @@ import type {
   ReadFileOptions,
   ReadOptions,
   SearchOptions,
+  SessionEventsOptions,
+  SessionListenerOptions,
   SpawnOptions,
   SummaryOptions,
   TailOptions,
@@ -50,6 +52,8 @@ it('every schema has the same type as the public interface of this package', () 
   same<Same<TailOptions, Journal<'tail'>>>()
   same<Same<SummaryOptions, Journal<'summary'>>>()
   same<Same<PromptOptions, Session<'prompt'>>>()
+  same<Same<SessionEventsOptions, Session<'events'>>>()
+  same<Same<SessionListenerOptions, Session<'onEvent'>>>()
   same<Same<HostCallContext, Session<'context'>>>()
   same<Same<OpenSessionOptions, Omit<Session<'open'>, 'tools' | 'context'>>>()
   same<Same<Omit<OpenSessionOptions, 'id' | 'agent'>, Omit<Session<'resume'>, 'tools' | 'context'>>>()

@@ -9,7 +9,7 @@ const event: JournalEvent = {
   type: 'file.created',
   source: 'engine',
   sandbox: 'sbx_a',
-  data: { path: '/a' },
+  data: { path: '/a', kind: 'file' },
 }
 
 function recorded() {

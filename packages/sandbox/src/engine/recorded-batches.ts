@@ -12,7 +12,7 @@ import { Serial } from '@vitrine/protocol/primitives'
 export const recordable = ['run.*', 'loop.*', 'log.*']
 
 /** Stands in the data of each event that was recorded under an id. */
-interface Mark {
+interface RecordedAs {
   readonly id: string
   /** Of the events as they were given: the recorded ones may be masked or cut. */
   readonly hash: string
@@ -43,7 +43,7 @@ export class RecordedBatches {
       if (known !== undefined && !isSame(known, hash))
         throw new VitrineError('record_exists', `record: the id ${id} was used for other events.`)
       if (known !== undefined) return
-      const recordedAs: Mark = { id, hash }
+      const recordedAs: RecordedAs = { id, hash }
       await journal.append(events.map((event) => ({ ...event, data: { ...event.data, recordedAs } })))
       this.#set(id, hash)
     })
@@ -62,8 +62,8 @@ export class RecordedBatches {
   async #load(filter: { readonly text?: string }): Promise<void> {
     for await (const { events } of readPages(this.#journal, { types: recordable, limit: 1_000, ...filter }))
       for (const item of events) {
-        const mark = markOf(item)
-        if (mark !== undefined) this.#set(mark.id, mark.hash)
+        const batch = batchOf(item)
+        if (batch !== undefined) this.#set(batch.id, batch.hash)
       }
   }
 
@@ -76,7 +76,7 @@ export class RecordedBatches {
   }
 }
 
-function markOf(item: JournalItem): Mark | undefined {
+function batchOf(item: JournalItem): RecordedAs | undefined {
   const { recordedAs } = item.data as JsonObject
   if (typeof recordedAs !== 'object' || recordedAs === null || !('id' in recordedAs)) return undefined
   const { id, hash } = recordedAs

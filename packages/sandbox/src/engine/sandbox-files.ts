@@ -240,7 +240,7 @@ export class SandboxFiles implements Files {
           'reader_fell_behind',
           'File events were trimmed from the journal before they were read.',
         )
-      const { path, previousPath } = item.data as { path?: unknown; previousPath?: unknown }
+      const { path, previousPath } = item.data
       if (!isIgnored(path) || (previousPath !== undefined && !isIgnored(previousPath))) yield item
     }
   }

@@ -25,7 +25,7 @@ export async function startWithTerminal(
   launch: Launch,
 ): Promise<StartedTerminal> {
   const master = openMultiplexer(multiplexer)
-  const screen = new ReadStream(master)
+  const screen = new Screen(master)
   // The kernel returns EIO when the last program has closed the terminal: that is end of file, not an error.
   screen.on('error', () => screen.destroy())
   try {
@@ -35,6 +35,7 @@ export async function startWithTerminal(
       stdio: ['ignore', 'ignore', 'ignore', master, 'pipe'],
     })
     const { pid, ended } = await started(child, launch)
+    ended.then(screen.release, screen.release)
     const report = child.stdio[4]
     return {
       pid,
@@ -43,8 +44,22 @@ export async function startWithTerminal(
       report: report instanceof Readable ? report : undefined,
     }
   } catch (error) {
+    screen.release()
     screen.destroy()
     throw error
+  }
+}
+
+/**
+ * The host's end of a terminal. It stays open until the command has ended: many programs close the terminal just before
+ * they exit, and closing this end then would end them with SIGHUP instead of their own exit code.
+ */
+class Screen extends ReadStream {
+  readonly #released = Promise.withResolvers<void>()
+  readonly release = (): void => this.#released.resolve()
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    void this.#released.promise.then(() => super._destroy(error, callback))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Journal } from '@vitrine/journal'
-import { isEvent, type JournalItem, type LogChunk, type LogOptions, readPages } from '@vitrine/protocol'
+import { type JournalItem, type LogChunk, type LogOptions, readPages } from '@vitrine/protocol'
 
 interface Range extends LogOptions {
   /** The last `seq` to include. */
@@ -62,7 +62,7 @@ export async function* followLogs(
   const filter = { types: ['process.output', 'process.exited'], text: process }
   for await (const item of journal.tail({ ...filter, ...(after && { after }), ...(signal && { signal }) })) {
     yield* chunkOf(item, process)
-    if (isEvent(item, 'process.exited') && item.data.process === process && item.data.restarting !== true)
+    if (item.type === 'process.exited' && item.data.process === process && item.data.restarting !== true)
       return
   }
 }
@@ -70,7 +70,7 @@ export async function* followLogs(
 /** Whether the journal has a start of this process. */
 export async function wasStarted(journal: Journal, process: string): Promise<boolean> {
   for await (const { events } of readPages(journal, { types: ['process.started'], text: process }))
-    if (events.some((item) => isEvent(item, 'process.started') && item.data.process === process)) return true
+    if (events.some((item) => item.type === 'process.started' && item.data.process === process)) return true
   return false
 }
 
@@ -89,8 +89,8 @@ async function hasEnded(
   })) {
     for (const item of events) {
       if (!isUpTo(item, upTo)) continue
-      if (isEvent(item, 'process.started') && item.data.process === process) return false
-      if (isEvent(item, 'process.exited') && item.data.process === process)
+      if (item.type === 'process.started' && item.data.process === process) return false
+      if (item.type === 'process.exited' && item.data.process === process)
         return item.data.restarting !== true
     }
   }
@@ -111,7 +111,7 @@ function outputFilter(process: string) {
 }
 
 function chunkOf(item: JournalItem, process: string): LogChunk[] {
-  if (!isEvent(item, 'process.output') || item.data.process !== process) return []
+  if (item.type !== 'process.output' || item.data.process !== process) return []
   const { stream, offset, data, encoding, skipped } = item.data
   // A redaction policy may have replaced the text by its length and hash.
   const bytes = typeof data === 'string' ? Buffer.from(data, encoding) : Buffer.alloc(0)

@@ -170,7 +170,12 @@ describe.each(isolations)('an accounted limit of disk space (%s)', (isolation) =
       limit: { limit: 'diskBytes', max: 16 * mib },
     })
     expect(await reached(sandbox)).toEqual([
-      expect.objectContaining({ limit: 'diskBytes', max: 16 * mib, process: expect.any(String), ended: expect.any(Number) }),
+      expect.objectContaining({
+        limit: 'diskBytes',
+        max: 16 * mib,
+        process: expect.any(String),
+        ended: expect.any(Number),
+      }),
     ])
     const refused = sandbox.exec('echo on')
     await expect(refused).rejects.toMatchObject({ code: 'disk_limit' })

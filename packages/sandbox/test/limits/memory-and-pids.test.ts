@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { LocalOptions } from '@vitrine/protocol'
+import { isGap, type LocalOptions } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { scale } from '../../../../conformance/src/scale.ts'
 import { findCgroups } from '../../src/cgroups/access.ts'
@@ -17,7 +17,7 @@ const memoryBytes = 64 * 1024 ** 2
 
 async function reached(sandbox: LocalSandbox) {
   const { events } = await sandbox.journal.read({ types: ['limit.reached'] })
-  return events.map(({ data }) => data)
+  return events.flatMap((item) => (isGap(item) ? [] : [item.data]))
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Journal, memoryStore, openStore, type Store, type StoreDriver } from '@vitrine/journal'
-import { isEvent, type JournalEvent } from '@vitrine/protocol'
+import type { JournalEvent } from '@vitrine/protocol'
 import { onTestFinished } from 'vitest'
 import { forwardingConnection } from '../../../../conformance/src/drivers/forwarding-connection.ts'
 
@@ -24,7 +24,7 @@ export interface Written {
 
 export async function outputOf(journal: Journal): Promise<Written[]> {
   return (await eventsOf(journal)).flatMap((event) => {
-    if (!isEvent(event, 'process.output') || typeof event.data.data !== 'string') return []
+    if (event.type !== 'process.output' || typeof event.data.data !== 'string') return []
     const { stream, offset, data, encoding, skipped = 0 } = event.data
     return [{ stream, offset, bytes: Buffer.from(data, encoding), skipped }]
   })

@@ -25,7 +25,7 @@ export async function ptyScene(options: Parameters<typeof openSandbox>[1] = {}):
     pty: createPtyTool(host),
     async operations() {
       const { events } = await journal.read({ types: ['operation.*'], limit: 10_000 })
-      const seen = events.filter((item): item is JournalEvent => 'seq' in item)
+      const seen = events.filter((item) => item.type !== 'journal.gap')
       const ends = new Map(
         seen.flatMap((event) =>
           event.type === 'operation.finished' ? [[event.operation, event.data] as const] : [],

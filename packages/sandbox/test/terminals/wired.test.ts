@@ -20,3 +20,13 @@ it.each(['none', 'bubblewrap'] as const)(
     })
   },
 )
+
+it.each(['none', 'bubblewrap'] as const)(
+  'a program that closes its terminal before it exits ends with its own exit code (isolation %s)',
+  async (isolation) => {
+    const sandbox = await openSandbox({ isolation })
+    const program = 'close STDIN; close STDOUT; close STDERR; select(undef, undef, undef, 0.3); exit 7'
+    const { exit } = await sandbox.spawn(['perl', '-e', program], { tty: { cols: 80, rows: 24 } })
+    expect(await exit).toMatchObject({ exitCode: 7, signal: null })
+  },
+)

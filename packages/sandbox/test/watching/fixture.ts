@@ -84,7 +84,7 @@ export async function toldBy(scene: Scene): Promise<string[]> {
 }
 
 export function shown({ type, data }: JournalEvent): string {
-  const { path, previousPath } = data as { path: string; previousPath?: string }
+  const { path, previousPath } = data
   const kind = type.replace('file.', '')
   return previousPath === undefined ? `${kind} ${path}` : `${kind} ${previousPath} → ${path}`
 }

@@ -1,5 +1,12 @@
 import type { EncodedEvent, EncodedPage, Store, Tail, TailEncodedOptions } from '@vitrine/journal'
-import { type EventInput, type ReadOptions, VitrineError } from '@vitrine/protocol'
+import {
+  type EventInput,
+  type JournalFilter,
+  type ReadOptions,
+  type Summary,
+  type SummaryOptions,
+  VitrineError,
+} from '@vitrine/protocol'
 import type { eventRoutes } from '@vitrine/protocol/http'
 import { shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
@@ -23,9 +30,12 @@ type ReadEventsCall = CallOf<ReadEvents>
 
 /** One journal, or the whole store. */
 interface Readable {
-  readEncoded(options?: ReadOptions): Promise<EncodedPage>
-  tailEncoded(options?: TailEncodedOptions): Tail<EncodedEvent>
+  readEncoded(options?: ReadOptions & JournalFilter): Promise<EncodedPage>
+  tailEncoded(options?: TailEncodedOptions & JournalFilter): Tail<EncodedEvent>
+  summary(options?: SummaryOptions & JournalFilter): Promise<Summary>
 }
+
+type ScopeQuery = Pick<ReadEventsCall['query'], 'scope' | 'journals'>
 
 export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
   const { store } = daemon.host
@@ -46,15 +56,18 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
         body.id === undefined ? {} : { id: body.id },
       )
     },
-    async summarizeEvents({ query, signal, caller, ...call }) {
-      const journal = await call.journal()
+    async summarizeEvents(call) {
+      const { signal, caller } = call
+      const journal = await readableOf(call, store)
+      const { scope: _scope, ...query } = call.query
       const options = { ...omitUndefined(query), signal: signal() }
       return daemon.longReads.run(caller.name, signal(), async () =>
         jsonResponse(200, await journal.summary(options)),
       )
     },
-    async readBlob({ params, request }) {
+    async readBlob({ params, request, ...call }) {
       const { hash } = params
+      if (params.sandbox !== undefined) await call.journal()
       const whole = await store.getBlob(hash)
       const range = readRange(request.header('range'), whole.bytes)
       if (range !== undefined) await whole.stream.cancel()
@@ -74,16 +87,21 @@ export function eventHandlers(daemon: Daemon): HandlersOf<typeof eventRoutes> {
   }
 }
 
-async function readableOf(call: ReadEventsCall, store: Store): Promise<Readable> {
-  if (call.query.scope === 'all') return store
-  if (call.query.scope === 'host') return store.journal('host')
-  return call.journal()
+async function readableOf(
+  { query, journal }: Pick<ReadEventsCall, 'journal'> & { readonly query: ScopeQuery },
+  store: Store,
+): Promise<Readable> {
+  const { scope, journals } = query
+  if (scope === 'all') return store
+  if (journals !== undefined)
+    throw new VitrineError('argument_invalid', 'query.journals: expected scope=all with it.')
+  return scope === 'host' ? store.journal('host') : journal()
 }
 
 async function stream(daemon: Daemon, journal: Readable, call: ReadEventsCall): Promise<HttpResponse> {
-  const { types, session, run, text } = call.query
+  const { types, session, run, text, journals } = call.query
   const after = call.request.header('last-event-id') ?? call.query.after
-  const filter = omitUndefined({ types, session, run, text, after })
+  const filter = omitUndefined({ types, session, run, text, journals, after })
   const tail = journal.tailEncoded({ ...filter, page: streamPage, signal: call.signal() })
   await tail.begin()
   const source = journalSource(tail, daemon.closing, daemon.metrics.streaming())
@@ -102,12 +120,12 @@ async function readPage(
   { query, signal, caller }: ReadEventsCall,
 ): Promise<JsonResponse<JsonOf<ReadEvents>>> {
   const { wait = 0, scope: _scope, at, ...rest } = query
-  const options: ReadOptions = {
+  const options: ReadOptions & JournalFilter = {
     ...omitUndefined(rest),
     ...(at !== undefined && { at: seqOrTime(at) }),
     signal: signal(),
   }
-  const read = async (from: ReadOptions) => {
+  const read = async (from: ReadOptions & JournalFilter) => {
     let page: EncodedPage = { events: [], cursor: '', end: true }
     const response = await longReads.run(caller.name, signal(), async () => {
       page = await journal.readEncoded(from)
@@ -128,13 +146,13 @@ async function readPage(
 /** Waits for the first new event after a page, at most `waitMs`. */
 async function waitForNext(
   journal: Readable,
-  { types, session, run, text, signal }: ReadOptions,
+  { types, session, run, text, journals, signal }: ReadOptions & JournalFilter,
   page: EncodedPage,
   waitMs: number,
 ): Promise<{ readonly cursor: string; readonly isExpired: boolean }> {
   const timeout = AbortSignal.timeout(waitMs)
   const expired = signal === undefined ? timeout : AbortSignal.any([signal, timeout])
-  const filter = omitUndefined({ types, session, run, text })
+  const filter = omitUndefined({ types, session, run, text, journals })
   const tail = journal.tailEncoded({ ...filter, page: 1, after: page.cursor, signal: expired })
   await tail.next()
   const cursor = tail.cursor ?? page.cursor

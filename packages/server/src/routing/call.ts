@@ -7,7 +7,6 @@ import type { Caller } from '../guard/caller.ts'
 import type { HttpRequest } from '../http/http-request.ts'
 import type { HttpResponse } from '../http/http-response.ts'
 import type { JsonResponse } from '../responses/json.ts'
-import type { MessageSocket } from '../sockets/message-socket.ts'
 
 /** A routed request before its query and body are validated. */
 export interface RequestContext {
@@ -89,19 +88,27 @@ export type Handler<R extends Route> = R['response'] extends 'socket'
   : (call: CallOf<R>) => ResultOf<R>
 
 /** A WebSocket that was opened on a route, as its handler gets it. */
-export interface SocketCall<
-  Query = unknown,
-  Socket = MessageSocket,
-  Params = Readonly<Record<string, string>>,
-> extends Pick<
+export interface SocketCall<Query = unknown, Socket = RouteSocket, Params = Readonly<Record<string, string>>>
+  extends Pick<
     Call<Query, never, Params>,
     'params' | 'query' | 'caller' | 'context' | 'sandbox' | 'journal'
   > {
   readonly socket: Socket
 }
 
-/** The connection of a WebSocket route. */
-export type SocketOf<R extends Route> = MessageSocket<
+/** A connection of a WebSocket route: text messages are JSON with the route's schemas, binary messages are bytes. */
+export interface RouteSocket<Sent = unknown, Received = unknown> {
+  /** Aborted when the connection is closed, by either side. */
+  readonly closed: AbortSignal
+  /** Sends nothing on a connection that is closed. A client that does not read is disconnected. */
+  send(message: Sent | Uint8Array): void
+  /** The next message; undefined when the connection is closed. Rejects for one that the schema refuses; others follow. */
+  next(): Promise<Received | Uint8Array | undefined>
+  close(code?: number, reason?: string): void
+}
+
+/** The connection of one route. */
+export type SocketOf<R extends Route> = RouteSocket<
   R['socketMessage'] extends z.ZodMiniType ? z.input<R['socketMessage']> : never,
   R['clientMessage'] extends z.ZodMiniType ? z.output<R['clientMessage']> : never
 >

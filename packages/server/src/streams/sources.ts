@@ -1,4 +1,4 @@
-import type { EncodedEvent, Tail } from '@vitrine/journal'
+import type { EncodedEvent, EncodedExport, Tail } from '@vitrine/journal'
 import { FrameJoiner, frame } from './frames.ts'
 import type { EventStreamSource } from './stream.ts'
 
@@ -17,6 +17,26 @@ export function journalSource(
     },
     heartbeat: position,
     end: () => ({ ...position(), reason: closing.aborted ? 'closing' : 'complete' }),
+    close() {
+      void tail.return()
+      onClose()
+    },
+  }
+}
+
+/** Exported items of a journal. The id of a frame is the `seq` to continue after. */
+export function exportSource(
+  tail: Tail<EncodedExport>,
+  closing: AbortSignal,
+  onClose: () => void,
+): EventStreamSource {
+  return {
+    async next() {
+      const batch = await tail.batch()
+      return batch && Buffer.from(batch.map(({ seq, json }) => `id: ${seq}\ndata: ${json}\n\n`).join(''))
+    },
+    heartbeat: () => ({}),
+    end: () => ({ reason: closing.aborted ? 'closing' : 'complete' }),
     close() {
       void tail.return()
       onClose()

@@ -10,7 +10,8 @@ describe('The type of a handler', () => {
     expectTypeOf<CallOf<Routes['readLogs']>['params']['process']>().toEqualTypeOf<string>()
     expectTypeOf<CallOf<Routes['readLogs']>['params']['sandbox']>().toEqualTypeOf<string | undefined>()
     expectTypeOf<keyof ParamsOf<Routes['getTurn']>>().toEqualTypeOf<'session' | 'turn' | 'sandbox'>()
-    expectTypeOf<keyof ParamsOf<Routes['readBlob']>>().toEqualTypeOf<'hash'>()
+    expectTypeOf<keyof ParamsOf<Routes['readBlob']>>().toEqualTypeOf<'hash' | 'sandbox'>()
+    expectTypeOf<keyof ParamsOf<Routes['getAgent']>>().toEqualTypeOf<'agent'>()
     // @ts-expect-error The path has no such parameter.
     const handler: Handler<Routes['readLogs']> = async ({ params }) => params.session
     expectTypeOf(handler).parameter(0).toEqualTypeOf<CallOf<Routes['readLogs']>>()

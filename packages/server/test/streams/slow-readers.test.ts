@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { openDaemon, type TestDaemon } from '../daemon.ts'
-import { framesOf } from '../frames.ts'
+import { framesOf, framesUntil } from '../frames.ts'
 import { dial } from '../raw.ts'
 import { append, isEvent, journalOf, note, numbersUntil, openStream, upTo } from './reading.ts'
 
@@ -39,6 +39,32 @@ describe('a reader that stops reading', () => {
     const again = await openStream(daemon, '?types=log.message', { 'last-event-id': ids.at(-1)! })
     const seen = (await numbersUntil(again, 19_999)).frames.filter(isEvent)
     expect(ids.length + seen.length).toBe(1 + 4_000 + 1_000)
+  })
+
+  it('of an export loses its connection, and continues after the last item that it has', async () => {
+    await using daemon = await openDaemon({ limits: { stallMs: 2_000, heartbeatMs: 50 } })
+    const journal = await journalOf(daemon)
+    for (let at = 0; at < 4_000; at += 50)
+      await journal.append(Array.from({ length: 50 }, (_, index) => note(`${at + index} ${padding}`)))
+    const { seq } = journal.head
+    using stalled = await dial(
+      daemon.port,
+      `GET /v1/journal/export HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${daemon.token}\r\naccept: text/event-stream\r\n\r\n`,
+    )
+    stalled.socket.pause()
+    await expect.poll(() => openStreams(daemon)).toBe(1)
+    await expect.poll(() => openStreams(daemon), { timeout: 20_000 }).toBe(0)
+    stalled.socket.resume()
+    const text = await stalled.ended
+    const ids = [...text.matchAll(/^id: (.+)\ndata: .*\n\n/gm)].map(([, id]) => Number(id))
+    expect(ids).toEqual(ids.map((_, index) => index + 1))
+    expect(ids.length).toBeLessThan(seq)
+    const headers = { accept: 'text/event-stream', 'last-event-id': String(ids.at(-1) ?? 0) }
+    const again = await daemon.fetch('/v1/journal/export', { headers })
+    const rest = await framesUntil(again, ({ id }) => id === String(seq))
+    expect(rest.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]))).toEqual(
+      Array.from({ length: seq - ids.length }, (_, index) => ids.length + index + 1),
+    )
   })
 
   it('may be slow as long as it reads', async () => {

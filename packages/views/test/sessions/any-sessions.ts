@@ -58,6 +58,8 @@ export const anySessions: fc.Arbitrary<JournalItem[]> = fc
       if (one === 'gap') return gap(index, index, ['turn.finished'])
       const time = new Date(Date.UTC(2026, 0, 1) + index).toISOString()
       const { type: name, journal, context, data: fields } = one
-      return { journal, seq: index + 1, time, type: name, source: 'host', ...context, data: fields }
+      const event = { journal, seq: index + 1, time, type: name, source: 'host', ...context, data: fields }
+      // Malformed on purpose.
+      return event as JournalItem
     }),
   )

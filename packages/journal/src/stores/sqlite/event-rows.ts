@@ -125,7 +125,8 @@ export class EventRows {
   #rows(columns: string, range: ScanRange): SQLOutputValue[][] {
     const journal = range.journal === null ? null : this.#journals.find(range.journal)
     if (journal === undefined) return []
-    const { sql, values } = scanQuery(columns, range, journal)
+    const journals = range.journals?.flatMap((name) => this.#journals.find(name) ?? [])
+    const { sql, values } = scanQuery(columns, range, journal, journals)
     // Rows are arrays at run time: `setReturnArrays` is not in the types of `all`.
     return this.#statements.arrays(sql).all(...values) as unknown as SQLOutputValue[][]
   }

@@ -2,11 +2,12 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { ScanRange } from '../contract.ts'
 import { jsonEscape } from '../entry-matcher.ts'
 
-/** The query for a range of events; `journal` is the journal's row id. */
+/** The query for a range of events; `journal` and `journals` are row ids. */
 export function scanQuery(
   columns: string,
   range: ScanRange,
   journal: number | null,
+  journals: readonly number[] | undefined,
 ): { sql: string; values: SQLInputValue[] } {
   const key = journal === null ? 'position' : 'seq'
   const backwards = range.order === 'desc'
@@ -18,6 +19,11 @@ export function scanQuery(
   }
   where.push(backwards ? `${key} < ? AND ${key} >= ?` : `${key} > ? AND ${key} <= ?`)
   values.push(range.from, range.to)
+  if (journals !== undefined) {
+    // The unary plus keeps the range of positions as the index: by journal, all of their events would be sorted.
+    where.push(`+journal IN (${journals.map(() => '?').join(', ')})`)
+    values.push(...journals)
+  }
   if (range.types !== undefined && !range.types.includes('*')) {
     const alternatives = range.types.map((type) => {
       if (!type.endsWith('.*')) {

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { lazily } from '../../lazy.ts'
+import type { AgentMessage } from '../agent-message.ts'
 import { count, encoding, errorFields, exitFields, longText, milliseconds, outcome } from './shared.ts'
 
 const agent = z.string().check(z.minLength(1))
@@ -8,6 +9,9 @@ const instance = z.string().check(z.minLength(1))
 
 /** The first 20 and the last 50 lines of its stderr. */
 export const stderr = z.looseObject({ head: longText, tail: z.optional(longText), lines: count })
+
+// Any value is accepted, because a message is recorded as it was sent; the type is what the protocol allows.
+const message = z.unknown() as z.ZodMiniType<AgentMessage>
 
 export const agentData = lazily({
   'agent.installed': () => z.looseObject({ agent, version: z.optional(z.string()) }),
@@ -25,7 +29,8 @@ export const agentData = lazily({
       instance: z.optional(z.string()),
       /** `in`: to the agent; `out`: from the agent. */
       direction: z.enum(['in', 'out']),
-      message: z.unknown(),
+      /** Texts over 64 KiB in it are references to blobs. */
+      message,
       /** The agent replays a message that the journal already has. */
       replay: z.optional(z.literal(true)),
     }),

@@ -15,7 +15,7 @@ const usage = z.looseObject({
   thoughtTokens: tokens,
 })
 
-/** What a turn cost, as the agent reports it. */
+/** The cost of a turn, as the agent reports it. */
 const cost = z.looseObject({ amount: z.number(), currency: z.optional(z.string()) })
 
 /** Tokens in the agent's context after a turn, and its capacity. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { Server, Socket } from 'node:net'
-import { getSystemErrorMessage } from 'node:util'
+// Not by name, see `node/require.ts` of the protocol: Node 20 lacks the function.
+import * as util from 'node:util'
 import { VitrineError } from '@vitrine/protocol'
 import { detachChild } from '../../detach-child.ts'
 
@@ -87,7 +88,7 @@ function parseReply(message: unknown): { id: number; errno?: number } {
 }
 
 function refusal(port: number, errno: number): VitrineError {
-  const why = getSystemErrorMessage(-errno) ?? `error ${errno}`
+  const why = util.getSystemErrorMessage(-errno) ?? `error ${errno}`
   return new VitrineError('port_unavailable', `Port ${port} of the sandbox: ${why}.`, {
     details: { port, errno },
   })

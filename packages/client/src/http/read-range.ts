@@ -1,17 +1,12 @@
-import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import { requireWholeNumber } from '@vitrine/protocol/primitives'
-import { connectionFailed } from '../http/failures.ts'
-import type { HttpClient } from '../http/http-client.ts'
-import { checkKeys } from '../http/options.ts'
-import { type RequestOptions, type RequestResult, request } from '../http/request.ts'
-import { responseBody } from '../http/response-body.ts'
+import { type ByteRange, isVitrineError } from '@vitrine/protocol'
+import { checkedByteRange } from '@vitrine/protocol/primitives'
+import { connectionFailed } from './failures.ts'
+import type { HttpClient } from './http-client.ts'
+import { checkKeys } from './options.ts'
+import { type RequestOptions, type RequestResult, request } from './request.ts'
+import { responseBody } from './response-body.ts'
 
-export interface ByteRange {
-  /** The first byte; default 0. */
-  readonly from?: number
-  /** The byte to stop before; default the end. */
-  readonly to?: number
-}
+export type { ByteRange } from '@vitrine/protocol'
 
 /** Reads bytes or a range of them. An empty range is allowed here, although HTTP has none. */
 export async function readRange(
@@ -20,7 +15,7 @@ export async function readRange(
   range: ByteRange,
 ): Promise<ReadableStream<Uint8Array>> {
   checkKeys('range', range, { from: true, to: true })
-  const { from, to } = checked(range)
+  const { from, to } = checkedByteRange(range)
   const accept = { ...options.headers, accept: '*/*' }
   if (from === 0 && to === undefined)
     return responseBody(await request(http, { ...options, headers: accept }))
@@ -44,13 +39,6 @@ export async function readRange(
     undefined,
     response.status,
   )
-}
-
-function checked({ from = 0, to }: ByteRange): { from: number; to: number | undefined } {
-  requireWholeNumber('from', from)
-  if (to !== undefined && requireWholeNumber('to', to) < from)
-    throw new VitrineError('argument_invalid', `to: expected ${from} or more, got ${to}.`)
-  return { from, to }
 }
 
 /** The size that a `range_invalid` error reports. */
