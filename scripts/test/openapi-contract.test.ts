@@ -37,9 +37,9 @@ describe('The check of the OpenAPI document', () => {
     ['a schema that is true', true],
     ['an object without fields', { type: 'object', properties: {} }],
   ])('names the path of %s', (_what, schema) => {
-    const path = '/components/schemas/SessionInfo/properties/options/items'
+    const path = '/components/schemas/SessionSummary/properties/options/items'
     const broken = changed((document) => {
-      document.components.schemas.SessionInfo.properties.options.items = schema
+      document.components.schemas.SessionSummary.properties.options.items = schema
     })
     expect(schemaComplaints(broken)).toEqual([`${path} has no constraints: give it a schema.`])
   })
