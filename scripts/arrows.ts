@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   agents: ['protocol', 'views', 'journal', 'sandbox'],
   desktop: ['protocol', 'journal', 'sandbox'],
   snapshots: ['protocol', 'journal', 'sandbox'],
-  host: ['protocol', 'journal', 'sandbox', 'agents', 'desktop', 'snapshots'],
+  host: ['protocol', 'views', 'journal', 'sandbox', 'agents', 'desktop', 'snapshots'],
   runtime: ['protocol', 'views', 'journal', 'host'],
   server: ['protocol', 'views', 'journal', 'host'],
   client: ['protocol', 'views'],

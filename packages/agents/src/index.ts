@@ -20,6 +20,7 @@ export type { AgentEntry } from './registry/entry.ts'
 export { findAgent, knownAgents } from './registry/known-agents.ts'
 export type { AgentSession } from './sessions/agent-session.ts'
 export {
+  type LiveSession,
   type OpenOptions,
   SandboxSessions,
   type SandboxSessionsOptions,

@@ -29,6 +29,7 @@ import { readEvents, summarizeEvents } from './journal/read-events.ts'
 import { RemoteJournal } from './journal/remote-journal.ts'
 import { tail } from './journal/tail.ts'
 import type { SandboxDescription } from './sandbox/description.ts'
+import { RemoteLook } from './sandbox/remote-look.ts'
 import { RemoteSandbox } from './sandbox/remote-sandbox.ts'
 
 export interface RemoteCreateOptions extends CreateSandboxOptions {
@@ -91,6 +92,13 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
 
   async list(filter: SandboxFilter = {}): Promise<readonly SandboxInfo[]> {
     return (await this.#list(filter)).sandboxes
+  }
+
+  /** Reads a sandbox in any state, also a destroyed one. Starts nothing; a token with read access is enough. */
+  async look(id: string): Promise<RemoteLook> {
+    const path = ['sandboxes', id]
+    await requestJson(this.#http, { path })
+    return new RemoteLook(id, this.#http.at(...path))
   }
 
   /** The default sandbox of the daemon. */

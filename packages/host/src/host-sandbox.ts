@@ -64,6 +64,11 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
     return this.#engine.journal
   }
 
+  /** Reads of the live state that are not recorded. */
+  get look(): LocalSandbox['look'] {
+    return this.#engine.look
+  }
+
   get processes(): Processes {
     return this.#engine.processes
   }

@@ -15,6 +15,7 @@ import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-par
 import type { HostSandbox } from './host-sandbox.ts'
 import { listConfigured } from './list-agents.ts'
 import { LiveSandboxes } from './live-sandboxes.ts'
+import { HostLook } from './looking/host-look.ts'
 import { newRecord } from './new-record.ts'
 import type { DamagedRecord } from './records.ts'
 import { type RestoredRecord, restoreRecord } from './restore-record.ts'
@@ -140,6 +141,14 @@ export class Host implements SandboxClient, AsyncDisposable {
     if (damaged !== undefined) return damagedInfo(damaged)
     const record = records.get(id)
     return record && this.#infoOf(record)
+  }
+
+  /** Reads a sandbox in any state, also a destroyed one. Starts nothing and writes nothing. */
+  async look(id: string): Promise<HostLook> {
+    const isKnown = this.info(id) !== undefined || (await this.store.journals()).includes(id)
+    // Opening the journal of an unknown id would create one.
+    if (!isKnown) throw new VitrineError('not_found', `There is no sandbox ${id} in ${this.data}.`)
+    return new HostLook(await this.store.journal(id), () => this.#live.up(id))
   }
 
   #infoOf({ id, provider, labels, createdAt, state }: SandboxRecord): SandboxInfo {

@@ -6,6 +6,7 @@ import { fitsFilter } from '@vitrine/protocol/primitives'
 import { local } from '@vitrine/sandbox'
 import { createSandbox } from './create-sandbox.ts'
 import type { HostSandbox } from './host-sandbox.ts'
+import { HostLook } from './looking/host-look.ts'
 
 /** The agent name that sessions of an in-process sandbox use. */
 export const inProcessAgent = 'in-process'
@@ -67,6 +68,13 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
     async list(filter = {}) {
       checkOptions('list', hostOptions.list, filter)
       return [...live.values()].map(({ info }) => info).filter((info) => fitsFilter(info, filter))
+    },
+    async look(name) {
+      const known = live.get(name)
+      if (known === undefined)
+        throw new VitrineError('not_found', `There is no sandbox ${name} in this process.`)
+      const { sandbox } = known
+      return new HostLook(sandbox.journal, () => (sandbox.isUp ? sandbox : undefined))
     },
     async destroy(name) {
       await live.get(name)?.sandbox.lifecycle.destroy()

@@ -24,4 +24,6 @@ export {
 } from './in-process.ts'
 export type { HostSink, JournalingOptions } from './journaling.ts'
 export { type HostListAgentsOptions, listAgents } from './list-agents.ts'
+export { HostLook } from './looking/host-look.ts'
+export { readView } from './looking/read-view.ts'
 export { type OpenHostOptions, openHost } from './open-host.ts'

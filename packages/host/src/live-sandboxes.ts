@@ -27,7 +27,13 @@ export class LiveSandboxes {
 
   /** Whether the sandbox has a running or paused machine. */
   isUp(id: string): boolean {
-    return this.#live.get(id)?.sandbox?.isUp === true
+    return this.up(id) !== undefined
+  }
+
+  /** The sandbox, if it has a running or paused machine. */
+  up(id: string): HostSandbox | undefined {
+    const sandbox = this.#live.get(id)?.sandbox
+    return sandbox?.isUp ? sandbox : undefined
   }
 
   /** Returns a sandbox that is live or starting. Waits for one that is closing to be gone. */

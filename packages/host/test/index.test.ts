@@ -5,6 +5,7 @@ import * as host from '../src/index.ts'
 it('exports these values and no others', () => {
   expect(Object.keys(host).sort()).toEqual([
     'Host',
+    'HostLook',
     'commandPolicy',
     'createSandbox',
     'inProcessSandboxClient',
@@ -13,6 +14,7 @@ it('exports these values and no others', () => {
     'local',
     'openHost',
     'parseAgent',
+    'readView',
   ])
 })
 

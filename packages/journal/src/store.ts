@@ -220,6 +220,12 @@ export class Store {
     return this.#redactor.redactText(text)
   }
 
+  /** A copy of JSON data with every text and every key masked, as the journal does. */
+  redactValue<T>(value: T): T {
+    // The cast holds for JSON data: masking changes texts and keys only.
+    return this.#redactor.redactValue(value) as T
+  }
+
   /**
    * Masks this value, in any common encoding, in everything appended from now on, also by the next owner of the store if
    * it was opened with `secrets`. A value of a sandbox is forgotten with it. Returns a function that unregisters it.

@@ -37,6 +37,7 @@ export {
   type JournalGap,
   type JournalItem,
   type KnownEvent,
+  type Moment,
   type TraceIds,
   type UnknownEvent,
   type UnknownEventType,
@@ -93,6 +94,7 @@ export type { CallContext, HostCallContext, RecordOptions, SandboxCore } from '.
 export type * from './sandbox/files.ts'
 export type { Lifecycle } from './sandbox/lifecycle.ts'
 export type * from './sandbox/local.ts'
+export type * from './sandbox/look.ts'
 export type * from './sandbox/manifest.ts'
 export type { CommandPolicyOptions, Rule, Verdict } from './sandbox/policy.ts'
 export type { PortAddress, PortInfo, Ports } from './sandbox/ports.ts'

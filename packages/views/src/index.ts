@@ -1,6 +1,6 @@
 /** Pure, incremental functions from events to display state. No Node, no I/O. */
+export type { ChangedFile, Moment } from '@vitrine/protocol'
 export {
-  type ChangedFile,
   type ChangedFiles,
   changedFilesAt,
   changedFilesView,
@@ -9,7 +9,6 @@ export {
 export { eventLine } from './lines/event-line.ts'
 export { type EventLineOptions, type EventParts, eventParts } from './lines/event-parts.ts'
 export type { Tone } from './lines/summary/event-summary.ts'
-export type { Moment } from './moment.ts'
 export {
   type OperationNode,
   type OperationTree,
@@ -24,6 +23,23 @@ export {
   type ProcessListOptions,
   processListView,
 } from './process-list.ts'
+export type { SandboxRequest } from './sandboxes/sandbox-events.ts'
+export {
+  type ListedSandbox,
+  listSandboxes,
+  type SandboxesOptions,
+  type SandboxOverview,
+  sandboxEventTypes,
+  sandboxesView,
+} from './sandboxes/sandboxes-view.ts'
+export {
+  type ListedSession,
+  listSessions,
+  type SessionList,
+  type SessionsOptions,
+  sessionEventTypes,
+  sessionsView,
+} from './sessions/sessions-view.ts'
 export { escapeForTerminal } from './text/escape-for-terminal.ts'
 export { failedConnectionText } from './text/failed-connection.ts'
 export { type Timeline, type TimelineBucket, type TimelineOptions, timelineView } from './timeline.ts'

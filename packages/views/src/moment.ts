@@ -1,10 +1,4 @@
-import type { JournalEvent } from '@vitrine/protocol'
-
-/** When an event happened: `seq` defines the order, `time` is for display. */
-export interface Moment {
-  readonly seq: number
-  readonly time: string
-}
+import type { JournalEvent, Moment } from '@vitrine/protocol'
 
 export function momentOf(event: JournalEvent): Moment {
   return { seq: event.seq, time: event.time }

@@ -1,10 +1,10 @@
-import { isGap, type JournalEvent, type Outcome } from '@vitrine/protocol'
+import { isGap, type JournalEvent, type Moment, type Outcome } from '@vitrine/protocol'
 import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { byteLength } from './byte-length.ts'
 import { type CopyOnWrite, copyOnWrite } from './copy-on-write.ts'
 import { asFields, countIn, idIn, numberIn, omitUndefined, outcomeIn, textIn, textsIn } from './fields.ts'
 import { gapMayContain } from './gaps.ts'
-import { type Moment, momentOf } from './moment.ts'
+import { momentOf } from './moment.ts'
 import type { View } from './view.ts'
 import { type WideTable, wideEntryOf, wideValuesOf, withoutWideEntry, withWideEntry } from './wide-table.ts'
 
@@ -18,6 +18,10 @@ export interface ListedProcess {
   readonly cwd?: string
   readonly pid?: number
   readonly operation?: string
+  readonly owner?: string
+  readonly tty?: boolean
+  /** How often it was started again. */
+  readonly restarts?: number
   readonly startedAt?: Moment
   readonly endedAt?: Moment
   readonly outcome?: Outcome
@@ -100,7 +104,14 @@ function started(copy: CopyOnWrite, list: ProcessList, event: JournalEvent): Pro
     next.exited = list.exited.filter((one) => one !== id)
   next.processes = withWideEntry(copy, list.processes, id, {
     ...firstSeen(id, event),
-    ...omitUndefined({ argv: textsIn(data, 'argv'), cwd: textIn(data, 'cwd'), pid: countIn(data, 'pid') }),
+    ...omitUndefined({
+      argv: textsIn(data, 'argv'),
+      cwd: textIn(data, 'cwd'),
+      pid: countIn(data, 'pid'),
+      owner: idIn(data, 'owner'),
+      tty: typeof data.tty === 'boolean' ? data.tty : undefined,
+      restarts: countIn(data, 'restarts'),
+    }),
     startedAt: momentOf(event),
   })
   return next

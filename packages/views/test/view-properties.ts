@@ -8,9 +8,12 @@ import { anyItems } from './any-items.ts'
 import { deepFreeze } from './deep-freeze.ts'
 import { wellFormedItems } from './well-formed-items.ts'
 
-/** Tests of the properties that every view must have, for any events. */
-export function describeViewProperties<State>(view: View<State>): void {
-  const items: fc.Arbitrary<JournalItem[]> = fc.oneof(anyItems, wellFormedItems)
+/** Tests of the properties that every view must have, for any events, and for `more` of the kind that the view uses. */
+export function describeViewProperties<State>(
+  view: View<State>,
+  ...more: readonly fc.Arbitrary<JournalItem[]>[]
+): void {
+  const items: fc.Arbitrary<JournalItem[]> = fc.oneof(anyItems, wellFormedItems, ...more)
   const batches = fc
     .tuple(items, fc.infiniteStream(fc.integer({ min: 0, max: 12 })))
     .map(([events, sizes]) => inBatches(deepFreeze(events), sizes))

@@ -49,6 +49,9 @@ export type OpenOptions = OpenSessionOptions &
     readonly context?: HostCallContext
   }
 
+/** The state of an open session. */
+export type LiveSession = Pick<AgentSession, 'info' | 'permissions' | 'questions'>
+
 /** The sessions of one sandbox: the open ones, and the closed ones that its journal records. */
 export class SandboxSessions implements Sessions, SessionHost {
   readonly sandbox: LocalSandbox
@@ -102,6 +105,14 @@ export class SandboxSessions implements Sessions, SessionHost {
       'session_closed',
       `The session ${id} is not open here; call \`sessions.resume\` to restore it.`,
     )
+  }
+
+  /** The state of a session if it is open, masked as events are. Reads nothing from the journal. */
+  look(id: string): LiveSession | undefined {
+    const session = this.#open.get(id)
+    if (session === undefined || session.closing) return undefined
+    const { info, permissions, questions } = session
+    return this.#store.redactValue({ info, permissions, questions })
   }
 
   async resume(id: string, options: Partial<Omit<OpenOptions, 'id' | 'agent'>> = {}): Promise<AgentSession> {

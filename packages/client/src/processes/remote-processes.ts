@@ -16,12 +16,17 @@ export class RemoteProcesses implements Processes {
   }
 
   async list(): Promise<readonly ProcessInfo[]> {
-    const { processes } = await requestJson<{ processes: ProcessInfo[] }>(this.#http, { path: ['processes'] })
+    const { processes } = await requestJson<{ processes: ProcessInfo[] }>(this.#http, {
+      path: ['processes'],
+      query: { live: true },
+    })
     return processes.map(processInfo)
   }
 
   async get(id: string): Promise<ProcessInfo> {
-    return processInfo(await requestJson<ProcessInfo>(this.#http, { path: ['processes', id] }))
+    return processInfo(
+      await requestJson<ProcessInfo>(this.#http, { path: ['processes', id], query: { live: true } }),
+    )
   }
 
   async logs(id: string, { signal, ...rest }: LogOptions = {}): Promise<readonly LogChunk[]> {

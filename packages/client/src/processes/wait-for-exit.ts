@@ -12,7 +12,7 @@ export async function waitForExit(http: HttpClient, process: string): Promise<Pr
   const request = () =>
     requestJson<ProcessInfo>(http, {
       path: ['processes', process],
-      query: { wait: waitMs },
+      query: { wait: waitMs, live: true },
       limitMs: waitMs + http.timeoutMs,
     })
   try {

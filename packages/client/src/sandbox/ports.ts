@@ -15,7 +15,8 @@ export class RemotePorts implements Ports {
   }
 
   async list(): Promise<readonly PortInfo[]> {
-    return (await requestJson<{ ports: PortInfo[] }>(this.#http, { path: ['ports'] })).ports
+    return (await requestJson<{ ports: PortInfo[] }>(this.#http, { path: ['ports'], query: { live: true } }))
+      .ports
   }
 
   async resolve(port: number): Promise<PortAddress> {

@@ -170,7 +170,7 @@ export class RemoteSession implements Session {
   /** Fetches the state; keeps the old one if the request fails. */
   async #refresh(): Promise<void> {
     try {
-      this.#state = await requestJson<SessionState>(this.#http, { path: [] })
+      this.#state = await requestJson<SessionState>(this.#http, { path: [], query: { live: true } })
     } catch (error) {
       const isGone = isVitrineError(error) && ['session_closed', 'session_not_found'].includes(error.code)
       if (isGone) this.#state = closedState(this.#state)

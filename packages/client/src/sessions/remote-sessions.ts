@@ -22,11 +22,19 @@ export class RemoteSessions implements Sessions {
   }
 
   async list(): Promise<readonly SessionInfo[]> {
-    return (await requestJson<{ sessions: SessionInfo[] }>(this.#http, { path: ['sessions'] })).sessions
+    return (
+      await requestJson<{ sessions: SessionInfo[] }>(this.#http, {
+        path: ['sessions'],
+        query: { live: true },
+      })
+    ).sessions
   }
 
   async get(id: string): Promise<RemoteSession> {
-    const state = await requestJson<SessionState>(this.#http, { path: ['sessions', id] })
+    const state = await requestJson<SessionState>(this.#http, {
+      path: ['sessions', id],
+      query: { live: true },
+    })
     return new RemoteSession(this.#http, state, this.#observerErrors)
   }
 

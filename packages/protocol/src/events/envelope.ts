@@ -28,6 +28,12 @@ export interface EventContext {
   readonly trace?: TraceIds
 }
 
+/** When an event happened: `seq` defines the order, `time` is for display. */
+export interface Moment {
+  readonly seq: number
+  readonly time: string
+}
+
 /** An event of one type. `seq` defines the order; `time` is for display. */
 export interface EventOfType<Type extends string, Data = JsonObject> extends EventContext {
   readonly journal: string

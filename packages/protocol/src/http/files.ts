@@ -3,7 +3,7 @@ import { searchFields } from '../options/file.ts'
 import { strict } from '../options/strict.ts'
 import { mode } from '../options/values.ts'
 import { journalEvent } from './responses/event.ts'
-import { fileList, fileStat, searchResult, unpacked } from './responses/file.ts'
+import { changedFileList, fileList, fileStat, searchResult, unpacked } from './responses/file.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
 import { commaSeparated, count, flag, modeText } from './values.ts'
@@ -99,6 +99,15 @@ export const fileRoutes = table({
     ...file('POST', 'search', 'Finds files by name or by content.'),
     body: () => strict({ path: z.string(), ...searchFields() }),
     response: searchResult,
+  },
+  listChangedFiles: {
+    ...file(
+      'GET',
+      'changed',
+      'Lists the net changes of files since the first event, without starting the sandbox.',
+    ),
+    access: 'read',
+    response: changedFileList,
   },
   watchFiles: {
     ...file('GET', 'watch', 'Streams `file.*` events after a cursor, by default new ones.'),

@@ -14,7 +14,7 @@ import {
 } from './responses/process.ts'
 import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
-import { command, count, flag, input, shell } from './values.ts'
+import { command, count, flag, input, live, shell } from './values.ts'
 
 export const execRequest = strict({
   /** A string runs in a shell, an array without one. */
@@ -83,14 +83,16 @@ export const processRoutes = table({
     method: 'GET',
     path: '/processes',
     scope: 'sandbox',
-    access: 'full',
-    summary: 'Lists every process that was started and not removed.',
-    query: () => strict({ owner: z.optional(z.string()) }),
+    access: 'read',
+    summary:
+      'Lists the processes of a running sandbox that were not removed, or those in the journal of another one, without starting it.',
+    query: () => strict({ owner: z.optional(z.string()), live }),
     response: () => z.object({ processes: z.array(processInfo()) }),
   },
   getProcess: {
-    ...one('GET', '', 'Returns one process; with `wait`, once it has ended.'),
-    query: () => strict({ wait: z.optional(count) }),
+    ...one('GET', '', 'Returns one process, without starting the sandbox; with `wait`, once it has ended.'),
+    access: 'read',
+    query: () => strict({ wait: z.optional(count), live }),
     response: processInfo,
   },
   removeProcess: {

@@ -15,7 +15,7 @@ import {
   sandboxList,
 } from './responses/sandbox.ts'
 import { table } from './route.ts'
-import { command, count, texts } from './values.ts'
+import { command, count, live, texts } from './values.ts'
 
 /** The labels in the query of a list. */
 export const sandboxLabels = texts
@@ -179,8 +179,9 @@ export const sandboxRoutes = table({
     method: 'GET',
     path: '/ports',
     scope: 'sandbox',
-    access: 'full',
-    summary: 'Lists the listening ports of the sandbox.',
+    access: 'read',
+    summary: 'Lists the listening ports of the sandbox; none unless it runs.',
+    query: () => strict({ live }),
     response: () => z.object({ ports: z.array(portInfo()) }),
   },
   resolvePort: {

@@ -4,11 +4,18 @@ import { strict } from '../options/strict.ts'
 import { jsonObject } from '../options/values.ts'
 import { agentInfo, installProgress, installResult } from './responses/agent.ts'
 import { json } from './responses/json.ts'
-import { acceptedTurn, promptResult, runningTurn, sessionInfo, sessionState } from './responses/session.ts'
+import {
+  acceptedTurn,
+  promptResult,
+  runningTurn,
+  sessionDetail,
+  sessionState,
+  sessionSummary,
+} from './responses/session.ts'
 import { frames } from './responses/stream.ts'
 import { transcript } from './responses/transcript.ts'
 import { table } from './route.ts'
-import { count } from './values.ts'
+import { count, live } from './values.ts'
 
 const one = <const Rest extends string>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -37,12 +44,17 @@ export const sessionRoutes = table({
     method: 'GET',
     path: '/sessions',
     scope: 'sandbox',
-    // Queries the sandbox and returns text of the agent; a token with read access has the journal instead.
-    access: 'full',
-    summary: 'Lists every session of the sandbox, open or closed.',
-    response: () => z.object({ sessions: z.array(sessionInfo()) }),
+    access: 'read',
+    summary: 'Lists every session of the sandbox, open or closed, without starting it.',
+    query: () => strict({ live }),
+    response: () => z.object({ sessions: z.array(sessionSummary()) }),
   },
-  getSession: { ...one('GET', '', 'Returns an open session.'), response: sessionState },
+  getSession: {
+    ...one('GET', '', 'Returns a session, open or closed, without starting the sandbox.'),
+    access: 'read',
+    query: () => strict({ live }),
+    response: sessionDetail,
+  },
   resumeSession: {
     ...one('POST', '/resume', 'Resumes a session that was closed or that belonged to an earlier host.'),
     body: () => strict(sessionFields()),

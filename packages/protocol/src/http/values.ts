@@ -22,6 +22,12 @@ export const commaSeparated = z.pipe(
   z.transform((text) => text.split(',').filter((part) => part !== '')),
 )
 
+/**
+ * Makes a read a call of the sandbox: with its answer as it is and not masked as events are, as an operation where it is
+ * one, starting the sandbox if needed, and with full access only.
+ */
+export const live = z.optional(flag)
+
 export const outcome = z.enum(outcomes)
 export const texts = z.record(z.string(), z.string())
 export const command = z.union([z.string(), z.array(z.string())])

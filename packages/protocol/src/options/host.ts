@@ -181,6 +181,8 @@ export const hostOptions = lazily({
   agentsFile: () => z.record(agentName(), strict(programFields())),
   waitForPort: () =>
     strict({ timeoutMs: z.optional(z.union([z.literal(0), duration()])), signal: z.optional(signal()) }),
+  /** Options of the reads of a look. */
+  look: () => strict({ signal: z.optional(signal()) }),
   /** Options of `persist` and `hydrate`. */
   archive: () => strict({ signal: z.optional(signal()) }),
 })

@@ -1,4 +1,5 @@
 import type { SandboxCore } from './core.ts'
+import type { SandboxLook } from './look.ts'
 import type { OpenSessionOptions, Session, Sessions } from './sessions.ts'
 
 /** A sandbox with agents, implemented by the host and by the HTTP client. */
@@ -55,6 +56,8 @@ export interface SandboxClient {
   attach(id: string, given?: AttachSandboxOptions): Promise<Sandbox>
   /** Starts none of them. */
   list(filter?: SandboxFilter): Promise<readonly SandboxInfo[]>
+  /** Reads what a sandbox is or was, without starting it. */
+  look(id: string): Promise<SandboxLook>
   /** Removes a sandbox's workspace for good. Its journal stays. */
   destroy(id: string): Promise<void>
 }

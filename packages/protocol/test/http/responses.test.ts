@@ -10,6 +10,7 @@ import type * as session from '../../src/http/responses/session.ts'
 import type {
   AgentInfo,
   Capabilities,
+  ChangedFileList,
   ConfigOption,
   EventType,
   ExecResult,
@@ -29,7 +30,9 @@ import type {
   PromptResult,
   SandboxInfo,
   SearchResult,
+  SessionDetail,
   SessionInfo,
+  SessionSummary,
   Summary,
   Unpacked,
   Usage,
@@ -66,11 +69,13 @@ describe('The schema of a response', () => {
     expectTypeOf<Same<FileStat, typeof file.fileStat>>().toEqualTypeOf<true>()
     expectTypeOf<Same<FileList, typeof file.fileList>>().toEqualTypeOf<true>()
     expectTypeOf<Same<SearchResult, typeof file.searchResult>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<ChangedFileList, typeof file.changedFileList>>().toEqualTypeOf<true>()
     expectTypeOf<Same<Unpacked, typeof file.unpacked>>().toEqualTypeOf<true>()
   })
 
   it('describes exactly the interfaces of a session', () => {
-    expectTypeOf<Same<SessionInfo, typeof session.sessionInfo>>().toEqualTypeOf<true>()
+    type Summary = SessionInfo & { readonly activity?: SessionSummary['activity'] }
+    expectTypeOf<Same<Summary, typeof session.sessionSummary>>().toEqualTypeOf<true>()
     expectTypeOf<Same<ConfigOption, typeof session.configOption>>().toEqualTypeOf<true>()
     expectTypeOf<Same<PendingPermission, typeof session.pendingPermission>>().toEqualTypeOf<true>()
     expectTypeOf<Same<PendingQuestion, typeof session.pendingQuestion>>().toEqualTypeOf<true>()
@@ -91,6 +96,7 @@ describe('The schema of a response', () => {
     expectTypeOf<Sent<typeof process.processInfo>>().toExtend<ProcessInfo>()
     expectTypeOf<Sent<typeof agent.agentInfo>>().toExtend<AgentInfo>()
     expectTypeOf<Sent<typeof session.sessionState>>().toExtend<SessionInfo>()
+    expectTypeOf<SessionDetail>().toExtend<Sent<typeof session.sessionDetail>>()
     expectTypeOf<Sent<typeof problem>>().toExtend<Problem>()
   })
 

@@ -180,6 +180,7 @@ const rows: {
     },
     agentsFile: { good: { mine: { command: ['a'], shared: true } }, misspelt: ['', ''] },
     waitForPort: { good: { timeoutMs: 5 }, misspelt: ['timeout', 'timeoutMs'] },
+    look: { good: { signal }, misspelt: ['signals', 'signal'] },
     archive: { good: { signal }, misspelt: ['signals', 'signal'] },
   },
   journalOptions: {

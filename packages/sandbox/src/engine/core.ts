@@ -36,7 +36,7 @@ const exitEventsMs = 5_000
 type State = 'stopped' | 'running' | 'paused' | 'destroyed'
 
 /** The parts of a sandbox that exist only while its machine runs. */
-interface Running {
+export interface Running {
   readonly machine: Machine
   readonly gateway: EgressGateway | undefined
   readonly forwards: Forwards
@@ -143,6 +143,11 @@ export class EngineCore {
     if (this.#state === 'destroyed') throw sandboxDestroyed(this.id)
     if (this.#running === undefined) throw notRunning()
     if (this.#state === 'paused') throw new VitrineError('sandbox_paused', 'The sandbox is paused.')
+    return this.#running
+  }
+
+  /** The running parts for a read, also while the sandbox is paused. */
+  get running(): Running | undefined {
     return this.#running
   }
 

@@ -3,8 +3,8 @@ import type { Journal } from '@vitrine/journal'
 import { type PortAddress, type PortInfo, type Ports, VitrineError } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { requirePort } from '@vitrine/protocol/primitives'
-import { readSockets, socketOwners } from '../ports/sockets.ts'
 import type { EngineCore } from './core.ts'
+import { listeningPorts } from './listening-ports.ts'
 
 const pollMs = 25
 const defaultWaitMs = 30_000
@@ -20,7 +20,7 @@ export class SandboxPorts implements Ports {
   }
 
   list(): Promise<readonly PortInfo[]> {
-    return this.#journal.operate('port_list', {}, () => this.#listening(), {
+    return this.#journal.operate('port_list', {}, async () => this.#listening(), {
       finish: (found) => ({ count: found.length }),
     })
   }
@@ -60,19 +60,8 @@ export class SandboxPorts implements Ports {
     })
   }
 
-  async #listening(): Promise<PortInfo[]> {
-    const { machine } = this.#core.ready()
-    const owners = socketOwners(await machine.pids())
-    const found = new Map<number, PortInfo>()
-    for (const { port, address, state, inode } of readSockets(machine.netFolder)) {
-      const pid = owners.get(inode)
-      // A socket that no process inside holds belongs to the host: to a program on a shared loopback, or to the egress
-      // gateway.
-      if (state !== 'listening' || found.has(port) || pid === undefined) continue
-      const process = this.#core.processOf(pid)
-      found.set(port, { port, address, ...(process !== undefined && { process }) })
-    }
-    return [...found.values()].sort((a, b) => a.port - b.port)
+  #listening(): Promise<PortInfo[]> {
+    return listeningPorts(this.#core, this.#core.ready())
   }
 
   async #resolve(port: number): Promise<PortAddress> {

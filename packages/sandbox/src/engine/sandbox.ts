@@ -36,6 +36,7 @@ import { createPtyTool } from '../terminals/pty-tool.ts'
 import { type ArchiveContext, checkArchive, hydrate, persist } from './archiving.ts'
 import { type CommandCaller, execute, start } from './commands.ts'
 import type { EngineCore } from './core.ts'
+import { EngineLook } from './engine-look.ts'
 import { type OperationData, unpackedData } from './operation-data.ts'
 import type { PolicyGate } from './policy-gate.ts'
 import { recordable } from './recorded-batches.ts'
@@ -87,6 +88,10 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
 
   get journal(): JournalReader {
     return this.#journal
+  }
+
+  get look(): EngineLook {
+    return new EngineLook(this.#core)
   }
 
   /** A handle to the same sandbox whose calls carry this context. */

@@ -2,12 +2,13 @@ import type { ArchiveOptions, ArchiveScheme, FileOptions } from '@vitrine/protoc
 import type { fileRoutes } from '@vitrine/protocol/http'
 import type { Daemon } from '../daemon/daemon.ts'
 import { bytesResponse, readRange, streamResponse } from '../responses/bytes.ts'
+import { slicedJsonResponse } from '../responses/sliced-json.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { framesOf } from '../streams/sources.ts'
 import { eventStream } from '../streams/stream.ts'
 
-export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fileRoutes> {
+export function fileHandlers({ streams, closing, longReads }: Daemon): HandlersOf<typeof fileRoutes> {
   const filesOf = async (call: Pick<Call, 'sandbox'>) => (await call.sandbox()).files
   return {
     async readFile({ query, request, signal, ...call }) {
@@ -78,6 +79,12 @@ export function fileHandlers({ streams, closing }: Daemon): HandlersOf<typeof fi
         ...fileOptions(user, signal()),
         ...omitUndefined(options),
       })
+    },
+    async listChangedFiles({ signal, caller, ...call }) {
+      const { files } = await call.look()
+      return longReads.run(caller.name, signal(), async () =>
+        slicedJsonResponse(200, await files.changed({ signal: signal() })),
+      )
     },
     async watchFiles({ query, signal, request, ...call }) {
       const files = await filesOf(call)

@@ -10,6 +10,8 @@ import { execRequest, type processRoutes } from '@vitrine/protocol/http'
 import { parseAs } from '@vitrine/protocol/options'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
+import { jsonResponse } from '../responses/json.ts'
+import { slicedJsonResponse } from '../responses/sliced-json.ts'
 import type { CallOf, HandlersOf, JsonOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { parseJson } from '../routing/parse-json.ts'
@@ -19,7 +21,7 @@ import { eventStream } from '../streams/stream.ts'
 
 const maxWaitMs = 60_000
 
-export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof processRoutes> {
+export function processHandlers({ streams, closing, longReads }: Daemon): HandlersOf<typeof processRoutes> {
   return {
     async exec({ body, signal, ...call }) {
       const { command, options } = execOf(body)
@@ -35,14 +37,31 @@ export function processHandlers({ streams, closing }: Daemon): HandlersOf<typeof
       const { id } = await sandbox.spawn(commandOf(body), spawnOptions(body))
       return processJson(await sandbox.processes.get(id))
     },
-    async listProcesses({ query, ...call }) {
-      const all = await (await call.sandbox()).processes.list()
-      const { owner } = query
-      return { processes: all.filter((one) => owner === undefined || one.owner === owner).map(processJson) }
+    async listProcesses({ query, signal, caller, ...call }) {
+      const { owner, live } = query
+      const isWanted = (one: ProcessInfo) => owner === undefined || one.owner === owner
+      if (live) {
+        const all = await (await call.sandbox()).processes.list()
+        return { processes: all.filter(isWanted).map(processJson) }
+      }
+      const { processes } = await call.look()
+      return longReads.run(caller.name, signal(), async () => {
+        const all = await processes.list({ signal: signal() })
+        return slicedJsonResponse(200, { processes: all.filter(isWanted).map(processJson) })
+      })
     },
-    async getProcess({ params, query, signal, ...call }) {
-      const { processes } = await call.sandbox()
+    async getProcess({ params, query, signal, caller, ...call }) {
       const { process } = params
+      if (!query.live) {
+        const { processes } = await call.look()
+        const exit = query.wait === undefined ? undefined : processes.exitOf(process)
+        const waitMs = Math.min(query.wait ?? 0, maxWaitMs)
+        if (exit !== undefined) await settledWithin(exit, waitMs, { signal: signal(), ref: true })
+        return longReads.run(caller.name, signal(), async () =>
+          jsonResponse(200, processJson(await processes.get(process, { signal: signal() }))),
+        )
+      }
+      const { processes } = await call.sandbox()
       const info = await processes.get(process)
       if (query.wait === undefined || info.state === 'exited') return processJson(info)
       const { exit } = await processes.attach(process)

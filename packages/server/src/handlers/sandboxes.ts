@@ -94,8 +94,9 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       const sandbox = await call.sandbox()
       return sandbox.hydrate(body ?? new Uint8Array(), { signal: signal() })
     },
-    async listPorts(call) {
-      return { ports: await (await call.sandbox()).ports.list() }
+    async listPorts({ query, ...call }) {
+      const { ports } = query.live ? await call.sandbox() : await call.look()
+      return { ports: await ports.list() }
     },
     async resolvePort({ params, query, signal, ...call }) {
       const { ports } = await call.sandbox()

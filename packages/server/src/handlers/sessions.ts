@@ -1,4 +1,4 @@
-import type { HostSandbox } from '@vitrine/host'
+import { type HostSandbox, readView } from '@vitrine/host'
 import {
   type ContentBlock,
   newId,
@@ -8,13 +8,13 @@ import {
 } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
 import { settledWithin } from '@vitrine/protocol/primitives'
+import { transcriptView } from '@vitrine/views'
 import type { Daemon } from '../daemon/daemon.ts'
 import { jsonResponse } from '../responses/json.ts'
 import { slicedJsonResponse } from '../responses/sliced-json.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
 import { agentHandlers } from './agents.ts'
-import { readTranscript } from './read-transcript.ts'
 
 const maxWaitMs = 60_000
 
@@ -34,11 +34,19 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
         throw new VitrineError('argument_invalid', 'id: expected the id of a session to resume, got none.')
       return stateOf(await sandbox.sessions.resumeOrCreate({ ...options, id, context: sandbox.context }))
     },
-    async listSessions(call) {
-      return { sessions: await (await call.sandbox()).sessions.list() }
+    async listSessions({ query, signal, caller, ...call }) {
+      if (query.live) return { sessions: await (await call.sandbox()).sessions.list() }
+      const { sessions } = await call.look()
+      return daemon.longReads.run(caller.name, signal(), async () =>
+        slicedJsonResponse(200, { sessions: await sessions.list({ signal: signal() }) }),
+      )
     },
-    async getSession(call) {
-      return stateOf(await sessionOf(call))
+    async getSession({ params, query, signal, caller, ...call }) {
+      if (query.live) return stateOf(await sessionOf({ params, ...call }))
+      const { sessions } = await call.look()
+      return daemon.longReads.run(caller.name, signal(), async () =>
+        jsonResponse(200, await sessions.get(params.session, { signal: signal() })),
+      )
     },
     async resumeSession({ params, body, signal, ...call }) {
       const { sessions, context } = await call.sandbox()
@@ -103,9 +111,10 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
     },
     async readTranscript({ params, query, signal, caller, ...call }) {
       const journal = await call.journal()
-      const options = { ...params, ...query, signal: signal() }
+      const { session } = params
+      const options = { session, until: query.at, signal: signal() }
       return daemon.longReads.run(caller.name, signal(), async () =>
-        slicedJsonResponse(200, await readTranscript(journal, options)),
+        slicedJsonResponse(200, await readView(journal, transcriptView({ session }), options)),
       )
     },
     async closeSession(call) {

@@ -1,18 +1,29 @@
+import { HostLook } from '@vitrine/host'
 import { type HostCallContext, VitrineError } from '@vitrine/protocol'
 import type { Daemon } from '../daemon/daemon.ts'
+import type { Caller } from '../guard/caller.ts'
 import type { Call } from './call.ts'
+import { checkAccess } from './check-access.ts'
 
-/** The sandbox and the journal that a path names. */
+/** The sandbox and the journal that a path names. A token with read access gets no sandbox, so it starts none. */
 export function callTarget(
   { host, defaultSandbox }: Daemon,
   { sandbox: id = defaultSandbox.id }: Readonly<Record<string, string>>,
   context: () => HostCallContext,
-): Pick<Call, 'sandbox' | 'journal'> {
+  caller: Caller,
+): Pick<Call, 'sandbox' | 'look' | 'journal'> {
   return {
     async sandbox() {
+      checkAccess({ access: 'full' }, caller)
       const called = context()
       const opening = id === defaultSandbox.id ? defaultSandbox.open(called) : host.find(id, called)
       return (await opening).as(called)
+    },
+    async look() {
+      // The default sandbox has an id before it is created, and nothing to look at.
+      return id === defaultSandbox.id && host.info(id) === undefined
+        ? new HostLook(await host.store.journal(id))
+        : host.look(id)
     },
     async journal() {
       // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.

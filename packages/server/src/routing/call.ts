@@ -1,4 +1,4 @@
-import type { HostSandbox } from '@vitrine/host'
+import type { HostLook, HostSandbox } from '@vitrine/host'
 import type { Journal } from '@vitrine/journal'
 import type { HostCallContext, JsonObject, JsonValue } from '@vitrine/protocol'
 import type { Route } from '@vitrine/protocol/http'
@@ -30,8 +30,13 @@ export interface Call<Query = unknown, Body = unknown, Params = Readonly<Record<
   readonly wantsStream: boolean
   /** The caller by its token, and the context headers. */
   context(): HostCallContext
-  /** The sandbox of the path, or the default one. Its operations carry the caller and the context headers. */
+  /**
+   * The sandbox of the path, or the default one, which is started if needed: refused to a token with read access. Its
+   * operations carry the caller and the context headers.
+   */
   sandbox(): Promise<HostSandbox>
+  /** Reads of the sandbox that do not start it, also of a stopped or destroyed one. */
+  look(): Promise<HostLook>
   /** The sandbox's journal, also of a stopped or destroyed sandbox. */
   journal(): Promise<Journal>
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { VitrineError } from '@vitrine/protocol'
+import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
-import { shown } from '@vitrine/protocol/primitives'
+import { cancelled, shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
 import { securityHeaders } from '../guard/headers.ts'
@@ -88,7 +88,12 @@ function routeHandler(
       const result =
         id === undefined
           ? await handle(context)
-          : await daemon.calls.run(id, request, caller.name, (cancelled) => handle({ ...context, cancelled }))
+          : await daemon.calls.run(id, request, caller.name, (signal) =>
+              handle({ ...context, cancelled: signal }).catch((error: unknown) => {
+                // The reason of an aborted signal is not an error of the daemon.
+                throw signal.aborted && !isVitrineError(error) ? cancelled(signal) : error
+              }),
+            )
       response = responseOf(route, result)
     } catch (error) {
       response = problemResponse(daemon.problemOf(error))
@@ -136,7 +141,7 @@ function callOf(
       return signal
     },
     wantsStream: wantsStream(request),
-    ...callTarget(daemon, params, context),
+    ...callTarget(daemon, params, context, caller),
   }
 }
 

@@ -118,7 +118,14 @@ export class Sockets {
     const context = () =>
       contextOf((name) => [request.headers[name] ?? []].flat().join(', ') || undefined, caller)
     const socket = new MessageSocket(ws, inbox, route)
-    await serve({ socket, params, query, caller, context, ...callTarget(this.#daemon, params, context) })
+    await serve({
+      socket,
+      params,
+      query,
+      caller,
+      context,
+      ...callTarget(this.#daemon, params, context, caller),
+    })
   }
 
   /** Reads the token from the first message of a client that sent none in the upgrade. */

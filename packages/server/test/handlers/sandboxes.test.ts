@@ -115,14 +115,17 @@ describe('a sandbox', () => {
       ['POST', '/resume'],
       ['POST', '/shutdown'],
       ['POST', '/exec', { command: 'true' }],
-      ['GET', '/processes'],
+      ['GET', '/processes?live=true'],
       ['GET', '/files/list?path=.'],
-      ['GET', '/sessions'],
-      ['GET', '/ports'],
+      ['POST', '/sessions', { agent: 'demo' }],
+      ['GET', '/ports?live=true'],
     ] as const) {
       const problem = await problemFor(method, `/v1/sandboxes/gone${path}`, body)
       expect(problem, `${method} ${path}`).toMatchObject({ status: 410, code: 'sandbox_destroyed' })
     }
+    expect(await daemon.call('GET', '/v1/sandboxes/gone/processes')).toEqual({ processes: [] })
+    expect(await daemon.call('GET', '/v1/sandboxes/gone/sessions')).toEqual({ sessions: [] })
+    expect(await daemon.call('GET', '/v1/sandboxes/gone/ports')).toEqual({ ports: [] })
     const { events } = await daemon.call('GET', '/v1/sandboxes/gone/events?types=sandbox.destroyed')
     expect(events).toHaveLength(1)
     expect((await problemFor('POST', '/v1/sandboxes', { id: 'gone' })).code).toBe('sandbox_exists')

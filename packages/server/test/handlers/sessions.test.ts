@@ -39,7 +39,10 @@ describe('a session', () => {
     const { sessions } = await daemon.call('GET', '/v1/sessions')
     expect(sessions).toMatchObject([{ id: 'talk', state: 'open' }])
     await daemon.call('DELETE', '/v1/sessions/talk')
-    expect((await problemFor('GET', '/v1/sessions/talk')).status).toBeGreaterThanOrEqual(404)
+    expect(await daemon.call('GET', '/v1/sessions/talk')).toMatchObject({ id: 'talk', state: 'closed' })
+    const late = await problemFor('POST', '/v1/sessions/talk/prompt', { prompt: 'late' })
+    expect(late).toMatchObject({ status: 409, code: 'session_closed' })
+    expect((await problemFor('GET', '/v1/sessions/other')).status).toBe(404)
     expect((await daemon.call('GET', '/v1/sessions')).sessions).toMatchObject([{ state: 'closed' }])
   })
 

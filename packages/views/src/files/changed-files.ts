@@ -1,4 +1,4 @@
-import { type FileKind, isGap, type JournalItem } from '@vitrine/protocol'
+import { type ChangedFile, isGap, type JournalItem } from '@vitrine/protocol'
 import { copyOnWrite } from '../copy-on-write.ts'
 import { asFields, countIn, omitUndefined } from '../fields.ts'
 import { gapMayContain } from '../gaps.ts'
@@ -13,26 +13,6 @@ import {
   type FileTraces,
 } from './net-change.ts'
 import { entriesBelow } from './path-tree.ts'
-
-/** The net effect of all events on one path. */
-export interface ChangedFile {
-  readonly path: string
-  readonly change: 'created' | 'changed' | 'deleted' | 'moved'
-  readonly kind: FileKind
-  /** The original path of a moved file. */
-  readonly from?: string
-  readonly size?: number
-  /** The blob of its original content. */
-  readonly before?: string
-  /** The blob of its current content. Equal to `before` if a change was reverted. */
-  readonly after?: string
-  /** A secret was redacted in one of the blobs. */
-  readonly redacted?: true
-  /** The move replaced another file. */
-  readonly replaced?: true
-  /** The last event about it. */
-  readonly seq: number
-}
 
 /** The state of `changedFilesView`. Read it with `listChangedFiles`. */
 export interface ChangedFiles {

@@ -1,5 +1,6 @@
+import type { Moment } from '@vitrine/protocol'
 import { asFields, type Fields, fieldsIn, omitUndefined, textIn } from '../fields.ts'
-import { type Moment, momentOf } from '../moment.ts'
+import { momentOf } from '../moment.ts'
 import { head, nameIn } from './bounded.ts'
 import { endMessageWithoutId } from './entries.ts'
 import type { TranscriptStep } from './step.ts'

@@ -1,7 +1,7 @@
-import type { JournalEvent } from '@vitrine/protocol'
+import type { JournalEvent, Moment } from '@vitrine/protocol'
 import type { CopyOnWrite } from '../copy-on-write.ts'
 import { omitUndefined } from '../fields.ts'
-import { type Moment, momentOf } from '../moment.ts'
+import { momentOf } from '../moment.ts'
 import type { TranscriptLimits } from './limits.ts'
 import type { Transcript } from './transcript.ts'
 

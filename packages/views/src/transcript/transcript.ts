@@ -1,5 +1,4 @@
-import type { ContextUse, Cost, JsonValue, ModelErrorSign, Outcome, Usage } from '@vitrine/protocol'
-import type { Moment } from '../moment.ts'
+import type { ContextUse, Cost, JsonValue, ModelErrorSign, Moment, Outcome, Usage } from '@vitrine/protocol'
 import type { WideTable } from '../wide-table.ts'
 import type { Attachment } from './content.ts'
 import type { TranscriptPlan } from './plan.ts'

@@ -27,19 +27,19 @@ export function usageOf(data: Fields): Usage | undefined {
 
 /** The usage of the session with that of one more turn. */
 export function withTurnUsage(usage: TranscriptUsage, turn: Usage | undefined): TranscriptUsage {
-  if (turn === undefined) return usage
-  const { tokens = {} } = usage
-  return {
-    ...usage,
-    tokens: omitUndefined({
-      inputTokens: sum(tokens.inputTokens, turn.inputTokens),
-      outputTokens: sum(tokens.outputTokens, turn.outputTokens),
-      totalTokens: sum(tokens.totalTokens, turn.totalTokens),
-      cachedReadTokens: sum(tokens.cachedReadTokens, turn.cachedReadTokens),
-      cachedWriteTokens: sum(tokens.cachedWriteTokens, turn.cachedWriteTokens),
-      thoughtTokens: sum(tokens.thoughtTokens, turn.thoughtTokens),
-    }),
-  }
+  return turn === undefined ? usage : { ...usage, tokens: sumOfUsage(usage.tokens ?? {}, turn) }
+}
+
+/** A count that only one of them has stays as it is. */
+export function sumOfUsage(a: Usage, b: Usage): Usage {
+  return omitUndefined({
+    inputTokens: sum(a.inputTokens, b.inputTokens),
+    outputTokens: sum(a.outputTokens, b.outputTokens),
+    totalTokens: sum(a.totalTokens, b.totalTokens),
+    cachedReadTokens: sum(a.cachedReadTokens, b.cachedReadTokens),
+    cachedWriteTokens: sum(a.cachedWriteTokens, b.cachedWriteTokens),
+    thoughtTokens: sum(a.thoughtTokens, b.thoughtTokens),
+  })
 }
 
 export function contextOf(fields: Fields): ContextUse | undefined {

@@ -32,6 +32,27 @@ export const searchResult = component('SearchResult', () =>
   }),
 )
 
+export const changedFileList = component('ChangedFileList', () =>
+  z.object({
+    files: z.array(
+      z.object({
+        path: z.string(),
+        change: z.enum(['created', 'changed', 'deleted', 'moved']),
+        kind,
+        from: z.exactOptional(z.string()),
+        size: z.exactOptional(z.int()),
+        /** Blobs of its content before the first and after the last change. */
+        before: z.exactOptional(z.string()),
+        after: z.exactOptional(z.string()),
+        redacted: z.exactOptional(z.literal(true)),
+        replaced: z.exactOptional(z.literal(true)),
+        seq: z.int(),
+      }),
+    ),
+    complete: z.boolean(),
+  }),
+)
+
 /** The result of unpacking an archive. */
 export const unpacked = component('Unpacked', () =>
   z.object({

@@ -64,7 +64,39 @@ const infoFields = () => ({
   agentSession: z.exactOptional(z.string()),
 })
 
-export const sessionInfo = component('SessionInfo', () => z.object(infoFields()))
+export const moment = component('Moment', () => z.object({ seq: z.int(), time: z.string() }))
+
+const shortText = z.exactOptional(z.string())
+
+/** A session's work according to its journal. */
+const sessionActivity = component('SessionActivity', () =>
+  z.object({
+    turn: z.exactOptional(z.object({ id: z.string(), since: moment() })),
+    queued: z.array(z.object({ turn: z.string(), since: moment(), text: shortText })),
+    waiting: z.array(
+      z.object({
+        kind: z.enum(['permission', 'question']),
+        id: z.string(),
+        since: moment(),
+        turn: z.exactOptional(z.string()),
+        text: shortText,
+      }),
+    ),
+    tokens: z.exactOptional(usage()),
+    /** One for each currency. */
+    cost: z.exactOptional(z.array(cost())),
+    context: z.exactOptional(contextUse()),
+    outcome: z.exactOptional(outcome),
+    last: moment(),
+  }),
+)
+
+/** Absent in the answer to a call of the sandbox. */
+const activityField = () => ({ activity: z.exactOptional(sessionActivity()) })
+
+export const sessionSummary = component('SessionSummary', () =>
+  z.object({ ...infoFields(), ...activityField() }),
+)
 
 export const pendingPermission = component('PendingPermission', () =>
   z.object({
@@ -84,13 +116,16 @@ export const pendingQuestion = component('PendingQuestion', () =>
   }),
 )
 
+const pendingFields = () => ({
+  permissions: z.array(pendingPermission()),
+  questions: z.array(pendingQuestion()),
+})
+
 /** The current state of a session, with its pending permissions and questions. */
-export const sessionState = component('SessionState', () =>
-  z.object({
-    ...infoFields(),
-    permissions: z.array(pendingPermission()),
-    questions: z.array(pendingQuestion()),
-  }),
+export const sessionState = component('SessionState', () => z.object({ ...infoFields(), ...pendingFields() }))
+
+export const sessionDetail = component('SessionDetail', () =>
+  z.object({ ...infoFields(), ...activityField(), ...pendingFields() }),
 )
 
 export const promptResult = component('PromptResult', () =>

@@ -2,9 +2,7 @@ import * as z from 'zod/mini'
 import { component } from '../../component.ts'
 import { outcome } from '../values.ts'
 import { json } from './json.ts'
-import { contextUse, cost, modelError, usage } from './session.ts'
-
-const moment = component('Moment', () => z.object({ seq: z.int(), time: z.string() }))
+import { contextUse, cost, modelError, moment, usage } from './session.ts'
 
 const attachment = component('Attachment', () =>
   z.object({
