@@ -59,7 +59,7 @@ export const anySessions: fc.Arbitrary<JournalItem[]> = fc
       const time = new Date(Date.UTC(2026, 0, 1) + index).toISOString()
       const { type: name, journal, context, data: fields } = one
       const event = { journal, seq: index + 1, time, type: name, source: 'host', ...context, data: fields }
-      // Malformed on purpose.
+      // A view takes any data under any type.
       return event as JournalItem
     }),
   )
