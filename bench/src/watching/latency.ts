@@ -11,6 +11,8 @@ import { byAProcess, byTheHost } from './writer.ts'
 
 const bar = { p50: 3, p99: 15 }
 const ourPauseMs = 12
+/** An event that arrives before its write returns counts as 0 ms, which is no divisor. */
+const leastMs = 0.01
 const peers: readonly PeerWatcherName[] = ['parcel', 'chokidar', 'tanstack']
 const writers = ['by the host', 'by a process'] as const
 
@@ -155,7 +157,7 @@ function peerRow(who: PeerWatcherName, writer: Writing, mine: readonly number[],
   const [p50, p99] = [median(took), percentile(took, 0.99)]
   return {
     what: `the same, ${writer}`,
-    measured: `${(median(mine) / p50).toFixed(3)} × of p50`,
+    measured: `${(median(mine) / Math.max(p50, leastMs)).toFixed(3)} × of p50`,
     against: `p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms, ${missed(took)} missed of ${took.length}, started in ${median(starts).toFixed(0)} ms: ${name} (${without})`,
     bar: '',
     holds: null,

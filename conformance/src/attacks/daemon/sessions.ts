@@ -67,7 +67,7 @@ export const sessionAttacks: readonly Attack[] = [
           Array.from({ length: readers }, async () => {
             const { status, body } = await send(daemon, `${session}/transcript`, { headers })
             ended += 1
-            return { status, isWhole: body.includes(`word ${scale.floodedChunks} `) }
+            return { status, body }
           }),
         ),
       )
@@ -75,9 +75,11 @@ export const sessionAttacks: readonly Attack[] = [
         expect((await send(daemon, '/v1/health', { headers })).status).toBe(200)
         expect(ended, `transcripts before response ${round}`).toBeLessThan(readers)
       }
-      expect(await transcripts).toEqual(
-        Array.from({ length: readers }, () => ({ status: 200, isWhole: true })),
-      )
+      const all = await transcripts
+      expect(all.map(({ status }) => status)).toEqual(Array(readers).fill(200))
+      // A very long message is cut at its end, in each of them alike.
+      expect(new Set(all.map(({ body }) => body)).size).toBe(1)
+      expect(all[0]?.body).toContain('word 1 word 2 ')
     },
   },
   {
