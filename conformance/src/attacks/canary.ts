@@ -55,10 +55,24 @@ export interface Race {
 const raceMs = 40_000
 
 /** Makes calls while their folder is swapped for a link to the canary. Fails if a call leads there, or if no race happened. */
-export async function race(sandbox: TestedSandbox, { folder, canary, calls, each }: Race): Promise<void> {
+export async function race(sandbox: TestedSandbox, options: Race): Promise<void> {
+  const until = performance.now() + raceMs
+  // With more swaps than calls, calls were overtaken while they ran. On a busy machine this takes several attempts.
+  for (let race = await raceOnce(sandbox, options, until); race.swaps <= race.calls; ) {
+    if (performance.now() > until)
+      throw new Error(`The race did not happen: ${race.swaps} swaps during ${race.calls} calls.`)
+    race = await raceOnce(sandbox, options, until)
+  }
+  await options.canary.expectUnchanged()
+}
+
+async function raceOnce(
+  sandbox: TestedSandbox,
+  { folder, canary, calls, each }: Race,
+  until: number,
+): Promise<{ readonly calls: number; readonly swaps: number }> {
   const swapper = await sandbox.spawn(['perl', '-e', swapping, folder, canary.path])
   const seen = { inside: 0, outside: 0 }
-  const until = performance.now() + raceMs
   let round = 0
   for (; Math.min(seen.inside, seen.outside) < each; round += 1) {
     if (performance.now() > until)
@@ -74,7 +88,5 @@ export async function race(sandbox: TestedSandbox, { folder, canary, calls, each
   }
   await sandbox.exec('touch stop')
   await swapper.exit
-  // With more swaps than calls, calls were overtaken while they ran.
-  expect(Number(await outputOf(sandbox, 'cat swaps')), 'swaps').toBeGreaterThan(round)
-  await canary.expectUnchanged()
+  return { calls: round, swaps: Number(await outputOf(sandbox, 'cat swaps; rm stop')) }
 }
