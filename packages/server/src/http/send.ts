@@ -3,7 +3,7 @@ import { discard, isInParts, largeBytes, limitStalls, partsOf } from './body.ts'
 import type { HttpResponse } from './http-response.ts'
 import { TurnBudget } from './turn-budget.ts'
 
-const sent = new TurnBudget(1024 * 1024)
+const turn = new TurnBudget(5)
 
 /** Sends a response. A reader that stalls for the response's `stallMs`, or else `idleMs`, is disconnected. */
 export async function send(
@@ -46,9 +46,8 @@ async function pump(
   outgoing.once('close', close)
   try {
     for await (const part of parts) {
-      const { byteLength } = part
       await written(outgoing, part)
-      const nextTurn = sent.spend(byteLength)
+      const nextTurn = turn.spend()
       if (nextTurn !== undefined) await nextTurn
     }
     outgoing.end()
