@@ -3,25 +3,27 @@ import { discard, isInParts, largeBytes, limitStalls, partsOf } from './body.ts'
 import type { HttpResponse } from './http-response.ts'
 import { TurnBudget } from './turn-budget.ts'
 
-const turn = new TurnBudget(5)
+/** Shared by all bodies of the process. */
+const sharedTurn = new TurnBudget(5)
 
 /** Sends a response. A reader that stalls for the response's `stallMs`, or else `idleMs`, is disconnected. */
 export async function send(
   { status, headers, body, stallMs }: HttpResponse,
   outgoing: ServerResponse,
   idleMs: number,
+  turn = sharedTurn,
 ): Promise<void> {
   if (body === null) {
     outgoing.writeHead(status, plain(headers)).end()
   } else if (isInParts(body)) {
     outgoing.writeHead(status, plain(headers))
     outgoing.flushHeaders()
-    await pump(body, outgoing, stallMs ?? idleMs)
+    await pump(body, outgoing, stallMs ?? idleMs, turn)
   } else {
     const large = largeBytes(body)
     outgoing.writeHead(status, { ...plain(headers), 'content-length': Buffer.byteLength(large ?? body) })
     if (large === undefined) sendAtOnce(body, outgoing, stallMs ?? idleMs)
-    else await pump(partsOf(large), outgoing, stallMs ?? idleMs)
+    else await pump(partsOf(large), outgoing, stallMs ?? idleMs, turn)
   }
 }
 
@@ -38,6 +40,7 @@ async function pump(
   body: AsyncIterable<Uint8Array>,
   outgoing: ServerResponse,
   stallMs: number,
+  turn: TurnBudget,
 ): Promise<void> {
   // A closed response emits no further `close` event.
   if (outgoing.destroyed) return discard(body)

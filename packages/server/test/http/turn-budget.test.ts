@@ -10,6 +10,7 @@ const parts = 100
 const readers = 5
 
 it('lets the event loop turn while fast readers catch up', async () => {
+  const turn = new TurnBudget(0)
   let made = 0
   async function* body() {
     for (let index = 0; index < parts; index += 1) {
@@ -18,7 +19,7 @@ it('lets the event loop turn while fast readers catch up', async () => {
     }
   }
   const server = createServer((_request, response) => {
-    void send(new HttpResponse(200, {}, body()), response, 60_000)
+    void send(new HttpResponse(200, {}, body()), response, 60_000, turn)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -32,7 +33,8 @@ it('lets the event loop turn while fast readers catch up', async () => {
     before = made
   }
   expect((await received).map(({ byteLength }) => byteLength)).toEqual(Array(readers).fill(parts * partBytes))
-  expect(most).toBeLessThan(parts * readers)
+  // With no time to share, each reader gets one part in a turn; two turns may lie between two looks.
+  expect(most).toBeLessThanOrEqual(2 * readers)
   server.close()
 })
 
