@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config'
 import { scaledTests, testConfig } from './scripts/test-settings.ts'
 
-/** Repetition and scale, and every benchmark once with tiny sizes: `npm run test:soak`. */
+/** Repetition and scale, the kits on further sandboxes, and every benchmark once with tiny sizes: `npm run test:soak`. */
 export default defineConfig(
   testConfig({
     name: 'soak',
     globalSetup: ['scripts/system-packages.ts'],
-    include: [...scaledTests(), 'bench/test/**/*.test.ts'],
+    include: [...scaledTests(), 'conformance/soak/**/*.test.ts', 'bench/test/**/*.test.ts'],
     env: { VITRINE_SOAK: '1' },
     reporters: ['default', ['json', { outputFile: '.tmp/soak-report.json' }]],
     maxWorkers: 2,

@@ -9,8 +9,10 @@ export interface Wrapper {
   readonly idle: string
   /** Number of arguments before the command. */
   readonly operands: number
-  /** `NAME=value` may precede the command. */
-  readonly assigns: boolean
+  /** Assignments may precede the command: with any text before `=`, or with the name of a variable only. */
+  readonly assigns: 'any' | 'variables' | 'none'
+  /** `-` alone is a flag, and not the command. */
+  readonly dash: boolean
   /**
    * `only-runs`: the wrapper has no effect of its own. `acts`: it needs a rule itself. `feeds`: it adds unknown
    * arguments.
@@ -26,7 +28,8 @@ function wrapper(settings: Partial<Wrapper>): Wrapper {
     longValues: [],
     idle: '',
     operands: 0,
-    assigns: false,
+    assigns: 'none',
+    dash: false,
     effect: 'only-runs',
     ...settings,
   }
@@ -45,7 +48,8 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map([
       values: 'uC',
       longFlags: ['--ignore-environment', '--debug', '--null'],
       longValues: ['--unset', '--chdir'],
-      assigns: true,
+      assigns: 'any',
+      dash: true,
     }),
   ],
   ['exec', wrapper({ flags: 'cl', values: 'a' })],
@@ -72,12 +76,12 @@ export const wrappers: ReadonlyMap<string, Wrapper> = new Map([
       ],
       longValues: ['--chdir', '--group', '--host', '--preserve-env', '--prompt', '--user'],
       idle: 'KVkv',
-      assigns: true,
+      assigns: 'any',
       effect: 'acts',
     }),
   ],
   // In bash, `time` is a keyword whose only flag is -p: after `time -v`, the program is `-v`.
-  ['time', wrapper({ flags: 'p', assigns: true })],
+  ['time', wrapper({ flags: 'p', assigns: 'variables' })],
   ['gnu time', wrapper({ flags: 'pvaq', values: 'fo', longFlags: ['--verbose', '--portability'] })],
   [
     'timeout',

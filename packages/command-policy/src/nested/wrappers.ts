@@ -19,14 +19,20 @@ export function nestedInWrapper(wrapper: Wrapper, command: SimpleCommand): Neste
   if (start === 'idle') return noNestedCommands
   let at = start === undefined ? words.length : start + wrapper.operands
   const skipped = start === undefined ? [] : words.slice(start, at)
-  if (start === undefined || skipped.some(mayBecomeFlag)) {
-    const uncertainties = [...feeds, 'its flags do not show which command it runs']
-    return { ...noNestedCommands, uncertainties, guesses: guessesOf(words), scripts: possibleScripts(words) }
-  }
+  const unclear = (reason: string): NestedCommands => ({
+    ...noNestedCommands,
+    uncertainties: [...feeds, reason],
+    guesses: guessesOf(words),
+    scripts: possibleScripts(words),
+  })
+  if (start === undefined || skipped.some(mayBecomeFlag))
+    return unclear('its flags do not show which command it runs')
   const assignments: Assignment[] = []
-  for (let word = words[at]; wrapper.assigns && word; word = words[at]) {
+  for (let word = words[at]; wrapper.assigns !== 'none' && word; word = words[at]) {
     const assignment = assignmentOf(word)
     if (!assignment) break
+    if (wrapper.assigns === 'variables' && !/^[A-Za-z_]\w*$/.test(assignment.name))
+      return unclear(`shells differ in whether ${assignment.name}= is an assignment`)
     assignments.push(assignment)
     at += 1
   }
@@ -48,7 +54,7 @@ function passFlags(wrapper: Wrapper, words: readonly Word[]): number | 'idle' | 
     const text = literalValue(word)
     if (text === undefined) return mayBecomeFlag(word) ? undefined : at
     if (text === '--') return at + 1
-    if (text === '-' || !text.startsWith('-')) return text === '-' && wrapper.assigns ? at + 1 : at
+    if (text === '-' || !text.startsWith('-')) return text === '-' && wrapper.dash ? at + 1 : at
     const taken = text.startsWith('--') ? longTakes(wrapper, text) : lettersTake(wrapper, text)
     if (taken === 'idle' || taken === undefined) return taken
     at += taken

@@ -76,10 +76,14 @@ export function readCommand(state: ParserState): void {
   emit()
 }
 
-/** In bash, `time` may precede a group or another reserved word. */
-function isTimed(words: readonly Word[]): boolean {
-  const first = words[0] && plainText(words[0])
-  return first === 'time' && words.every((word, index) => index === 0 || plainText(word)?.startsWith('-'))
+/** In bash, `time` may precede a group or another reserved word, also another `time`. */
+function isTimed([first, ...others]: readonly Word[]): boolean {
+  const isTime = (word: Word) => plainText(word) === 'time'
+  return (
+    first !== undefined &&
+    isTime(first) &&
+    others.every((word) => isTime(word) || plainText(word)?.startsWith('-'))
+  )
 }
 
 function eatEmptyParentheses({ cursor }: ParserState): boolean {

@@ -1,5 +1,5 @@
 import { sandboxConformance } from '../src/index.ts'
-import { anotherHost, localSandboxes } from './sandboxes.ts'
+import { anotherHost, localSandboxes } from '../test/sandboxes.ts'
 
 const startHost = (commands: readonly string[]) => anotherHost('none', commands)
 
