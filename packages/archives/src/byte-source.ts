@@ -1,4 +1,4 @@
-import { close, read } from 'node:fs'
+import { close, fstatSync, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { VitrineError } from '@vitrine/protocol'
 import { sourceFailed } from './directories/errors.ts'
@@ -88,18 +88,21 @@ function cancellableSource(
 }
 
 const chunkBytes = 1024 * 1024
+const smallestChunkBytes = 64 * 1024
 const readPart = promisify(read)
 const closeFd = promisify(close)
 
 /** Reads a file from its current position, one chunk ahead. Closes it at the end or when cancelled. */
 export function fileByteSource(fd: number): ByteSource {
-  const buffers = [Buffer.allocUnsafeSlow(chunkBytes), Buffer.allocUnsafeSlow(chunkBytes)]
+  // A pipe has no size, and a file may grow.
+  const bufferBytes = Math.min(Math.max(fstatSync(fd).size, smallestChunkBytes), chunkBytes)
+  const buffers = [Buffer.allocUnsafeSlow(bufferBytes), Buffer.allocUnsafeSlow(bufferBytes)]
   let bufferIndex = 0
   let closing: Promise<void> | undefined
   const readNext = () => {
     const buffer = buffers[bufferIndex]!
     bufferIndex = 1 - bufferIndex
-    const reading = readPart(fd, buffer, 0, chunkBytes, null).then(({ bytesRead }) =>
+    const reading = readPart(fd, buffer, 0, bufferBytes, null).then(({ bytesRead }) =>
       bytesRead === 0 ? undefined : buffer.subarray(0, bytesRead),
     )
     // The read may fail before `next()` awaits it, which must not be an unhandled rejection.

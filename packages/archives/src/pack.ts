@@ -205,9 +205,8 @@ async function* packPart(
 /** Collects the output into chunks. There is always space for the padding of a block. */
 class ChunkBuffer {
   /** Three buffers: one that the consumer uses, one already passed on, and the one being filled. */
-  readonly #chunks = Array.from({ length: 3 }, () => Buffer.allocUnsafeSlow(chunkBytes + 1024))
+  readonly #chunks: Buffer[] = []
   #current = 0
-  #chunk = this.#chunks[0]!
   #end = 0
 
   get isFull(): boolean {
@@ -220,10 +219,15 @@ class ChunkBuffer {
 
   take(): Uint8Array {
     const chunk = this.#chunk.subarray(0, this.#end)
-    this.#current = (this.#current + 1) % this.#chunks.length
-    this.#chunk = this.#chunks[this.#current]!
+    this.#current = (this.#current + 1) % 3
     this.#end = 0
     return chunk
+  }
+
+  /** Allocated when it is needed: a small archive needs only one. */
+  get #chunk(): Buffer {
+    this.#chunks[this.#current] ??= Buffer.allocUnsafeSlow(chunkBytes + 1024)
+    return this.#chunks[this.#current]!
   }
 
   header(member: WrittenMember): void {

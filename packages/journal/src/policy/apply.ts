@@ -138,9 +138,8 @@ function changeEnv(value: JsonValue, rule: FullPolicy['env']): FieldChange | und
 
 /** Head and tail with a note in between, within the limit; the head alone if the note does not fit. */
 function truncateText(value: JsonValue, maxBytes: number): FieldChange | undefined {
-  if (typeof value !== 'string' || value.length * 3 <= maxBytes) return undefined
+  if (typeof value !== 'string' || Buffer.byteLength(value) <= maxBytes) return undefined
   const bytes = Buffer.from(value)
-  if (bytes.byteLength <= maxBytes) return undefined
   const omission = omissionOf(value)
   const note = (left: number) => `…[${left} bytes left out]…`
   const room = maxBytes - Buffer.byteLength(note(bytes.byteLength))

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { errorText } from './file-errors.ts'
 import { enable } from './folders.ts'
 import type { Limit } from './limits.ts'
@@ -22,10 +21,10 @@ export async function enableControllers(
 }
 
 async function enableOrExplain(folder: string, name: Limit): Promise<string | undefined> {
-  if ((await words(folder, 'cgroup.subtree_control')).includes(name)) return undefined
-  if (!(await words(folder, 'cgroup.controllers')).includes(name))
+  if (words(folder, 'cgroup.subtree_control').includes(name)) return undefined
+  if (!words(folder, 'cgroup.controllers').includes(name))
     return `${folder}/cgroup.controllers has no ${name}`
-  if (await holdsProcesses(folder))
+  if (holdsProcesses(folder))
     return `${folder} contains processes, and cgroup v2 enables no controllers below such a group`
   try {
     await enable(folder, [name])
@@ -39,12 +38,17 @@ async function enableOrExplain(folder: string, name: Limit): Promise<string | un
  * Checked before enabling: `cpu` and `pids` can be enabled in a group with processes too, but then the groups below
  * accept only threads. The root group, which has no `cgroup.type`, may have processes and controllers.
  */
-async function holdsProcesses(folder: string): Promise<boolean> {
-  const type = await readFile(join(folder, 'cgroup.type'), 'utf8').catch(systemErrorCode)
-  return type !== 'ENOENT' && (await words(folder, 'cgroup.procs')).length > 0
+function holdsProcesses(folder: string): boolean {
+  return existsSync(join(folder, 'cgroup.type')) && words(folder, 'cgroup.procs').length > 0
 }
 
-async function words(folder: string, file: string): Promise<string[]> {
-  const text = await readFile(join(folder, file), 'utf8').catch(() => '')
-  return text.split(/\s+/).filter((word) => word !== '')
+/** Read at once: the file is in the kernel's memory, and an asynchronous read would allocate 64 KiB. */
+function words(folder: string, file: string): string[] {
+  try {
+    return readFileSync(join(folder, file), 'utf8')
+      .split(/\s+/)
+      .filter((word) => word !== '')
+  } catch {
+    return []
+  }
 }

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { isGone } from './file-errors.ts'
@@ -15,7 +15,7 @@ export interface Group {
 
 /** The processes of a group and all groups below it. */
 export async function groupPids({ folder }: { readonly folder: string }): Promise<number[]> {
-  const own = parsePids(await readProcs(folder))
+  const own = parsePids(readProcs(folder))
   const below = await Promise.all((await subfolders(folder)).map((inner) => groupPids({ folder: inner })))
   return [...own, ...below.flat()]
 }
@@ -28,9 +28,10 @@ export function parsePids(text: string): number[] {
     .filter((pid) => pid > 0)
 }
 
-async function readProcs(folder: string): Promise<string> {
+/** Read at once: the file is in the kernel's memory, and an asynchronous read would allocate 64 KiB. */
+function readProcs(folder: string): string {
   try {
-    return await readFile(join(folder, 'cgroup.procs'), 'utf8')
+    return readFileSync(join(folder, 'cgroup.procs'), 'utf8')
   } catch (error) {
     // A threaded group that a process inside created has no readable `cgroup.procs`; the group above lists its processes.
     if (isGone(error) || systemErrorCode(error) === 'EOPNOTSUPP' || systemErrorCode(error) === 'ENOTSUP')
