@@ -184,9 +184,7 @@ export function createStreamRedactor({ inText, inBytes, guess, rules }: StreamPa
 function scanText(scanner: EscapedSearch, text: string, hasHeldParts: boolean): OpenScan | number {
   const first = scanner.firstCandidate(text)
   if (first !== -1 || hasHeldParts) return scanner.scan(text, Math.max(first, 0))
-  if (!scanner.mayFindEscaped(text)) return scanner.shortTail(text)
-  const found = scanner.scan(text, text.length)
-  return found.spans.length === 0 && !found.hold ? found.pending : found
+  return scanner.openEnd(text) ?? scanner.scan(text, text.length)
 }
 
 function isBlocked({ texts }: QueuedValue): boolean {
