@@ -90,7 +90,7 @@ export function unescapeFirst(
 }
 
 /** So much of the text beside an escape is enough for any escape that it may be a part of, and a gram beside that. */
-const keptBeside = longestEscape + 4
+export const keptBeside = longestEscape + 4
 
 /**
  * Whether a gram of the filter touches an escape of the text that is undone once or `levels` times. Long runs without

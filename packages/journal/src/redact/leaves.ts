@@ -37,9 +37,8 @@ function innerNodes<State>(
   nodes: readonly (JsonPathNode<State> | undefined)[],
   key: string,
 ): readonly (JsonPathNode<State> | undefined)[] {
-  const inner: (JsonPathNode<State> | undefined)[] = []
-  for (const node of nodes) inner.push(node?.inner.get(key))
-  return inner
+  if (nodes.length === 1) return nodes[0] === undefined ? nodes : [nodes[0].inner.get(key)]
+  return nodes.map((node) => node?.inner.get(key))
 }
 
 /** Replaces the text of a leaf. */

@@ -78,7 +78,8 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
   function redactText(text: string): string {
     const from = filter.next(text, 0)
     if (from !== -1) return maskSpans(text, mergeSpans(inText.find(text, from), guess(text, from)))
-    return inText.mayBeEscaped(text) ? maskSpans(text, inText.find(text, text.length)) : text
+    if (size === 0 || !inText.mayBeEscaped(text)) return text
+    return maskSpans(text, inText.find(text, text.length))
   }
 
   function redactKey(key: string): string {

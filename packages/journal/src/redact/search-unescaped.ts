@@ -1,5 +1,5 @@
-import { EscapeReader, type Reading, readings } from './escape-reader.ts'
-import { type Encoding, mayHideGram, type Unescaped, unescapeAs } from './escapes.ts'
+import { EscapeReader, longestEscape, type Reading, readings } from './escape-reader.ts'
+import { type Encoding, keptBeside, mayHideGram, type Unescaped, unescapeAs } from './escapes.ts'
 import type { OpenScan, Scanner } from './scanner.ts'
 import { mergeSpans, type Span } from './span.ts'
 import { mayHaveEscapes, unfinishedEscape } from './unfinished-escape.ts'
@@ -77,7 +77,8 @@ export function searchUnescaped(plain: Scanner, bytes: Scanner, encoding: Encodi
   }
 
   /** Only grams that touch an escape are new: all others are candidates of the plain text too. */
-  function isGramHidden(text: string): boolean {
+  function isGramHidden(whole: string): boolean {
+    const text = aroundEscapes(whole)
     const seen = { hasEcho: false, hasHigh: false }
     for (const reading of readings) {
       if (!isNeeded(reading, seen)) continue
@@ -122,6 +123,15 @@ export function searchUnescaped(plain: Scanner, bytes: Scanner, encoding: Encodi
 
 function isNeeded({ octal, high }: Reading, seen: Pick<Unescaped, 'hasEcho' | 'hasHigh'>): boolean {
   return (octal === 'c' || seen.hasEcho) && (high === 'byte' || seen.hasHigh)
+}
+
+/** The part of a text from its first escape to its last one, and what may belong to them. */
+function aroundEscapes(text: string): string {
+  const backslash = text.indexOf('\\')
+  const percent = text.indexOf('%')
+  const first = backslash === -1 || (percent !== -1 && percent < backslash) ? percent : backslash
+  const last = Math.max(text.lastIndexOf('\\'), text.lastIndexOf('%'))
+  return text.slice(Math.max(0, first - keptBeside), last + longestEscape + keptBeside)
 }
 
 /** The beginning of a form that is too short for the filter is not longer, with the gap inside it. */

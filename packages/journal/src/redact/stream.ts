@@ -161,6 +161,7 @@ export function createStreamRedactor({ inText, inBytes, guess, rules }: StreamPa
       const entry: QueuedValue = { root: [copyJson(value, keysOnly)], texts: [], size: 0 }
       const roots = names.map((name) => tree.use(name))
       visitLeaves(entry.root, roots, (leaf) => scanLeaf(leaf, names, entry))
+      if (queue.length === 0 && !isBlocked(entry)) return { ready: [finish(entry)], holding: false }
       queue.push(entry)
       const blocked = queue.findIndex(isBlocked)
       const ready = queue.splice(0, blocked === -1 ? queue.length : blocked).map(finish)
