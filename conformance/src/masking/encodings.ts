@@ -70,6 +70,8 @@ function spelledLetter(letter: string, way: string, rest: string): string {
   if (way === 'raw' && letter !== '%' && letter !== '\\') return letter
   if (way === 'percent' || way === 'raw') return bytesOf(letter, (byte) => `%${hexOf(byte).toUpperCase()}`)
   if (way === 'percent-small') return bytesOf(letter, (byte) => `%${hexOf(byte)}`)
+  // As JavaScript and Python write a character of Latin-1 beside others that they leave as they are.
+  if (way === 'character') return /[\\%\x80-\xff]/.test(letter) ? `\\x${hexOf(letter.charCodeAt(0))}` : letter
   if (way === 'byte') return bytesOf(letter, (byte) => `\\x${hexOf(byte)}`)
   if (way === 'octal') return bytesOf(letter, (byte) => `\\${byte.toString(8).padStart(3, '0')}`)
   // A digit that follows would belong to it.
@@ -133,9 +135,10 @@ export function encoded(secret: string): fc.Arbitrary<Encoded> {
     around('encodeURIComponent', fc.constant(encodeURIComponent(secret))),
     around('a shell', fc.constant(`'${secret.replaceAll("'", "'\\''")}'`)),
     around('a form', fc.constant(new URLSearchParams({ key: secret }).toString())),
-    ...[...spellings.slice(1), 'octal-echo', 'percent-unicode'].map((way) =>
+    ...[...spellings.slice(1), 'octal-echo', 'percent-unicode', 'character'].map((way) =>
       around(way, fc.constant(spelled(secret, [0], [way]))),
     ),
+    around('escape', fc.constant(escape(secret))),
     around(
       'partly percent',
       choices.map((chosen) => spelled(secret, chosen, spellings.slice(0, 3))),
@@ -183,10 +186,12 @@ const visible = 12
 export function leaked(secret: string, text: string): string | undefined {
   const seen = text.replace(/\[redacted:[^\]]*\]/g, '\u{F0000}')
   const bytes = Buffer.from(seen).toString('latin1')
-  const undone = [anyEscape, anyEchoEscape].flatMap((escapes) => {
-    const once = undo(bytes, escapes)
-    return [once, undo(once, escapes)]
-  })
+  const undone = [anyEscape, anyEchoEscape].flatMap((escapes) =>
+    [byteOf, characterOf].flatMap((spell) => {
+      const once = undo(bytes, escapes, spell)
+      return [once, undo(once, escapes, spell)]
+    }),
+  )
   const views = [...new Set([bytes, ...undone])].flatMap((view) => [
     view,
     view.replaceAll('+', ' '),
@@ -215,12 +220,20 @@ const anyEscape = /%([\da-f]{2})|\\x([\da-f]{2})|[%\\]u([\da-f]{4})|\\([0-3][0-7
 const anyEchoEscape =
   /%([\da-f]{2})|\\x([\da-f]{2})|[%\\]u([\da-f]{4})|\\(0[0-3][0-7]{2}|[0-3][0-7]{2}|[0-7]{1,2})|\\(.)/gis
 
-function undo(text: string, escapes: RegExp): string {
+/** An escape of one byte is a byte of UTF-8, or a character of Latin-1. */
+function byteOf(code: number): string {
+  return String.fromCharCode(code)
+}
+
+function characterOf(code: number): string {
+  return Buffer.from(String.fromCharCode(code)).toString('latin1')
+}
+
+function undo(text: string, escapes: RegExp, spell: (code: number) => string): string {
   return text.replace(escapes, (all, ...groups) => {
     const [percent, byte, unit, octal, letter] = groups as (string | undefined)[]
-    if (percent !== undefined || byte !== undefined)
-      return String.fromCharCode(Number.parseInt(percent ?? byte ?? '', 16))
-    if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8))
+    if (percent !== undefined || byte !== undefined) return spell(Number.parseInt(percent ?? byte ?? '', 16))
+    if (octal !== undefined) return spell(Number.parseInt(octal, 8))
     if (unit !== undefined)
       return Buffer.from(String.fromCharCode(Number.parseInt(unit, 16))).toString('latin1')
     return letter === undefined ? all : ({ n: '\n', r: '\r', t: '\t' }[letter] ?? letter)

@@ -19,6 +19,7 @@ import type { ReadScope } from './read-scope.ts'
 import { readingSlice } from './reading-slice.ts'
 import type { RecentEvents } from './recent-events.ts'
 import { keyOf, type ScanFilter, type ScannedItem, scan, toItem } from './scan.ts'
+import { ScanWindow } from './scan-window.ts'
 import { summarize } from './summary.ts'
 import { Tail } from './tail.ts'
 
@@ -33,6 +34,13 @@ export interface EncodedPage extends Omit<Page, 'events'> {
 
 /** Options of a read of one journal; `journals` is for reads of the whole store. */
 type InScope<Options> = Options & JournalFilter
+
+/** The events that a reader wants, page after page. */
+interface Wanted {
+  readonly filter: ScanFilter
+  readonly matches: ReturnType<typeof entryMatcher>
+  readonly window: ScanWindow | undefined
+}
 
 /** Why there is nothing more to read, once that is so. */
 interface ReaderEnd {
@@ -200,10 +208,12 @@ export class Reader {
   ): Tail<Item> {
     const wantedEvents = eventFilter(filter)
     const matches = entryMatcher(wantedEvents)
+    const window = new ScanWindow(wantedEvents)
     const source = {
       scope,
       toItem,
-      pull: (key: number, until: AbortSignal) => this.#pull(scope, key, wantedEvents, matches, limit, until),
+      pull: (key: number, until: AbortSignal) =>
+        this.#pull(scope, key, { filter: wantedEvents, matches, window }, limit, until),
       ...this.#end,
     }
     return new Tail(source, start, signal)
@@ -217,14 +227,13 @@ export class Reader {
     limit: number,
     signal?: AbortSignal,
   ): Promise<{ found: readonly ScannedItem[]; scanned: number }> {
-    return this.#pull(scope, key, filter, entryMatcher(filter), limit, signal)
+    return this.#pull(scope, key, { filter, matches: entryMatcher(filter), window: undefined }, limit, signal)
   }
 
   async #pull(
     scope: ReadScope,
     key: number,
-    filter: ScanFilter,
-    matches: ReturnType<typeof entryMatcher>,
+    { filter, matches, window }: Wanted,
     limit: number,
     signal?: AbortSignal,
   ): Promise<{ found: readonly ScannedItem[]; scanned: number }> {
@@ -246,6 +255,7 @@ export class Reader {
       limit,
       filter,
       slice: readingSlice(),
+      window,
       signal,
     })
     return { found, scanned }

@@ -31,6 +31,8 @@ export interface ScanRequest {
   readonly limit: number
   readonly filter: ScanFilter
   readonly slice: TimeSlice
+  /** A reader of many pages keeps its window, so that each page does not begin with a small one. */
+  readonly window?: ScanWindow | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -47,9 +49,9 @@ export interface ScanResult {
 /** Reads window by window, yielding when its time slice is used up, until the limit or the end. Holes appear in order. */
 export async function scan(connection: StoreConnection, request: ScanRequest): Promise<ScanResult> {
   const { journal, to, toNewest, order, limit, filter, slice, signal } = request
+  const window = request.window ?? new ScanWindow(filter)
   const forwards = order === 'asc'
   const found: ScannedItem[] = []
-  const window = new ScanWindow(filter)
   let scanned = request.from
   let bytesLeft = pageBytes
   while (forwards ? scanned < to : scanned > to) {

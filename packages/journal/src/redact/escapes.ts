@@ -1,290 +1,227 @@
+import {
+  backslash,
+  EscapeReader,
+  firstReading,
+  longestEscape,
+  percent,
+  type Reading,
+} from './escape-reader.ts'
+import type { GramFilter } from './grams.ts'
+import { locateBytes } from './locate-bytes.ts'
 import type { Span } from './span.ts'
 
 /**
- * Undoes `%XX`, `%uXXXX`, `\xXX`, `\uXXXX`, `\n` and octal escapes in a text, in any mixture. The result has one character per
- * byte of UTF-8, because an escape may stand for a byte or for a character.
+ * A text whose escapes are undone, in any mixture. The result has one character per byte of UTF-8, because an escape
+ * may stand for a byte or for a character.
  *
  * @example
  * unescapeText('p%C3%A4ss\\u0077ord').bytes // 'p\xc3\xa4ssword'
  */
 export interface Unescaped {
   readonly bytes: string
+  /** Whether it has escapes with another reading. */
+  readonly hasEcho: boolean
+  readonly hasHigh: boolean
   /** Where these ranges of `bytes`, in order, were in the text. */
   sources(spans: readonly Span[]): Span[]
   /** Where this index of `bytes` was in the text. */
   source(index: number): number
 }
 
-/** How octal escapes are read: with up to three digits as in C, or with three after a zero as `echo -e` does. */
-export type Octal = 'c' | 'echo'
-
-/** An escape of several characters; the two of a surrogate pair are one. */
-const longEscapes: Readonly<Record<Octal, RegExp>> = {
-  c: /%(?:[\da-fA-F]{2}|u[dD][89abAB][\da-fA-F]{2}%u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4})|\\(?:U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]{1,6}\}|x[\da-fA-F]{2}|[0-3][0-7]{2}|[0-7]{1,2})/y,
-  echo: /%(?:[\da-fA-F]{2}|u[dD][89abAB][\da-fA-F]{2}%u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4})|\\(?:U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4}|u\{[\da-fA-F]{1,6}\}|x[\da-fA-F]{2}|0[0-3][0-7]{2}|[0-3][0-7]{2}|[0-7]{1,2})/y,
-}
-const echoEscape = /\\0[0-3][0-7]{2}/
-/** The beginning of an escape at the end of a text. */
-const unfinished =
-  /(?:%(?:[\da-fA-F]|u[dD][89abAB][\da-fA-F]{2}(?:%(?:u(?:[dD](?:[c-fC-F][\da-fA-F]?)?)?)?)?|u[\da-fA-F]{0,3})?|\\(?:U[\da-fA-F]{0,7}|u[dD][89abAB][\da-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]?)?)?)?)?|u[\da-fA-F]{0,3}|u\{[\da-fA-F]{0,6}|x[\da-fA-F]?|0[0-3][0-7]|[0-3][0-7]?|[4-7])?)$/
-const longestEscape = 12
-const backslash = 92
-
-/** The bytes of the escapes that are a backslash and one character: a letter, a sign, the end of a line. */
-const shortEscapes: (string | undefined)[] = []
-for (const sign of ' !"#$&\'()*+,-./:;<=>?@[\\]^_`{|}~\r\n') shortEscapes[sign.charCodeAt(0)] = sign
-for (const [letter, byte] of Object.entries({
-  a: '\x07',
-  b: '\b',
-  e: '\x1b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-}))
-  shortEscapes[letter.charCodeAt(0)] = byte
-
-/** Whether a text may contain an escape or end with the beginning of one. A percentage is none. */
-export function mayHaveEscapes(text: string): boolean {
-  for (let at = text.indexOf('%'); at !== -1; at = text.indexOf('%', at + 1))
-    if (at + 1 === text.length || isHexDigit(text.charCodeAt(at + 1)) || text[at + 1] === 'u') return true
-  return text.includes('\\')
-}
-
-/** Whether the octal escapes of a text have two readings. */
-export function hasEchoEscape(text: string): boolean {
-  return text.includes('\\0') && echoEscape.test(text)
-}
-
-function isHexDigit(unit: number): boolean {
-  const letter = unit | 32
-  return (unit >= 48 && unit <= 57) || (letter >= 97 && letter <= 102)
-}
+/** A text has one character per byte, or its bytes are those of UTF-8. */
+export type Encoding = 'utf8' | 'latin1'
 
 /** Undoes the escapes of a text up to `end`. Returns undefined if that is the text itself. */
 export function unescapeText(
   text: string,
   end: number = text.length,
-  octal: Octal = 'c',
+  reading: Reading = firstReading,
 ): Unescaped | undefined {
-  return unescapeWith({ text, end, octal, toBytes: utf8 })
+  return unescapeAs('utf8', text, end, reading)
 }
 
 /** The same for a text that has one character per byte. */
 export function unescapeBytes(
   text: string,
   end: number = text.length,
-  octal: Octal = 'c',
+  reading: Reading = firstReading,
 ): Unescaped | undefined {
-  return unescapeWith({ text, end, octal, toBytes: itself })
+  return unescapeAs('latin1', text, end, reading)
 }
 
-function itself(raw: string): string {
-  return raw
+/** The same in either encoding. */
+export function unescapeAs(
+  encoding: Encoding,
+  text: string,
+  end: number,
+  reading: Reading,
+): Unescaped | undefined {
+  const source = end === text.length ? text : text.slice(0, end)
+  const { bytes, asText } = memoryFor(source)
+  const length = load({ bytes, asText }, source, encoding)
+  const reader = new EscapeReader(reading)
+  const size = undoEscapes(bytes, length, reader, length)
+  if (size === length && end === text.length) return undefined
+  const { hasEcho, hasHigh } = reader
+  const sources = (spans: readonly Span[]) => {
+    // The memory may have been used for another text meanwhile.
+    const again = memoryFor(source)
+    return sourcesOf(source, again.bytes, load(again, source, encoding), new EscapeReader(reading), spans)
+  }
+  return {
+    bytes: asText.toString('latin1', 0, size),
+    hasEcho,
+    hasHigh,
+    sources,
+    source: (index) => sources([{ start: index, end: index, name: '' }])[0]!.start,
+  }
 }
 
 /** The bytes of the escape that a text begins with, undefined if there is none, and the rest of the text. */
-export function unescapeFirst(text: string): [head: string | undefined, rest: string] {
-  const stop = escapeEnd(text, 0)
-  return stop === 1 ? [undefined, text] : [unescaped(text, 0, stop), text.slice(stop)]
+export function unescapeFirst(
+  text: string,
+  reading: Reading = firstReading,
+): [head: string | undefined, rest: string] {
+  const { bytes, asText } = memoryFor(text)
+  load({ bytes, asText }, text, 'latin1')
+  const reader = new EscapeReader(reading)
+  if (!reader.read(bytes, 0)) return [undefined, text]
+  return [asText.toString('latin1', 0, reader.write(bytes, 0)), text.slice(reader.stop)]
+}
+
+/** So much of the text beside an escape is enough for any escape that it may be a part of, and a gram beside that. */
+export const keptBeside = longestEscape + 4
+
+/**
+ * Whether a gram of the filter touches an escape of the text that is undone once or `levels` times. Long runs without
+ * an escape are left out, so that the time depends on the number of escapes.
+ */
+export function mayHideGram(
+  text: string,
+  encoding: Encoding,
+  reader: EscapeReader,
+  filter: GramFilter,
+  levels: number,
+): boolean {
+  const memory = memoryFor(text)
+  const { bytes } = memory
+  let length = load(memory, text, encoding)
+  for (let level = 0; level < levels; level++) {
+    const size = undoEscapes(bytes, length, reader, keptBeside)
+    if (size === length) return false
+    if (filter.isIn(bytes, size)) return true
+    terminate(bytes, size)
+    length = size
+  }
+  return false
+}
+
+/** Memory for the bytes of a text. Reading a Buffer's elements in places that also read others is slow. */
+interface Memory {
+  readonly bytes: Uint8Array
+  readonly asText: Buffer
+}
+
+const scratch = memoryOf(64 * 1024)
+
+function memoryOf(size: number): Memory {
+  const bytes = new Uint8Array(size)
+  return { bytes, asText: Buffer.from(bytes.buffer) }
+}
+
+function memoryFor(text: string): Memory {
+  const isShort = text.length * 3 + longestEscape <= scratch.bytes.length
+  return isShort ? scratch : memoryOf(Buffer.byteLength(text) + longestEscape)
+}
+
+function load({ bytes, asText }: Memory, text: string, encoding: Encoding): number {
+  const length = asText.write(text, encoding)
+  terminate(bytes, length)
+  return length
+}
+
+/** Writes the zeros after a text that a reader needs. */
+function terminate(bytes: Uint8Array, length: number): void {
+  for (let at = length; at < length + longestEscape; at++) bytes[at] = 0
 }
 
 /**
- * The index where the beginning of an escape starts that reaches the end of the text, or the text's length. The first
- * half of a surrogate pair is one too: only both together have bytes.
+ * Undoes escapes in place and returns the new length; the same length if there were none. Of the text between escapes,
+ * no more than `kept` bytes beside each of them remain.
  */
-export function unfinishedEscape(text: string): number {
-  if (isHighSurrogate(text.charCodeAt(text.length - 1))) return text.length - 1
-  const tail = text.slice(-longestEscape)
-  const found = unfinished.exec(tail)
-  if (found === null) return text.length
-  const at = text.length - tail.length + found.index
-  return text[at] === '\\' && isEscaped(text, at) ? text.length : at
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
-}
-
-/** Whether a backslash is the second half of `\\`. */
-function isEscaped(text: string, at: number): boolean {
-  let first = at
-  while (text[first - 1] === '\\') first--
-  return (at - first) % 2 === 1
-}
-
-/** A text whose escapes up to `end` are undone, in one reading. */
-interface Escaped {
-  readonly text: string
-  readonly end: number
-  readonly octal: Octal
-  /** The bytes of text without escapes. */
-  toBytes(raw: string): string
-}
-
-function unescapeWith(escaped: Escaped): Unescaped | undefined {
-  const { text, end, toBytes } = escaped
-  const escapes = new EscapeReader(escaped)
-  let bytes = ''
+function undoEscapes(bytes: Uint8Array, length: number, reader: EscapeReader, kept: number): number {
+  let size = 0
   let last = 0
-  while (escapes.next()) {
-    const { start, stop } = escapes
-    if (start > last) bytes += toBytes(text.slice(last, start))
-    bytes += unescaped(text, start, stop)
-    last = stop
+  let at = nextSign(bytes, 0, length)
+  while (at < length) {
+    if (reader.read(bytes, at)) {
+      size = reader.write(bytes, copyRun(bytes, last, at, size, kept))
+      last = reader.stop
+      at = nextSign(bytes, last, length)
+    } else at = nextSign(bytes, at + 1, length)
   }
-  if (last === 0 && end === text.length) return undefined
-  if (end > last) bytes += toBytes(text.slice(last, end))
-  const sources = (spans: readonly Span[]) => sourcesOf(segmentsOf(escaped), spans, end)
-  return { bytes, sources, source: (index) => sources([{ start: index, end: index, name: '' }])[0]!.start }
+  return last === 0 ? length : copyRun(bytes, last, length, size, kept)
 }
 
-/** Reads the escapes of a text from left to right: `start` and `stop` are the range of the last one. */
-class EscapeReader {
-  start = 0
-  stop = 0
-  readonly #text: string
-  readonly #end: number
-  readonly #octal: Octal
-  #backslash: number
-  #percent: number
-
-  constructor({ text, end, octal }: Escaped) {
-    this.#text = text
-    this.#end = end
-    this.#octal = octal
-    this.#backslash = text.indexOf('\\')
-    this.#percent = text.indexOf('%')
-  }
-
-  /** Looks at every backslash and percent sign only: these are found much faster than an expression. */
-  next(): boolean {
-    const text = this.#text
-    while (this.#backslash !== -1 || this.#percent !== -1) {
-      const isPercent = this.#backslash === -1 || (this.#percent !== -1 && this.#percent < this.#backslash)
-      const start = isPercent ? this.#percent : this.#backslash
-      const stop = escapeEnd(text, start, this.#octal)
-      if (stop > this.#end) return false
-      if (this.#backslash !== -1 && this.#backslash < stop) this.#backslash = text.indexOf('\\', stop)
-      if (this.#percent !== -1 && this.#percent < stop) this.#percent = text.indexOf('%', stop)
-      if (stop === start + 1) continue
-      this.start = start
-      this.stop = stop
-      return true
-    }
-    return false
-  }
+function nextSign(bytes: Uint8Array, from: number, length: number): number {
+  let at = from
+  while (at < length && bytes[at] !== backslash && bytes[at] !== percent) at++
+  return at
 }
 
-/** The index after the escape that starts at a backslash or percent sign, or after the sign if there is none. */
-export function escapeEnd(text: string, start: number, octal: Octal = 'c'): number {
-  if (text.charCodeAt(start) === backslash && shortEscapes[text.charCodeAt(start + 1)] !== undefined)
-    return start + 2
-  const longEscape = longEscapes[octal]
-  longEscape.lastIndex = start
-  return longEscape.test(text) ? longEscape.lastIndex : start + 1
+function copyRun(bytes: Uint8Array, from: number, to: number, size: number, kept: number): number {
+  if (to - from <= kept * 2) return copy(bytes, from, to, size)
+  const gap = copy(bytes, from, from + kept, size)
+  // A byte that belongs to no escape, so that both ends do not make one.
+  bytes[gap] = 0
+  return copy(bytes, to - kept, to, gap + 1)
 }
 
-/** An escape, or the text between two of them. */
-interface Segment {
-  readonly start: number
-  readonly stop: number
-  readonly bytes: string
-  /** The index in the text of a byte. Bytes are located in ascending order. */
-  locate(byte: number, edge: Edge): number
+const longRun = 64
+
+function copy(bytes: Uint8Array, from: number, to: number, size: number): number {
+  if (to - from > longRun) bytes.copyWithin(size, from, to)
+  else for (let at = from; at < to; at++) bytes[size + at - from] = bytes[at]!
+  return size + to - from
 }
 
-type Edge = 'start' | 'end'
-
-function* segmentsOf(escaped: Escaped): Generator<Segment> {
-  const { text, end, toBytes } = escaped
-  const escapes = new EscapeReader(escaped)
+/** Reads the escapes again instead of keeping a map, which would be larger than the text. */
+function sourcesOf(
+  text: string,
+  bytes: Uint8Array,
+  length: number,
+  reader: EscapeReader,
+  spans: readonly Span[],
+): Span[] {
+  const inText = locateBytes(text, length)
+  const written = new Uint8Array(4)
   let last = 0
-  while (escapes.next()) {
-    const { start, stop } = escapes
-    if (start > last) yield rawSegment(text, last, start, toBytes)
-    const locate = (_: number, edge: Edge) => (edge === 'start' ? start : stop)
-    yield { start, stop, bytes: unescaped(text, start, stop), locate }
-    last = stop
-  }
-  if (end > last) yield rawSegment(text, last, end, toBytes)
-}
-
-function rawSegment(text: string, start: number, stop: number, toBytes: Escaped['toBytes']): Segment {
-  const bytes = toBytes(text.slice(start, stop))
-  const hasOneBytePerUnit = bytes.length === stop - start
-  const locate = hasOneBytePerUnit ? (byte: number) => start + byte : forwardLocator(text, start, stop)
-  return { start, stop, bytes, locate }
-}
-
-/** Finds bytes in ascending order: each search continues where the last one ended. */
-function forwardLocator(text: string, start: number, stop: number): Segment['locate'] {
-  let at = start
-  let bytes = 0
-  return (byte, edge) => {
-    while (at < stop) {
-      const point = text.codePointAt(at)!
-      const next = at + (point > 0xffff ? 2 : 1)
-      const length = utf8Length(point)
-      if (bytes + length > byte) return bytes < byte && edge === 'end' ? next : at
-      bytes += length
-      at = next
-    }
-    return at
-  }
-}
-
-function utf8Length(point: number): number {
-  if (point < 0x80) return 1
-  if (point < 0x800) return 2
-  return point > 0xffff ? 4 : 3
-}
-
-/** Walks the segments again instead of keeping a map, which would be larger than the text. */
-function sourcesOf(segments: Iterator<Segment>, spans: readonly Span[], end: number): Span[] {
-  let segment = nextOf(segments)
+  let next = 0
+  // The range of the last escape that was read, and that of its bytes in the result.
+  let start = 0
+  let stop = 0
   let from = 0
-  const locate = (byte: number, edge: Edge): number => {
-    while (segment !== undefined) {
-      const left = from + segment.bytes.length - byte
-      if (left > 0 || (left === 0 && edge === 'end')) return segment.locate(byte - from, edge)
-      from += segment.bytes.length
-      segment = nextOf(segments)
-    }
-    return end
+  let to = 0
+  let startInText: number | undefined
+  const advance = (): void => {
+    last = stop
+    next = to
+    startInText = undefined
+    start = nextSign(bytes, stop, length)
+    while (start < length && !reader.read(bytes, start)) start = nextSign(bytes, start + 1, length)
+    stop = start < length ? reader.stop : length
+    from = next + start - last
+    to = start < length ? reader.write(written, 0) + from : from
+  }
+  advance()
+  const locate = (byte: number, edge: 'start' | 'end'): number => {
+    while (start < length && (byte > to || (byte === to && edge === 'start'))) advance()
+    if (byte < from || (byte === from && edge === 'end')) return inText(last + byte - next, edge)
+    startInText ??= inText(start, 'start')
+    return edge === 'start' ? startInText : inText(stop, edge)
   }
   return spans.map((span) => {
-    const start = locate(span.start, 'start')
-    return { start, end: span.end === span.start ? start : locate(span.end, 'end'), name: span.name }
+    const first = locate(span.start, 'start')
+    return { start: first, end: span.end === span.start ? first : locate(span.end, 'end'), name: span.name }
   })
-}
-
-function nextOf<Item>(items: Iterator<Item>): Item | undefined {
-  const step = items.next()
-  return step.done ? undefined : step.value
-}
-
-function unescaped(text: string, start: number, stop: number): string {
-  const short = stop - start === 2 ? shortEscapes[text.charCodeAt(start + 1)] : undefined
-  if (short !== undefined) return short
-  const found = text.slice(start, stop)
-  if (found[0] === '%' && found[1] !== 'u') return String.fromCharCode(Number.parseInt(found.slice(1), 16))
-  if (found[1] === 'x') return String.fromCharCode(Number.parseInt(found.slice(2), 16))
-  if (found[1] === 'u' || found[1] === 'U') return utf8(unicode(found))
-  return String.fromCharCode(Number.parseInt(found.slice(1), 8))
-}
-
-function unicode(found: string): string {
-  if (found[2] === '{') {
-    const point = Number.parseInt(found.slice(3, -1), 16)
-    return point > 0x10ffff ? '\ufffd' : String.fromCodePoint(point)
-  }
-  if (found[1] === 'U') return String.fromCodePoint(Number.parseInt(found.slice(2), 16))
-  const units = found.split(/[%\\]u/).slice(1)
-  return String.fromCharCode(...units.map((unit) => Number.parseInt(unit, 16)))
-}
-
-function utf8(text: string): string {
-  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text, 'utf8').toString('latin1')
 }

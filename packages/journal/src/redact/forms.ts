@@ -1,3 +1,4 @@
+import { readings } from './escape-reader.ts'
 import { unescapeBytes, unescapeFirst } from './escapes.ts'
 import { shortestRest, swallowedForms } from './swallowed-forms.ts'
 
@@ -74,7 +75,7 @@ export function unescapedForms(value: string): string[] {
   for (const variant of lineEndVariants(value)) {
     const bytes = utf8AsLatin1(variant)
     forms.add(utf8AsLatin1(variant.replaceAll(' ', '+')))
-    forms.add(unescapeBytes(bytes)?.bytes ?? bytes)
+    for (const reading of readings) forms.add(unescapeBytes(bytes, bytes.length, reading)?.bytes ?? bytes)
     if (isLatin1(variant)) forms.add(variant)
     for (const form of [...firstSwallowed(bytes), ...swallowedForms(bytes)]) forms.add(form)
     // The escape may be one of a byte or of a character.
@@ -103,10 +104,22 @@ export function unescapedWrappedForms(value: string): string[] {
 
 /** A backslash or percent sign directly before a secret makes an escape of its first characters: `\token`, `%abcd`. */
 function firstSwallowed(bytes: string): string[] {
-  return ['\\', '%'].flatMap((before) => {
-    const [head, rest] = unescapeFirst(before + bytes)
-    return head === undefined ? [] : [head + rest, head + (unescapeBytes(rest)?.bytes ?? rest)]
+  return readings.flatMap((reading) =>
+    ['\\', '%'].flatMap((before) => {
+      const [head, rest] = unescapeFirst(before + bytes, reading)
+      if (head === undefined) return []
+      return [head + rest, head + (unescapeBytes(rest, rest.length, reading)?.bytes ?? rest)]
+    }),
+  )
+}
+
+/** The beginnings of the unescaped forms, as they are in a text without the escape. */
+export function unescapedStarts(value: string): string[] {
+  const starts = unescapedForms(value).flatMap((form) => {
+    const text = Buffer.from(form, 'latin1').toString('utf8')
+    return [form.slice(0, shortestForm), text.slice(0, shortestForm)]
   })
+  return [...new Set(starts)].filter((start) => start.length === shortestForm)
 }
 
 /** A text as UTF-8, one character per byte. */

@@ -33,13 +33,16 @@ export function visitLeaves<State>(
   }
 }
 
+/** Most texts have no state, and most values are of one channel. */
+const oneAbsent: readonly undefined[] = [undefined]
+
 function innerNodes<State>(
   nodes: readonly (JsonPathNode<State> | undefined)[],
   key: string,
 ): readonly (JsonPathNode<State> | undefined)[] {
-  const inner: (JsonPathNode<State> | undefined)[] = []
-  for (const node of nodes) inner.push(node?.inner.get(key))
-  return inner
+  if (nodes.length > 1) return nodes.map((node) => node?.inner.get(key))
+  const inner = nodes[0]?.inner.get(key)
+  return inner === undefined ? oneAbsent : [inner]
 }
 
 /** Replaces the text of a leaf. */

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { type JsonValue, VitrineError } from '@vitrine/protocol'
 import { copyJson } from './copy.ts'
-import { unescapeBytes, unescapeText } from './escapes.ts'
 import {
   restForms,
   secretForms,
   shortestForm,
   unescapedForms,
+  unescapedStarts,
   unescapedWrappedForms,
   utf8AsLatin1,
   wrappedForms,
@@ -64,8 +64,8 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
   const bytesFilter = createGramFilter()
   const text = createScanner(filter)
   const bytes = createScanner(bytesFilter)
-  const inText = searchUnescaped(text, bytes, unescapeText)
-  const inBytes = searchUnescaped(bytes, bytes, unescapeBytes)
+  const inText = searchUnescaped(text, bytes, 'utf8')
+  const inBytes = searchUnescaped(bytes, bytes, 'latin1')
   for (const gram of patterns ? patternGrams : []) {
     filter.add(gram)
     bytesFilter.add(gram)
@@ -78,7 +78,8 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
   function redactText(text: string): string {
     const from = filter.next(text, 0)
     if (from !== -1) return maskSpans(text, mergeSpans(inText.find(text, from), guess(text, from)))
-    return inText.mayFindEscaped(text) ? maskSpans(text, inText.find(text, text.length)) : text
+    if (size === 0 || !inText.mayBeEscaped(text)) return text
+    return maskSpans(text, inText.find(text, text.length))
   }
 
   function redactKey(key: string): string {
@@ -120,7 +121,12 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
       const forms = secretForms(value)
       const wrapped = wrappedForms(value)
       const shown = shownName(name, [...forms, ...wrapped])
-      const asText = { name: shown, forms: [...forms, ...restForms(value)], wrapped }
+      const asText = {
+        name: shown,
+        forms: [...forms, ...restForms(value)],
+        wrapped,
+        starts: unescapedStarts(value),
+      }
       const asBytes = {
         name: shown,
         forms: [...forms.map(utf8AsLatin1), ...unescapedForms(value)],

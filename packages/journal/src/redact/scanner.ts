@@ -9,6 +9,8 @@ export interface NamedForms {
   readonly forms: readonly string[]
   /** Forms that are found with whitespace between their letters too. */
   readonly wrapped?: readonly string[]
+  /** More texts that an escaped spelling may start with. They are candidates and no forms. */
+  readonly starts?: readonly string[]
 }
 
 /** The result for a text that may continue. */
@@ -41,6 +43,8 @@ export interface SecretSearch {
  */
 export interface Scanner extends SecretSearch {
   readonly isEmpty: boolean
+  /** Finds the candidates. */
+  readonly filter: GramFilter
   /** The first index where the filter finds a candidate, or -1. */
   firstCandidate(text: string): number
   add(secret: NamedForms): void
@@ -138,8 +142,9 @@ export function createScanner(filter: GramFilter): Scanner {
     get isEmpty() {
       return names.size === 0
     },
+    filter,
     firstCandidate: (text) => filter.next(text, 0),
-    add({ name, forms, wrapped = [] }) {
+    add({ name, forms, wrapped = [], starts = [] }) {
       const added = addNames(names, name, forms)
       for (const form of added) {
         filter.add(form)
@@ -149,14 +154,18 @@ export function createScanner(filter: GramFilter): Scanner {
       const addedWrapped = addNames(wrappedNames, name, wrapped)
       for (const gram of addedWrapped.flatMap(wrappedGrams)) filter.add(gram)
       wrappedForms.add(addedWrapped)
+      for (const start of starts) filter.add(start)
+      sorted.addStarts(starts)
     },
-    remove({ name, forms, wrapped = [] }) {
+    remove({ name, forms, wrapped = [], starts = [] }) {
       const removed = removeNames(names, name, forms)
       for (const form of removed) filter.unmark(form)
       sorted.remove(removed)
       const removedWrapped = removeNames(wrappedNames, name, wrapped)
       for (const gram of removedWrapped.flatMap(wrappedGrams)) filter.unmark(gram)
       wrappedForms.remove(removedWrapped)
+      for (const start of starts) filter.unmark(start)
+      sorted.removeStarts(starts)
     },
     find: (text, from = 0) => (names.size === 0 ? noSpans : walk(text, from, 'complete').spans),
     scan: (text, from = 0) =>

@@ -1,28 +1,23 @@
-import {
-  hasEchoEscape,
-  mayHaveEscapes,
-  type Octal,
-  type Unescaped,
-  unescapeBytes,
-  unfinishedEscape,
-} from './escapes.ts'
-import type { OpenScan, Scanner, SecretSearch } from './scanner.ts'
+import { EscapeReader, longestEscape, type Reading, readings } from './escape-reader.ts'
+import { type Encoding, keptBeside, mayHideGram, type Unescaped, unescapeAs } from './escapes.ts'
+import type { OpenScan, Scanner } from './scanner.ts'
 import { mergeSpans, type Span } from './span.ts'
+import { mayHaveEscapes, unfinishedEscape } from './unfinished-escape.ts'
 
 /** Escapes are undone twice, because an escaped text is often escaped again: JSON in JSON, JSON in a URL. */
 const levels = 2
 
-export interface EscapedSearch extends SecretSearch {
-  /** The first index where a secret that is not escaped may start, or -1. */
-  firstCandidate(text: string): number
-  /** Whether a text may have an escaped secret, which the filter does not find. */
-  mayFindEscaped(text: string): boolean
+export interface EscapedSearch extends Pick<Scanner, 'find' | 'scan' | 'cut' | 'firstCandidate'> {
+  /** Whether a text without a candidate may have an escaped secret. */
+  mayBeEscaped(text: string): boolean
+  /** Where `scan` finds an open form in a text without a candidate; undefined if the text must be scanned. */
+  openEnd(text: string): number | undefined
 }
 
-type Unescape = (text: string, end: number, octal: Octal) => Unescaped | undefined
+type Undone = Pick<Unescaped, 'bytes' | 'sources' | 'source'>
 
 /** A text whose escapes were undone once or more. */
-interface Level extends Unescaped {
+interface Level extends Undone {
   /** Whether the text ended with the beginning of an escape, which `bytes` does not have. */
   readonly isCut: boolean
 }
@@ -31,19 +26,20 @@ interface Level extends Unescaped {
  * Searches a text as it is and with its escapes undone, so that every spelling of a secret is found, partly escaped
  * and mixed ones too. `bytes` searches texts of one character per byte.
  */
-export function searchUnescaped(plain: Scanner, bytes: Scanner, unescapeFirst: Unescape): EscapedSearch {
+export function searchUnescaped(plain: Scanner, bytes: Scanner, encoding: Encoding): EscapedSearch {
   /** Every level of every reading of a text. */
   function* levelsOf(text: string, endOf: (text: string) => number): Generator<Level> {
-    let hasTwoReadings = false
-    for (const octal of ['c', 'echo'] as const) {
-      if (octal === 'echo' && !hasTwoReadings) return
+    const seen = { hasEcho: false, hasHigh: false }
+    for (const reading of readings) {
+      if (!isNeeded(reading, seen)) continue
       let current = text
-      let outer: Unescaped | undefined
+      let outer: Undone | undefined
       for (let level = 0; level < levels && mayHaveEscapes(current); level++) {
-        hasTwoReadings ||= hasEchoEscape(current)
         const end = endOf(current)
-        const inner = (level === 0 ? unescapeFirst : unescapeBytes)(current, end, octal)
+        const inner = unescapeAs(level === 0 ? encoding : 'latin1', current, end, reading)
         if (inner === undefined) break
+        seen.hasEcho ||= inner.hasEcho
+        seen.hasHigh ||= inner.hasHigh
         outer = outer === undefined ? inner : chain(outer, inner)
         yield { ...outer, isCut: end < current.length }
         current = inner.bytes
@@ -80,14 +76,77 @@ export function searchUnescaped(plain: Scanner, bytes: Scanner, unescapeFirst: U
     return decided(spans, pending, hold)
   }
 
+  /** Only grams that touch an escape are new: all others are candidates of the plain text too. */
+  function isGramHidden(whole: string): boolean {
+    const text = aroundEscapes(whole)
+    const seen = { hasEcho: false, hasHigh: false }
+    for (const reading of readings) {
+      if (!isNeeded(reading, seen)) continue
+      const reader = new EscapeReader(reading)
+      if (mayHideGram(text, encoding, reader, bytes.filter, levels)) return true
+      seen.hasEcho ||= reader.hasEcho
+      seen.hasHigh ||= reader.hasHigh
+    }
+    return false
+  }
+
+  /** Where a form may start that only the escapes at the end of the text show, and that is too short for the filter. */
+  function escapedTail(text: string): number {
+    const start = tailStart(text)
+    return openEndFrom(text, start) ?? openEndFrom(text, 0) ?? text.length
+  }
+
+  /** Undefined if so much of the text is too short when its escapes are undone. */
+  function openEndFrom(text: string, start: number): number | undefined {
+    let open = unfinishedEscape(text)
+    for (const level of levelsOf(text.slice(start), unfinishedEscape)) {
+      if (start > 0 && level.bytes.length < tailLength) return undefined
+      const pending = bytes.shortTail(level.bytes)
+      if (pending < level.bytes.length || level.isCut) open = Math.min(open, start + level.source(pending))
+    }
+    return open
+  }
+
   return {
     find: (text, from) => merged(text, plain.find(text, from), wholeLength, bytes.find),
     cut: (text) => merged(text, plain.cut(text), unfinishedEscape, bytes.cut),
     scan,
     firstCandidate: plain.firstCandidate,
-    shortTail: (text) => plain.shortTail(text),
-    mayFindEscaped: (text) => !plain.isEmpty && mayHaveEscapes(text),
+    mayBeEscaped: (text) => !plain.isEmpty && mayHaveEscapes(text) && isGramHidden(text),
+    openEnd(text) {
+      if (plain.isEmpty) return text.length
+      if (!mayHaveEscapes(text)) return plain.shortTail(text)
+      return isGramHidden(text) ? undefined : Math.min(plain.shortTail(text), escapedTail(text))
+    },
   }
+}
+
+function isNeeded({ octal, high }: Reading, seen: Pick<Unescaped, 'hasEcho' | 'hasHigh'>): boolean {
+  return (octal === 'c' || seen.hasEcho) && (high === 'byte' || seen.hasHigh)
+}
+
+/** The part of a text from its first escape to its last one, and what may belong to them. */
+function aroundEscapes(text: string): string {
+  const backslash = text.indexOf('\\')
+  const percent = text.indexOf('%')
+  const first = backslash === -1 || (percent !== -1 && percent < backslash) ? percent : backslash
+  const last = Math.max(text.lastIndexOf('\\'), text.lastIndexOf('%'))
+  return text.slice(Math.max(0, first - keptBeside), last + longestEscape + keptBeside)
+}
+
+/** The beginning of a form that is too short for the filter is not longer, with the gap inside it. */
+const tailLength = 80
+const mostSteps = 20
+
+/** An index near the end of a text that is not inside an escape. */
+function tailStart(text: string): number {
+  let start = text.length - tailLength - 16
+  for (let step = 0; step < mostSteps && start > 0; step++) {
+    const sign = Math.max(text.lastIndexOf('\\', start), text.lastIndexOf('%', start))
+    if (start - sign > 16) return start
+    start = sign - 1
+  }
+  return 0
 }
 
 /** Leaves out the spans that a continuation may change: the next scan finds them again. */
@@ -105,7 +164,7 @@ function wholeLength(text: string): number {
   return text.length
 }
 
-function chain(outer: Unescaped, inner: Unescaped): Unescaped {
+function chain(outer: Undone, inner: Undone): Undone {
   return {
     bytes: inner.bytes,
     sources: (spans) => outer.sources(inner.sources(spans)),

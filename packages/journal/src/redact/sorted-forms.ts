@@ -7,6 +7,9 @@ export interface SortedForms {
   add(added: readonly string[]): void
   /** Removes forms; all of them must be present. */
   remove(removed: readonly string[]): void
+  /** Adds and removes texts that only `mayStartWith` counts. */
+  addStarts(starts: readonly string[]): void
+  removeStarts(starts: readonly string[]): void
   /** The longest form that the text contains at this index. */
   matchAt(text: string, at: number): string | undefined
   /** Whether a form may start with these two code units, the second of which may be NaN for none. */
@@ -57,6 +60,12 @@ export function createSortedForms(): SortedForms {
       if (removed.length > fewForms) forms = forms.filter((form) => !removedForms.has(form))
       else for (const form of removed) forms.splice(rank(forms, form, 0, form.length) - 1, 1)
       for (const form of removed) count(form, -1)
+    },
+    addStarts(starts) {
+      for (const start of starts) count(start, 1)
+    },
+    removeStarts(starts) {
+      for (const start of starts) count(start, -1)
     },
     matchAt(text, at) {
       if (unsorted.length > 0) sort()

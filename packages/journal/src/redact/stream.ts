@@ -161,6 +161,7 @@ export function createStreamRedactor({ inText, inBytes, guess, rules }: StreamPa
       const entry: QueuedValue = { root: [copyJson(value, keysOnly)], texts: [], size: 0 }
       const roots = names.map((name) => tree.use(name))
       visitLeaves(entry.root, roots, (leaf) => scanLeaf(leaf, names, entry))
+      if (queue.length === 0 && !isBlocked(entry)) return { ready: [finish(entry)], holding: false }
       queue.push(entry)
       const blocked = queue.findIndex(isBlocked)
       const ready = queue.splice(0, blocked === -1 ? queue.length : blocked).map(finish)
@@ -184,9 +185,7 @@ export function createStreamRedactor({ inText, inBytes, guess, rules }: StreamPa
 function scanText(scanner: EscapedSearch, text: string, hasHeldParts: boolean): OpenScan | number {
   const first = scanner.firstCandidate(text)
   if (first !== -1 || hasHeldParts) return scanner.scan(text, Math.max(first, 0))
-  if (!scanner.mayFindEscaped(text)) return scanner.shortTail(text)
-  const found = scanner.scan(text, text.length)
-  return found.spans.length === 0 && !found.hold ? found.pending : found
+  return scanner.openEnd(text) ?? scanner.scan(text, text.length)
 }
 
 function isBlocked({ texts }: QueuedValue): boolean {

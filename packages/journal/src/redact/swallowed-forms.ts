@@ -1,4 +1,4 @@
-import { escapeEnd } from './escapes.ts'
+import { unescapeFirst } from './escapes.ts'
 
 /** Every text that an escape may begin with, up to the digits that the text after it may have. */
 const introducers = [
@@ -29,6 +29,6 @@ export function swallowedForms(form: string): string[] {
 
 function swallowedLengths(form: string): Set<number> {
   const head = form.slice(0, longestSwallowed)
-  const ends = introducers.map((introducer) => escapeEnd(introducer + head, 0) - introducer.length)
+  const ends = introducers.map((introducer) => head.length - unescapeFirst(introducer + head)[1].length)
   return new Set(ends.filter((end) => end > 0))
 }

@@ -24,7 +24,7 @@ export interface WrappedMatch {
 
 /** A longer gap ends a form, so that the end of a form is not searched in megabytes of gaps. */
 const longestGap = 64
-const firstWindow = 16
+const firstWindow = 8
 const noMatch: WrappedMatch = { match: undefined, open: undefined }
 
 /**
@@ -32,24 +32,23 @@ const noMatch: WrappedMatch = { match: undefined, open: undefined }
  * behind it intact. Bytes in hexadecimal are often separated.
  */
 export function wrappedGrams(form: string): string[] {
-  const grams = [0, 1, 2, 3].map((offset) => form.slice(offset, offset + gramLength))
+  const behindBreaks = [1, 2, 3].map((offset) => form.slice(offset, offset + gramLength))
+  return [...new Set([...firstGrams(form), ...behindBreaks])].filter((gram) => gram.length === gramLength)
+}
+
+/** The grams that a text with this form may start with. */
+function firstGrams(form: string): string[] {
+  const grams = [form.slice(0, gramLength)]
   if (/^[\da-f]*$/i.test(form))
     for (const gap of [' ', '\n', '\r\n', '\t', ':', ', ', ','])
       grams.push(`${form.slice(0, 2)}${gap}${form[2]}`.slice(0, gramLength))
-  return [...new Set(grams)].filter((gram) => gram.length === gramLength)
+  return grams
 }
 
 export function createWrappedForms(): WrappedForms {
   const sorted = createSortedForms()
   const grams = new Map<string, number>()
-
-  function count(forms: readonly string[], change: 1 | -1): void {
-    for (const gram of forms.flatMap(wrappedGrams)) {
-      const left = (grams.get(gram) ?? 0) + change
-      if (left === 0) grams.delete(gram)
-      else grams.set(gram, left)
-    }
-  }
+  const starts = new Map<string, number>()
 
   function matchFrom(text: string, start: number): WrappedMatch {
     let window = unwrap(text, start, firstWindow)
@@ -59,11 +58,11 @@ export function createWrappedForms(): WrappedForms {
       shared = sorted.sharedAt(window.letters)
     }
     if (shared < gramLength) return noMatch
-    const { letters, ends, ending } = window
+    const { letters, ending } = window
     const form = sorted.matchAt(letters, 0)
     const isOpen = shared === letters.length && ending === 'text' && sorted.isPrefixAt(letters, 0)
     return {
-      match: form === undefined ? undefined : { start, end: ends[form.length - 1]!, form },
+      match: form === undefined ? undefined : { start, end: endOf(text, start, form.length), form },
       open: isOpen ? { start, letters } : undefined,
     }
   }
@@ -78,21 +77,27 @@ export function createWrappedForms(): WrappedForms {
   return {
     add(added) {
       sorted.add(added)
-      count(added, 1)
+      count(grams, added.flatMap(wrappedGrams), 1)
+      count(starts, added.flatMap(firstGrams), 1)
     },
     remove(removed) {
       sorted.remove(removed)
-      count(removed, -1)
+      count(grams, removed.flatMap(wrappedGrams), -1)
+      count(starts, removed.flatMap(firstGrams), -1)
     },
     at(text, at, from) {
-      if (!grams.has(text.slice(at, at + gramLength))) return noMatch
+      const gram = text.slice(at, at + gramLength)
+      if (!grams.has(gram)) return noMatch
+      const gap = gapStart(text, at, from)
+      const atGram = starts.has(gram) ? matchFrom(text, at) : noMatch
+      if (gap === at) return atGram
       let { match, open } = noMatch
-      for (const start of startsBefore(text, at, from)) {
+      for (let start = backOver(text, gap, from); start < gap; start++) {
         const found = matchFrom(text, start)
         match ??= found.match
         open ??= found.open
       }
-      return { match, open }
+      return { match: match ?? atGram.match, open: open ?? atGram.open }
     },
     completion: (letters) => sorted.completionAt(letters, 0) ?? letters,
     shortTail(text, from) {
@@ -106,10 +111,16 @@ export function createWrappedForms(): WrappedForms {
   }
 }
 
+function count(counts: Map<string, number>, grams: readonly string[], change: 1 | -1): void {
+  for (const gram of grams) {
+    const left = (counts.get(gram) ?? 0) + change
+    if (left === 0) counts.delete(gram)
+    else counts.set(gram, left)
+  }
+}
+
 interface Window {
   readonly letters: string
-  /** The index after each letter. */
-  readonly ends: readonly number[]
   /** Whether the text ends here, a long gap does, or there is more. */
   readonly ending: 'text' | 'gap' | 'more'
 }
@@ -117,26 +128,27 @@ interface Window {
 /** The next letters of a text. */
 function unwrap(text: string, start: number, most: number): Window {
   let letters = ''
-  const ends: number[] = []
   let last = start
+  let from = start
   for (let at = start; at < text.length; at++) {
     if (isGap(text, at)) {
-      if (at - last >= longestGap) return { letters, ends, ending: 'gap' }
+      letters += text.slice(from, at)
+      from = at + 1
+      if (at - last >= longestGap) return { letters, ending: 'gap' }
       continue
     }
-    if (ends.length === most) return { letters, ends, ending: 'more' }
-    letters += text[at]
-    ends.push(at + 1)
+    if (letters.length + at - from === most)
+      return { letters: letters + text.slice(from, at), ending: 'more' }
     last = at
   }
-  return { letters, ends, ending: 'text' }
+  return { letters: letters + text.slice(from), ending: 'text' }
 }
 
-/** This index, and before it the last three letters before the gap that ends there, if there is one. */
-function startsBefore(text: string, at: number, from: number): number[] {
-  const gap = gapStart(text, at, from)
-  const first = gap === at ? gap : backOver(text, gap, from)
-  return [...Array.from({ length: gap - first }, (_, index) => first + index), at]
+/** The index after this many letters. */
+function endOf(text: string, start: number, letters: number): number {
+  let at = start
+  for (let left = letters; left > 0; at++) if (!isGap(text, at)) left--
+  return at
 }
 
 /** The start of the gap that ends at this index. */

@@ -61,6 +61,34 @@ describe('a secret in a text', () => {
     expect(created.redactText(`<${text}>`)).toBe(`<${key}>`)
   })
 
+  it.each([
+    ['\\xXX', 'p\\xe4ssw\\xf6rd-€-0123456789-\\xdf-😀'],
+    ['%XX and %uXXXX', escape('pässwörd-€-0123456789-ß-😀')],
+    ['octal', 'p\\344ssw\\366rd-€-0123456789-\\337-😀'],
+    ['octal after a zero', 'p\\0344ssw\\0366rd-€-0123456789-\\0337-😀'],
+    ['\\xXX, escaped again', 'p\\\\xe4ssw\\\\xf6rd-€-0123456789-\\\\xdf-😀'],
+  ])('is masked when %s is a character of Latin-1 beside others', (_, text) => {
+    const created = createRedactor()
+    created.add('KEY', 'pässwörd-€-0123456789-ß-😀')
+    expect(created.redactText(`<${text}>`)).toBe(`<${key}>`)
+    const bytes = created.redactBytes(Buffer.from(`<${text}>`)).bytes
+    expect(Buffer.from(bytes).toString()).toBe(`<${key}>`)
+    const stream = created.stream()
+    const halves = [`<${text.slice(0, 16)}`, `${text.slice(16)}>`]
+    const shown = halves.flatMap((half) => stream.push({ text: half }).ready)
+    expect([...shown, ...stream.end()].map((value) => (value as { text: string }).text).join('')).toBe(
+      `<${key}>`,
+    )
+  })
+
+  it('is masked between words that are far from its escapes', () => {
+    const words = 'words that have no escape, and are longer than what is looked at beside one. '
+    const spelled = secret.replace('r', '%72').replace('q', '\\x71')
+    for (const before of ['', words, `${words}\\n${words}`, `${words}%41${words}\\\\n`])
+      for (const after of ['', words, `${words}\\n${words}`])
+        expect(redactor().redactText(`${before}<${spelled}>${after}`)).toBe(`${before}<${key}>${after}`)
+  })
+
   it('is masked when it is partly escaped and cut inside a surrogate pair', () => {
     const created = createRedactor()
     created.add('KEY', 'abc-😀-0123456789-xyz')
