@@ -5,7 +5,7 @@ export const gramLength = 4
 export interface GramFilter {
   /** Marks the first four code units of a text. */
   add(text: string): void
-  /** Removes one mark. */
+  /** Removes one mark that `add` made. */
   unmark(text: string): void
   /** The first index from `from` on where a marked prefix may start, or -1. */
   next(text: string, from: number): number
@@ -19,25 +19,32 @@ const mask = (1 << (shift * gramLength)) - 1
 const full = 255
 
 /** Counts by hash, which are checked for every code unit, and by gram, for the few that share a hash with a mark. */
-interface Marks {
+export interface Marks {
   /** A saturated count stays at its maximum, because the real count is unknown. */
   readonly hashes: Uint8Array
   /** By the low bytes of the code units. */
   readonly grams: Map<number, number>
 }
 
-export function createGramFilter(): GramFilter {
+export function marksOf(texts: readonly string[]): Marks {
   const marks: Marks = { hashes: new Uint8Array(mask + 1), grams: new Map() }
-  const { hashes, grams } = marks
+  for (const text of texts) mark(marks, text)
+  return marks
+}
+
+const noMarks = marksOf([])
+
+/** A filter that starts with these marks, and copies them when it changes: most stores never register a secret. */
+export function createGramFilter(first: Marks = noMarks): GramFilter {
+  let marks = first
 
   return {
     add(text) {
-      const hash = hashOf(text)
-      if (hashes[hash]! < full) hashes[hash]!++
-      const gram = gramAt(text, 0)
-      grams.set(gram, (grams.get(gram) ?? 0) + 1)
+      if (marks === first) marks = { hashes: first.hashes.slice(), grams: new Map(first.grams) }
+      mark(marks, text)
     },
     unmark(text) {
+      const { hashes, grams } = marks
       const hash = hashOf(text)
       if (hashes[hash]! < full) hashes[hash]!--
       const gram = gramAt(text, 0)
@@ -51,6 +58,13 @@ export function createGramFilter(): GramFilter {
     },
     isIn: (bytes, length) => nextInBytes(marks, bytes, length) !== -1,
   }
+}
+
+function mark({ hashes, grams }: Marks, text: string): void {
+  const hash = hashOf(text)
+  if (hashes[hash]! < full) hashes[hash]!++
+  const gram = gramAt(text, 0)
+  grams.set(gram, (grams.get(gram) ?? 0) + 1)
 }
 
 function hashOf(text: string): number {

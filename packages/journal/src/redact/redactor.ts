@@ -11,7 +11,7 @@ import {
   utf8AsLatin1,
   wrappedForms,
 } from './forms.ts'
-import { createGramFilter } from './grams.ts'
+import { createGramFilter, marksOf } from './grams.ts'
 import { findPatterns, patternGrams } from './patterns.ts'
 import { createScanner } from './scanner.ts'
 import { searchUnescaped } from './search-unescaped.ts'
@@ -45,6 +45,8 @@ export interface RedactedBytes {
   readonly redacted: boolean
 }
 
+const patternMarks = marksOf(patternGrams)
+
 const maxSecrets = 10_000
 const maxSecretBytes = 64 * 1024
 const maxTotalBytes = 4 * 1024 * 1024
@@ -60,16 +62,12 @@ const maxCleanKeyLength = 64
  */
 export function createRedactor({ patterns = true }: RedactorOptions = {}): Redactor {
   // Bytes have more forms than text. Their marks in the filter of texts would slow down every event.
-  const filter = createGramFilter()
-  const bytesFilter = createGramFilter()
+  const filter = createGramFilter(patterns ? patternMarks : undefined)
+  const bytesFilter = createGramFilter(patterns ? patternMarks : undefined)
   const text = createScanner(filter)
   const bytes = createScanner(bytesFilter)
   const inText = searchUnescaped(text, bytes, 'utf8')
   const inBytes = searchUnescaped(bytes, bytes, 'latin1')
-  for (const gram of patterns ? patternGrams : []) {
-    filter.add(gram)
-    bytesFilter.add(gram)
-  }
   const guess = patterns ? (text: string, from?: number) => findPatterns(text, filter, from) : () => noSpans
   const cleanKeys = new Set<string>()
   let size = 0

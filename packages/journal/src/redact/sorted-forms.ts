@@ -25,6 +25,9 @@ export interface SortedForms {
 // Up to this many, inserting each form costs less than sorting all of them again.
 const fewForms = 64
 
+/** Shared by all that have no form yet. */
+const noPairs = new Uint32Array(256 * 256)
+
 export function createSortedForms(): SortedForms {
   let forms: string[] = []
   let unsorted: string[] = []
@@ -32,9 +35,10 @@ export function createSortedForms(): SortedForms {
   let shortest = Number.POSITIVE_INFINITY
   // The number of forms by the low bytes of their first code unit, and of their first two.
   const firstBytes = new Uint32Array(256)
-  const firstPairs = new Uint32Array(256 * 256)
+  let firstPairs = noPairs
 
   function count(form: string, change: 1 | -1): void {
+    if (firstPairs === noPairs) firstPairs = new Uint32Array(noPairs.length)
     firstBytes[form.charCodeAt(0) & 255]! += change
     firstPairs[pairOf(form.charCodeAt(0), form.charCodeAt(1))]! += change
   }
