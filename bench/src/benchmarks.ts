@@ -6,6 +6,7 @@ import { crash } from './crash.ts'
 import { coldStart } from './daemon/cold-start.ts'
 import { health } from './daemon/health.ts'
 import { longReads } from './daemon/long-reads.ts'
+import { manyStreams } from './daemon/many-streams.ts'
 import { stalledReaders } from './daemon/stalled-readers.ts'
 import { transfers } from './daemon/transfers.ts'
 import { large } from './files/large.ts'
@@ -44,5 +45,5 @@ export const benchmarks: Benchmarks = {
   watch: [watchLatency, storms, idle],
   persist: [manyFiles, largeFiles],
   agents: [burst, roundTrip, endings, manySessions],
-  daemon: [health, longReads, transfers, stalledReaders, coldStart],
+  daemon: [health, longReads, manyStreams, transfers, stalledReaders, coldStart],
 }

@@ -1,10 +1,14 @@
 // Generates load on request in a separate process, so that the measuring process does nothing else meanwhile.
 import { download, upload } from './file-transfer.ts'
+import { closeStreams, openStreams } from './open-streams.ts'
 import { pacedRequests } from './paced-requests.ts'
 import { recordAndRead, stall } from './readers.ts'
 import { sendRequests } from './requests.ts'
 
-const kinds = { sendRequests, pacedRequests, upload, download, stall, recordAndRead }
+const kinds = {
+  ...{ sendRequests, pacedRequests, upload, download, stall, recordAndRead },
+  ...{ openStreams, closeStreams },
+}
 
 export type Kinds = typeof kinds
 export interface LoadJob<Kind extends keyof Kinds = keyof Kinds> {

@@ -1,22 +1,19 @@
-import { openHost } from '@vitrine/host'
 import { measurement } from '../measurement.ts'
 import { median, type Row } from '../report.ts'
 import { inScratch } from '../scratch.ts'
 import type { RawRequest } from './connection.ts'
-import { dataOf, startDaemon, token } from './daemon.ts'
+import { startDaemon, token } from './daemon.ts'
 import { type RunLoad, withLoad } from './load.ts'
+import { longJournal, longSession, recordChunks } from './long-journal.ts'
 import type { PacedRequestsFigures } from './paced-requests.ts'
 
 const bar = 5
-const journalId = 'long'
-const session = 'ses_long'
-const batch = 1_000
 
 const headers = { authorization: `Bearer ${token}` }
 const health: RawRequest = { method: 'GET', path: '/v1/health', headers }
 const transcript: RawRequest = {
   method: 'GET',
-  path: `/v1/sandboxes/${journalId}/sessions/${session}/transcript`,
+  path: `/v1/sandboxes/${longJournal}/sessions/${longSession}/transcript`,
   headers,
 }
 
@@ -50,22 +47,6 @@ function run(sizes: Sizes, signal: AbortSignal): Promise<Row[]> {
     const { idle, busy } = await withLoad(signal, (runLoad) => inBlocks(runLoad, daemon.port, sizes))
     return [rowOf(sizes, idle, busy)]
   })
-}
-
-/** Before the daemon starts, because over HTTP only an agent writes its messages. */
-async function recordChunks(folder: string, chunks: number): Promise<void> {
-  await using host = await openHost({ data: dataOf(folder), install: 'never' })
-  const journal = await host.store.journal(journalId)
-  for (let first = 0; first < chunks; first += batch) {
-    const length = Math.min(batch, chunks - first)
-    await journal.append(Array.from({ length }, (_, index) => chunk(first + index)))
-  }
-}
-
-function chunk(index: number) {
-  const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `word ${index} ` } }
-  const message = { jsonrpc: '2.0', method: 'session/update', params: { sessionId: session, update } }
-  return { type: 'agent.message', session, data: { instance: 'one', direction: 'out', message } } as const
 }
 
 /** Alternates, so that other load on the machine affects both alike. The first block warms up. */

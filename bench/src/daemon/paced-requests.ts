@@ -16,6 +16,7 @@ export interface PacedRequestsJob {
 }
 
 export interface PacedRequestsFigures {
+  readonly p50Ms: number
   readonly p95Ms: number
   readonly mostMs: number
   readonly requests: number
@@ -45,6 +46,7 @@ export async function pacedRequests(job: PacedRequestsJob): Promise<PacedRequest
   const bytes = await Promise.all(others)
   pool.close()
   return {
+    p50Ms: percentile(took, 0.5),
     p95Ms: percentile(took, 0.95),
     mostMs: Math.max(...took),
     requests: took.length,

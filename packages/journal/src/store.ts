@@ -228,11 +228,17 @@ export class Store {
 
   /**
    * Masks this value, in any common encoding, in everything appended from now on, also by the next owner of the store if
-   * it was opened with `secrets`. A value of a sandbox is forgotten with it. Returns a function that unregisters it.
+   * it was opened with `secrets`. A value of a sandbox is forgotten with it. One that is not `kept` is masked by this owner
+   * only, and not written to disk. Returns a function that unregisters it.
    */
-  addSecret(name: string, value: string, options: { readonly sandbox?: string } = {}): () => void {
+  addSecret(
+    name: string,
+    value: string,
+    options: { readonly sandbox?: string; readonly kept?: boolean } = {},
+  ): () => void {
     checkOptions('addSecret', storeOptions.addSecret, options)
-    return this.#secrets.add(name, value, options.sandbox)
+    const { sandbox, kept = true } = options
+    return kept ? this.#secrets.add(name, value, sandbox) : this.#redactor.add(name, value)
   }
 
   /** Masks all of these values, by name, or none if one cannot be masked. */
@@ -240,7 +246,7 @@ export class Store {
     values: Readonly<Record<string, string>>,
     options: { readonly sandbox?: string } = {},
   ): () => void {
-    checkOptions('addSecrets', storeOptions.addSecret, options)
+    checkOptions('addSecrets', storeOptions.addSecrets, options)
     return this.#secrets.addAll(values, options.sandbox)
   }
 

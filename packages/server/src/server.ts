@@ -76,8 +76,9 @@ export function createServer(options: ServerOptions): Server {
   const { stallMs = 30_000 } = limits
   const closing = new AbortController()
   const callers = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
-  // A token gives access to every sandbox, so an event must not hand it to a reader.
-  for (const { name, token } of tokens) host.store.addSecret(`token of ${name}`, token)
+  // A token gives access to every sandbox, so an event must not hand it to a reader. It is not kept: the next daemon
+  // registers its own tokens, and others open nothing.
+  for (const { name, token } of tokens) host.store.addSecret(`token of ${name}`, token, { kept: false })
   const problemOf = (error: unknown) => redactedProblem(error, (text) => host.store.redactText(text))
   const daemon: Daemon = {
     host,

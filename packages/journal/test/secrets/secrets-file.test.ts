@@ -65,6 +65,15 @@ const notices = async (store: Store) =>
   (await (await store.journal('host')).read({ types: ['log.message', 'limit.reached'] })).events
 
 describe('a registered secret', () => {
+  it('that is not kept is masked by this owner, and is neither on disk nor known to the next one', async () => {
+    const { open, path, key } = scene()
+    const store = await open()
+    store.addSecret('TOKEN', secret, { kept: false })
+    expect(await logged(store, secret)).toBe('[redacted:TOKEN]')
+    expect([path, key].filter((file) => existsSync(file))).toEqual([])
+    expect(await logged(await open(), secret)).toBe(secret)
+  })
+
   it('of an earlier owner stays masked when a registration of the same value is undone', async () => {
     const { open } = scene()
     ;(await open()).addSecret('TOKEN', secret, { sandbox: 'sbx_a' })

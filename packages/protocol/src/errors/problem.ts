@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { JsonObject } from '../json.ts'
+import { lazily } from '../lazy.ts'
 import { type ErrorCode, errorEntry } from './registry.ts'
 import { toVitrineError, VitrineError } from './vitrine-error.ts'
 
@@ -15,14 +16,17 @@ export interface Problem {
   readonly details?: JsonObject
 }
 
-const problemSchema = z.looseObject({
-  code: z.string(),
-  detail: z.optional(z.string()),
-  title: z.optional(z.string()),
-  status: z.optional(z.number()),
-  retryable: z.optional(z.union([z.boolean(), z.literal('unknown')])),
-  hint: z.optional(z.string()),
-  details: z.optional(z.record(z.string(), z.json())),
+const schemas = lazily({
+  problem: () =>
+    z.looseObject({
+      code: z.string(),
+      detail: z.optional(z.string()),
+      title: z.optional(z.string()),
+      status: z.optional(z.number()),
+      retryable: z.optional(z.union([z.boolean(), z.literal('unknown')])),
+      hint: z.optional(z.string()),
+      details: z.optional(z.record(z.string(), z.json())),
+    }),
 })
 
 /** Converts an error to its wire form, without its cause and stack. */
@@ -42,7 +46,7 @@ export function toProblem(thrown: unknown): Problem {
 
 /** Restores the error from its wire form; an unknown code of a newer version keeps its name, status and hint. */
 export function fromProblem(problem: unknown): VitrineError {
-  const parsed = problemSchema.safeParse(problem)
+  const parsed = schemas.problem.safeParse(problem)
   if (!parsed.success) {
     return new VitrineError('internal', 'Expected an error as application/problem+json with a code.', {
       cause: problem,

@@ -56,4 +56,4 @@ type AnyResult =
   | ClientRequestResponsesByMethod[keyof ClientRequestResponsesByMethod]
 
 /** A message of more than a megabyte: its JSON as a blob, or the beginning and the end of it if the store is full. */
-type LargeMessage = z.infer<typeof longText> & { readonly method?: undefined }
+type LargeMessage = z.infer<ReturnType<typeof longText>> & { readonly method?: undefined }

@@ -13,12 +13,12 @@ import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
 import { commaSeparated, count } from './values.ts'
 
-const filter = {
-  types: z.optional(commaSeparated),
+const filter = () => ({
+  types: z.optional(commaSeparated()),
   session: z.optional(z.string()),
   run: z.optional(z.string()),
   text: z.optional(z.string()),
-}
+})
 
 export const eventRoutes = table({
   readEvents: {
@@ -30,19 +30,19 @@ export const eventRoutes = table({
       'Reads a page of events; with `wait`, waits for the first one; as an event stream, past events and then new ones.',
     query: () =>
       strict({
-        ...filter,
+        ...filter(),
         after: z.optional(z.string()),
         before: z.optional(z.string()),
         /** A `seq` or a time to start at. */
         at: z.optional(z.string()),
         order: z.optional(z.enum(['asc', 'desc'])),
-        limit: z.optional(count),
+        limit: z.optional(count()),
         /** How many milliseconds to wait for the first event of a page. */
-        wait: z.optional(count),
+        wait: z.optional(count()),
         /** `all`: every journal of the host under one cursor. */
         scope: z.optional(z.enum(['all', 'host'])),
         /** With `scope=all`, only events of these journals. */
-        journals: z.optional(commaSeparated),
+        journals: z.optional(commaSeparated()),
       }),
     response: eventPage,
     streams: true,
@@ -67,12 +67,12 @@ export const eventRoutes = table({
     summary: 'Counts events by type and time slice.',
     query: () =>
       strict({
-        ...filter,
-        buckets: z.optional(count),
+        ...filter(),
+        buckets: z.optional(count()),
         /** `all`: every journal of the host. */
         scope: z.optional(z.enum(['all', 'host'])),
         /** With `scope=all`, only events of these journals. */
-        journals: z.optional(commaSeparated),
+        journals: z.optional(commaSeparated()),
       }),
     response: eventSummary,
   },

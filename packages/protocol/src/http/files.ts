@@ -23,9 +23,9 @@ export const fileRoutes = table({
       strict({
         path: z.string(),
         /** The first byte. */
-        from: z.optional(count),
+        from: z.optional(count()),
         /** The byte after the last one. */
-        to: z.optional(count),
+        to: z.optional(count()),
         user,
       }),
     response: 'bytes',
@@ -36,9 +36,9 @@ export const fileRoutes = table({
     query: () =>
       strict({
         path: z.string(),
-        append: z.optional(flag),
-        parents: z.optional(flag),
-        mode: z.optional(modeText),
+        append: z.optional(flag()),
+        parents: z.optional(flag()),
+        mode: z.optional(modeText()),
         user,
       }),
     body: 'bytes',
@@ -46,7 +46,7 @@ export const fileRoutes = table({
   },
   listFiles: {
     ...file('GET', 'list', 'Lists a directory, sorted by name.'),
-    query: () => strict({ path: z.string(), limit: z.optional(count), user }),
+    query: () => strict({ path: z.string(), limit: z.optional(count()), user }),
     response: fileList,
   },
   statFile: {
@@ -111,7 +111,7 @@ export const fileRoutes = table({
   },
   watchFiles: {
     ...file('GET', 'watch', 'Streams `file.*` events after a cursor, by default new ones.'),
-    query: () => strict({ after: z.optional(z.string()), ignore: z.optional(commaSeparated) }),
+    query: () => strict({ after: z.optional(z.string()), ignore: z.optional(commaSeparated()) }),
     response: 'event-stream',
     frames: () => frames({ message: journalEvent() }),
   },

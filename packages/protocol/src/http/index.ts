@@ -10,7 +10,7 @@ export { components } from '../component.ts'
 export { execRequest } from './processes.ts'
 export { json } from './responses/json.ts'
 export { problem } from './responses/problem.ts'
-export { type Media, pathsOf, type Route } from './route.ts'
+export { isSocketRoute, type Media, pathsOf, type Route } from './route.ts'
 export { sandboxLabels } from './sandboxes.ts'
 export { eventRoutes, fileRoutes, journalRoutes, processRoutes, sandboxRoutes, sessionRoutes }
 

@@ -24,7 +24,7 @@ export const journalRoutes = table({
     query: () =>
       strict({
         /** The head that was stored elsewhere: its `seq` and its hash. */
-        seq: z.optional(count),
+        seq: z.optional(count()),
         hash: z.optional(z.string()),
       }),
     response: verification,
@@ -39,8 +39,8 @@ export const journalRoutes = table({
     query: () =>
       strict({
         /** Only items after this `seq`. */
-        after: z.optional(count),
-        limit: z.optional(count),
+        after: z.optional(count()),
+        limit: z.optional(count()),
       }),
     response: exportPage,
     streams: true,

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { component } from '../component.ts'
+import { lazily } from '../lazy.ts'
 import { execFields, ptyStartFields, ptyWriteFields, spawnFields, terminalSize } from '../options/process.ts'
 import { strict } from '../options/strict.ts'
 import {
@@ -16,23 +17,28 @@ import { frames } from './responses/stream.ts'
 import { table } from './route.ts'
 import { command, count, flag, input, live, shell } from './values.ts'
 
-export const execRequest = strict({
-  /** A string runs in a shell, an array without one. */
-  command,
-  ...execFields(),
-  stdin: z.optional(z.string()),
-  stdinEncoding: z.optional(z.enum(['utf8', 'base64'])),
+const requests = lazily({
+  exec: () =>
+    strict({
+      /** A string runs in a shell, an array without one. */
+      command: command(),
+      ...execFields(),
+      stdin: z.optional(z.string()),
+      stdinEncoding: z.optional(z.enum(['utf8', 'base64'])),
+    }),
+  spawn: () =>
+    strict({
+      /** A program, with `args`; an array is a program with its arguments; with `shell`, a string for that shell. */
+      command: command(),
+      args: z.optional(z.array(z.string())),
+      ...spawnFields(),
+      shell: z.optional(shell()),
+      tty: z.optional(z.union([z.boolean(), terminalSize()])),
+      interactive: z.optional(z.boolean()),
+    }),
 })
 
-export const spawnRequest = strict({
-  /** A program, with `args`; an array is a program with its arguments; with `shell`, a string for that shell. */
-  command,
-  args: z.optional(z.array(z.string())),
-  ...spawnFields(),
-  shell: z.optional(shell),
-  tty: z.optional(z.union([z.boolean(), terminalSize()])),
-  interactive: z.optional(z.boolean()),
-})
+export const execRequest = () => requests.exec
 
 /** A text message to the daemon on a terminal's WebSocket; a binary message is input. */
 const terminalClientMessage = component('TerminalClientMessage', () =>
@@ -56,7 +62,7 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Runs a command and waits for its end.',
-    body: () => execRequest,
+    body: execRequest,
     response: execResult,
   },
   execWithInput: {
@@ -76,7 +82,7 @@ export const processRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Starts a process.',
-    body: () => spawnRequest,
+    body: () => requests.spawn,
     response: processInfo,
   },
   listProcesses: {
@@ -86,13 +92,13 @@ export const processRoutes = table({
     access: 'read',
     summary:
       'Lists the processes of a running sandbox that were not removed, or those in the journal of another one, without starting it.',
-    query: () => strict({ owner: z.optional(z.string()), live }),
+    query: () => strict({ owner: z.optional(z.string()), live: live() }),
     response: () => z.object({ processes: z.array(processInfo()) }),
   },
   getProcess: {
     ...one('GET', '', 'Returns one process, without starting the sandbox; with `wait`, once it has ended.'),
     access: 'read',
-    query: () => strict({ wait: z.optional(count), live }),
+    query: () => strict({ wait: z.optional(count()), live: live() }),
     response: processInfo,
   },
   removeProcess: {
@@ -105,9 +111,9 @@ export const processRoutes = table({
     query: () =>
       strict({
         stream: z.optional(z.enum(['stdout', 'stderr', 'combined', 'pty'])),
-        tail: z.optional(count),
+        tail: z.optional(count()),
         since: z.optional(z.string()),
-        follow: z.optional(flag),
+        follow: z.optional(flag()),
       }),
     response: logPage,
     streams: true,
@@ -120,7 +126,7 @@ export const processRoutes = table({
   },
   writeInput: {
     ...one('POST', '/input', 'Writes to its stdin.'),
-    body: () => input,
+    body: input,
     response: () => z.object({ bytesWritten: z.int() }),
   },
   resizeTerminal: {
@@ -136,12 +142,12 @@ export const processRoutes = table({
   },
   stopProcess: {
     ...one('POST', '/stop', 'Sends SIGTERM, then SIGKILL if it does not end.'),
-    query: () => strict({ waitMs: z.optional(count) }),
+    query: () => strict({ waitMs: z.optional(count()) }),
     response: processInfo,
   },
   killProcess: {
     ...one('POST', '/kill', 'Kills it and every process it started.'),
-    query: () => strict({ waitMs: z.optional(count) }),
+    query: () => strict({ waitMs: z.optional(count()) }),
     response: processInfo,
   },
   startPty: {

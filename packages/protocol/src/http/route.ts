@@ -73,6 +73,11 @@ export function table<const Routes extends Readonly<Record<string, DeclaredRoute
   return routes as { readonly [Name in keyof Routes]: Made<Routes[Name]> }
 }
 
+/** Whether a route opens a WebSocket. Does not read a schema, because reading one creates it. */
+export function isSocketRoute(route: Route): boolean {
+  return Object.getOwnPropertyDescriptor(route, 'response')?.value === 'socket'
+}
+
 /** The paths of a route; a sandbox route has a second one for the default sandbox. */
 export function pathsOf({ path, scope }: Pick<Route, 'path' | 'scope'>): string[] {
   return scope === 'host' ? [`/v1${path}`] : [`/v1/sandboxes/{sandbox}${path}`, `/v1${path}`]

@@ -65,12 +65,12 @@ export const sandboxRoutes = table({
       strict({
         id: z.optional(z.string()),
         provider: z.optional(z.string()),
-        labels: z.optional(texts),
+        labels: z.optional(texts()),
         /** Options for sandboxes on the daemon's machine. */
         local: z.optional(localOptions.json),
         workspace: z.optional(manifestOptions.json),
         /** Variables of every command whose values are masked in every event. Only their names are recorded. */
-        secrets: z.optional(texts),
+        secrets: z.optional(texts()),
         /** Rules for which commands may run, and the verdict for all others. */
         policy: z.optional(policyOptions.policy),
       }),
@@ -97,11 +97,11 @@ export const sandboxRoutes = table({
         hooks: z.optional(
           strict({
             /** Commands that replace the recorded hooks. */
-            beforeStop: z.optional(z.array(command)),
+            beforeStop: z.optional(z.array(command())),
           }),
         ),
         /** The values of the secrets that the record names, and others to mask in the journal from now on. */
-        secrets: z.optional(texts),
+        secrets: z.optional(texts()),
         /** Replaces the recorded isolation; `none` lets an isolated sandbox come back without it. */
         isolation: z.optional(z.enum(['bubblewrap', 'none'])),
         /** Limits that it may come back without, such as `limits.memoryBytes`. */
@@ -144,7 +144,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Registers a command that runs before a stop persists the workspace.',
-    body: () => strict({ command }),
+    body: () => strict({ command: command() }),
     status: 204,
     response: 'nothing',
   },
@@ -181,7 +181,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'read',
     summary: 'Lists the listening ports of the sandbox; none unless it runs.',
-    query: () => strict({ live }),
+    query: () => strict({ live: live() }),
     response: () => z.object({ ports: z.array(portInfo()) }),
   },
   resolvePort: {
@@ -190,7 +190,7 @@ export const sandboxRoutes = table({
     scope: 'sandbox',
     access: 'full',
     summary: 'Returns the address of a port of the sandbox; with `wait`, once a process listens on it.',
-    query: () => strict({ wait: z.optional(count) }),
+    query: () => strict({ wait: z.optional(count()) }),
     response: portAddress,
   },
   previewPort: {

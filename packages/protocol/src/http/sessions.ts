@@ -46,13 +46,13 @@ export const sessionRoutes = table({
     scope: 'sandbox',
     access: 'read',
     summary: 'Lists every session of the sandbox, open or closed, without starting it.',
-    query: () => strict({ live }),
+    query: () => strict({ live: live() }),
     response: () => z.object({ sessions: z.array(sessionSummary()) }),
   },
   getSession: {
     ...one('GET', '', 'Returns a session, open or closed, without starting the sandbox.'),
     access: 'read',
-    query: () => strict({ live }),
+    query: () => strict({ live: live() }),
     response: sessionDetail,
   },
   resumeSession: {
@@ -83,7 +83,7 @@ export const sessionRoutes = table({
       '/turns/{turn}',
       'Returns the result of a turn; with `wait`, once it has ended or after that many milliseconds.',
     ),
-    query: () => strict({ wait: z.optional(count) }),
+    query: () => strict({ wait: z.optional(count()) }),
     response: () => z.union([promptResult(), runningTurn()]),
   },
   cancelTurn: {
@@ -135,7 +135,7 @@ export const sessionRoutes = table({
   readTranscript: {
     ...one('GET', '/transcript', 'Returns the transcript, up to a `seq` of the journal or up to now.'),
     access: 'read',
-    query: () => strict({ at: z.optional(count) }),
+    query: () => strict({ at: z.optional(count()) }),
     response: transcript,
   },
   closeSession: {

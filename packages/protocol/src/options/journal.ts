@@ -207,7 +207,8 @@ export const storeOptions = lazily({
       recent: z.optional(strict({ maxEntries: z.optional(whole()), maxBytes: z.optional(whole()) })),
       onObserverError: z.optional(callable()),
     }),
-  addSecret: () => strict({ sandbox: z.optional(z.string()) }),
+  addSecret: () => strict({ sandbox: z.optional(z.string()), kept: z.optional(flag()) }),
+  addSecrets: () => strict({ sandbox: z.optional(z.string()) }),
   secretsFile: () => strict({ path: filePath(), key: filePath(), forgetUnreadable: z.optional(flag()) }),
   sqlite: () =>
     strict({

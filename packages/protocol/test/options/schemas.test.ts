@@ -465,7 +465,8 @@ const rows: {
       misspelt: ['readonly', 'readOnly'],
       wrong: [[{ policy: { env: 'all' } }, 'policy.env: expected true or false or "names", got a string.']],
     },
-    addSecret: { good: { sandbox: 's' }, misspelt: ['sandboxes', 'sandbox'] },
+    addSecret: { good: { sandbox: 's', kept: false }, misspelt: ['sandboxes', 'sandbox'] },
+    addSecrets: { good: { sandbox: 's' }, misspelt: ['sandboxes', 'sandbox'] },
     secretsFile: {
       good: { path: 'x', key: 'y', forgetUnreadable: true },
       misspelt: ['keys', 'key'],

@@ -25,7 +25,9 @@ export function checkSingleHeaders(rawHeaders: readonly string[]): void {
 export function authorizationOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const { authorization } = headers
   if (authorization === undefined) return undefined
-  const values = rawHeaders.filter((_, index) => rawHeaders[index - 1]?.toLowerCase() === 'authorization')
+  const values: string[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]!.toLowerCase() === 'authorization') values.push(rawHeaders[index + 1]!)
   return values.length > 1 ? values.join(', ') : authorization
 }
 

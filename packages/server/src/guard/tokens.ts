@@ -15,12 +15,14 @@ export class Tokens {
   }[]
   /** The caller for requests without a token, if anonymous access is allowed. */
   readonly #anonymous: Caller | undefined
+  /** Reused, because a new buffer for each request takes more time than the comparison. */
+  readonly #candidate = Buffer.alloc(maxTokenBytes)
 
   constructor(tokens: readonly NamedToken[], anonymous?: Caller) {
     for (const { token, name } of tokens) checkToken(token, name)
     this.#known = tokens.map(({ token, name, access }) => ({
       token,
-      paddedToken: padded(token),
+      paddedToken: pad(token, Buffer.alloc(maxTokenBytes)),
       caller: { name, access },
     }))
     this.#anonymous = anonymous
@@ -48,7 +50,7 @@ export class Tokens {
   #find(token: string): Caller | undefined {
     // Reject over-long input before padding: truncation could turn it into a valid token.
     if (!/^[\x21-\x7e]{1,512}$/.test(token)) return undefined
-    const candidate = padded(token)
+    const candidate = pad(token, this.#candidate)
     let caller: Caller | undefined
     for (const known of this.#known) if (timingSafeEqual(known.paddedToken, candidate)) caller = known.caller
     return caller
@@ -61,10 +63,8 @@ const maxTokenBytes = 512
 export const tokenPrefix = 'vitrine.token.'
 
 /** Pads a token to a fixed length for the constant-time comparison. No token contains a zero byte. */
-function padded(token: string): Buffer {
-  const bytes = Buffer.alloc(maxTokenBytes)
-  bytes.write(token, 'latin1')
-  return bytes
+function pad(token: string, bytes: Buffer): Buffer {
+  return bytes.fill(0, bytes.write(token, 'latin1'))
 }
 
 function checkToken(token: string, name: string): void {

@@ -153,7 +153,7 @@ export function processHandlers({ streams, closing, longReads }: Daemon): Handle
 type ExecRequest = CallOf<(typeof processRoutes)['exec']>['body']
 
 function parseOptions(text: string): ExecRequest {
-  return parseAs('query.options', execRequest, parseJson('query.options', text))
+  return parseAs('query.options', execRequest(), parseJson('query.options', text))
 }
 
 /** The address of a request may be logged on its way. */

@@ -122,5 +122,5 @@ function compiled(policy: Given<CommandPolicyOptions> | undefined) {
 }
 
 function labelsOf(text: string) {
-  return parseAs('query.labels', sandboxLabels, parseJson('query.labels', text))
+  return parseAs('query.labels', sandboxLabels(), parseJson('query.labels', text))
 }

@@ -4,7 +4,7 @@ import type { HttpResponse } from './http-response.ts'
 import { TurnBudget } from './turn-budget.ts'
 
 /** Shared by all bodies of the process. */
-const sharedTurn = new TurnBudget(5)
+const sharedTurn = new TurnBudget(1)
 
 /** Sends a response. A reader that stalls for the response's `stallMs`, or else `idleMs`, is disconnected. */
 export async function send(
@@ -44,20 +44,36 @@ async function pump(
 ): Promise<void> {
   // A closed response emits no further `close` event.
   if (outgoing.destroyed) return discard(body)
-  const parts = limitStalls(body, stallMs, () => outgoing.destroy())
+  // Inside, so that the time until a part is due is not taken for a stall of its reader.
+  const parts = limitStalls(inTurns(body, turn), stallMs, () => outgoing.destroy())
   const close = () => discard(parts)
   outgoing.once('close', close)
   try {
-    for await (const part of parts) {
-      await written(outgoing, part)
-      const nextTurn = turn.spend()
-      if (nextTurn !== undefined) await nextTurn
-    }
+    for await (const part of parts) await written(outgoing, part)
     outgoing.end()
   } catch {
     outgoing.destroy()
   } finally {
     outgoing.off('close', close)
+  }
+}
+
+/** The same parts, each of which is read when it is due. */
+function inTurns(body: AsyncIterable<Uint8Array>, turn: TurnBudget): AsyncIterableIterator<Uint8Array> {
+  const parts = body[Symbol.asyncIterator]()
+  return {
+    async next() {
+      const due = turn.next()
+      if (due !== undefined) await due
+      return parts.next()
+    },
+    async return() {
+      await parts.return?.()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
   }
 }
 

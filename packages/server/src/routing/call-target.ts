@@ -8,24 +8,32 @@ import { checkAccess } from './check-access.ts'
 /** The sandbox and the journal that a path names. A token with read access gets no sandbox, so it starts none. */
 export function callTarget(
   { host, defaultSandbox }: Daemon,
-  { sandbox: id = defaultSandbox.id }: Readonly<Record<string, string>>,
+  params: Readonly<Record<string, string>>,
   context: () => HostCallContext,
   caller: Caller,
 ): Pick<Call, 'sandbox' | 'look' | 'journal'> {
+  let named: string | undefined
+  // On demand: routes without a sandbox need no search for the default one.
+  const idOf = () => {
+    named ??= params.sandbox ?? defaultSandbox.id
+    return named
+  }
   return {
     async sandbox() {
       checkAccess({ access: 'full' }, caller)
-      const called = context()
+      const [id, called] = [idOf(), context()]
       const opening = id === defaultSandbox.id ? defaultSandbox.open(called) : host.find(id, called)
       return (await opening).as(called)
     },
     async look() {
+      const id = idOf()
       // The default sandbox has an id before it is created, and nothing to look at.
       return id === defaultSandbox.id && host.info(id) === undefined
         ? new HostLook(await host.store.journal(id))
         : host.look(id)
     },
     async journal() {
+      const id = idOf()
       // Reading does not start the sandbox. Opening a journal for an unknown id would create one, so ids are checked.
       const isKnown =
         id === defaultSandbox.id || host.info(id) !== undefined || (await host.store.journals()).includes(id)

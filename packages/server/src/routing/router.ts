@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
+import {
+  isSocketRoute,
+  pathsOf,
+  type Route,
+  type RouteName,
+  type Routes,
+  routes,
+} from '@vitrine/protocol/http'
 import { cancelled, shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { Caller } from '../guard/caller.ts'
@@ -38,7 +45,7 @@ export function createRouter(
   const methodsOf = (path: string) => paths.at(path, () => new Map<string, RouteHandler>())
   for (const [name, route] of Object.entries<Route>(routes)) {
     // `HandlersOf` has checked names and types; the cast erases the differences between the handlers.
-    const handler = route.response === 'socket' ? refusePlain : (handlers[name as RouteName] as AnyHandler)
+    const handler = isSocketRoute(route) ? refusePlain : (handlers[name as RouteName] as AnyHandler)
     const run = routeHandler(daemon, name, route, handler, limits)
     for (const path of pathsOf(route)) methodsOf(path).set(route.method, run)
   }

@@ -1,4 +1,11 @@
-import { pathsOf, type Route, type RouteName, type Routes, routes } from '@vitrine/protocol/http'
+import {
+  isSocketRoute,
+  pathsOf,
+  type Route,
+  type RouteName,
+  type Routes,
+  routes,
+} from '@vitrine/protocol/http'
 import type { Daemon } from '../daemon/daemon.ts'
 import type { HandlersOf, SocketCall } from '../routing/call.ts'
 import { RouteTrie } from '../routing/route-trie.ts'
@@ -14,7 +21,7 @@ export interface SocketRoute {
 export function socketRoutes(daemon: Daemon, handlers: HandlersOf<Routes>): RouteTrie<SocketRoute> {
   const paths = new RouteTrie<SocketRoute>()
   for (const [name, route] of Object.entries<Route>(routes)) {
-    if (route.response !== 'socket') continue
+    if (!isSocketRoute(route)) continue
     // `HandlersOf` has checked the types; the cast erases the differences between the handlers.
     const serve = handlers[name as RouteName] as unknown as SocketRoute['serve']
     const count = daemon.metrics.counter(name)

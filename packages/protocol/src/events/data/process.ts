@@ -8,9 +8,9 @@ export const processData = lazily({
   'process.started': () =>
     z.looseObject({
       process,
-      argv: z.optional(z.array(longText)),
+      argv: z.optional(z.array(longText())),
       cwd: z.optional(z.string()),
-      pid: z.optional(count),
+      pid: z.optional(count()),
       tty: z.optional(z.boolean()),
     }),
   'process.output': () =>
@@ -18,18 +18,18 @@ export const processData = lazily({
       process,
       stream: z.enum(['stdout', 'stderr', 'terminal']),
       /** Raw bytes of this stream before this chunk, including skipped and masked ones. */
-      offset: count,
-      data: longText,
-      encoding,
+      offset: count(),
+      data: longText(),
+      encoding: encoding(),
       /** Bytes omitted before this chunk because the limit was reached. */
-      skipped: z.optional(count),
+      skipped: z.optional(count()),
     }),
   'process.exited': () =>
     z.looseObject({
       process,
-      outcome,
-      ...exitFields,
-      ...errorFields,
-      durationMs: z.optional(milliseconds),
+      outcome: outcome(),
+      ...exitFields(),
+      ...errorFields(),
+      durationMs: z.optional(milliseconds()),
     }),
 })

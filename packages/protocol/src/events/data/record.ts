@@ -8,17 +8,17 @@ export const recordData = lazily({
   'journal.recovered': () =>
     z.looseObject({
       reason: z.string(),
-      closed: z.array(z.looseObject({ kind: z.string(), id: z.string(), startedAt: count })),
+      closed: z.array(z.looseObject({ kind: z.string(), id: z.string(), startedAt: count() })),
     }),
   'journal.trimmed': () =>
     z.looseObject({
-      from: count,
-      to: count,
-      events: count,
-      bytes: count,
+      from: count(),
+      to: count(),
+      events: count(),
+      bytes: count(),
       reason: z.enum(['events', 'bytes', 'age', 'requested']),
     }),
-  'sink.failed': () => z.looseObject({ sink: z.string(), ...errorFields }),
+  'sink.failed': () => z.looseObject({ sink: z.string(), ...errorFields() }),
   'sink.recovered': () => z.looseObject({ sink: z.string(), failedForMs: z.optional(z.number()) }),
   'host.started': () => z.looseObject({ version: z.optional(z.string()) }),
   'host.stopped': () => z.looseObject({ reason: z.optional(z.string()) }),
@@ -26,7 +26,7 @@ export const recordData = lazily({
   'log.message': () =>
     z.looseObject({
       level: z.enum(['debug', 'info', 'warn', 'error']),
-      message: longText,
+      message: longText(),
     }),
   /** An event of another system, in any shape. */
   'foreign.event': () => z.looseObject({ type: z.string(), id: z.optional(z.string()), data: z.unknown() }),

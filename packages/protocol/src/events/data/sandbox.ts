@@ -11,5 +11,5 @@ export const sandboxData = lazily({
   'sandbox.resumed': () => z.looseObject({}),
   'sandbox.stopped': () => z.looseObject({ reason: z.optional(z.string()) }),
   'sandbox.destroyed': () => z.looseObject({ reason: z.optional(z.string()) }),
-  'sandbox.failed': () => z.looseObject(errorFields),
+  'sandbox.failed': () => z.looseObject(errorFields()),
 })

@@ -2,8 +2,8 @@ import * as z from 'zod/mini'
 import { component } from '../../component.ts'
 import { outcome } from '../values.ts'
 
-const exitFields = {
-  outcome,
+const exitFields = () => ({
+  outcome: outcome(),
   exitCode: z.nullable(z.int()),
   signal: z.nullable(z.string()),
   /** The limit of the sandbox that the command ran into. */
@@ -14,11 +14,11 @@ const exitFields = {
       message: z.string(),
     }),
   ),
-}
+})
 
 export const execResult = component('ExecResult', () =>
   z.object({
-    ...exitFields,
+    ...exitFields(),
     stdout: z.string(),
     stderr: z.string(),
     truncated: z.boolean(),
@@ -26,7 +26,7 @@ export const execResult = component('ExecResult', () =>
   }),
 )
 
-export const processExit = component('ProcessExit', () => z.object(exitFields))
+export const processExit = component('ProcessExit', () => z.object(exitFields()))
 
 export const processInfo = component('ProcessInfo', () =>
   z.object({
@@ -80,7 +80,7 @@ export const outputChunk = component('OutputChunk', () =>
 export const terminalMessage = component('TerminalMessage', () =>
   z.discriminatedUnion('type', [
     z.object({ type: z.literal('ready'), processId: z.string() }),
-    z.object({ type: z.literal('exit'), ...exitFields }),
+    z.object({ type: z.literal('exit'), ...exitFields() }),
     z.object({ type: z.literal('error'), message: z.string(), code: z.exactOptional(z.string()) }),
   ]),
 )

@@ -17,7 +17,7 @@ export const capabilities = component('Capabilities', () =>
   }),
 )
 
-const infoFields = {
+const infoFields = () => ({
   id: z.string(),
   provider: z.string(),
   labels: z.record(z.string(), z.string()),
@@ -25,13 +25,13 @@ const infoFields = {
   state: z.enum(['running', 'stopped', 'destroyed']),
   /** Present if the record of the sandbox is damaged, so that it cannot be attached. */
   error: z.exactOptional(z.object({ code: z.string(), message: z.string() })),
-}
+})
 
-export const sandboxInfo = component('SandboxInfo', () => z.object(infoFields))
+export const sandboxInfo = component('SandboxInfo', () => z.object(infoFields()))
 
 /** The info with the fields that a client needs to create its sandbox object. */
 export const sandboxDescription = component('SandboxDescription', () =>
-  z.object({ ...infoFields, root: z.string(), capabilities: capabilities() }),
+  z.object({ ...infoFields(), root: z.string(), capabilities: capabilities() }),
 )
 
 export const sandboxList = component('SandboxList', () =>

@@ -86,7 +86,7 @@ const sessionActivity = component('SessionActivity', () =>
     /** One for each currency. */
     cost: z.exactOptional(z.array(cost())),
     context: z.exactOptional(contextUse()),
-    outcome: z.exactOptional(outcome),
+    outcome: z.exactOptional(outcome()),
     last: moment(),
   }),
 )
@@ -131,7 +131,7 @@ export const sessionDetail = component('SessionDetail', () =>
 export const promptResult = component('PromptResult', () =>
   z.object({
     turn: z.string(),
-    outcome,
+    outcome: outcome(),
     stopReason: z.exactOptional(z.string()),
     usage: z.exactOptional(usage()),
     cost: z.exactOptional(cost()),

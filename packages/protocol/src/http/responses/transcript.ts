@@ -67,7 +67,7 @@ const toolCall = component('TranscriptToolCall', () =>
 
 const answeredFields = () => ({
   resolvedAt: z.exactOptional(moment()),
-  outcome: z.exactOptional(outcome),
+  outcome: z.exactOptional(outcome()),
   by: z.exactOptional(z.string()),
 })
 
@@ -112,7 +112,7 @@ const turn = component('TranscriptTurn', () =>
     index: z.exactOptional(z.int()),
     startedAt: z.exactOptional(moment()),
     endedAt: z.exactOptional(moment()),
-    outcome: z.exactOptional(outcome),
+    outcome: z.exactOptional(outcome()),
     stopReason: z.exactOptional(z.string()),
     durationMs: z.exactOptional(z.number()),
     usage: z.exactOptional(usage()),
