@@ -4,6 +4,7 @@ import type { AttachSandboxOptions, Command, CreateSandboxOptions } from '@vitri
 import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
 import type { HostFloor } from './floor.ts'
+import type { LiveSandboxes } from './live-sandboxes.ts'
 import type { Records } from './records.ts'
 
 export interface HostCreateOptions extends CreateSandboxOptions {
@@ -33,12 +34,15 @@ export interface HostParts {
   readonly store: Store
   readonly journal: Journal
   readonly records: Records
+  readonly live: LiveSandboxes
   readonly agents: AgentConfig
   /** The errors of observers of the host itself. */
   readonly observerErrors: ObserverErrors
   /** Default options of every local sandbox. */
   readonly defaults: LocalOptions
   readonly floor: HostFloor
+  /** The files that sinks write into the workspace of a sandbox. */
+  privatePathsOf(id: string): readonly string[]
   /** Releases the data directory. */
   release(): Promise<void>
 }

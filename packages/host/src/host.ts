@@ -14,7 +14,7 @@ import type { SandboxRecord } from '@vitrine/protocol/records'
 import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
 import { listConfigured } from './list-agents.ts'
-import { LiveSandboxes } from './live-sandboxes.ts'
+import type { LiveSandboxes } from './live-sandboxes.ts'
 import { HostLook } from './looking/host-look.ts'
 import { newRecord } from './new-record.ts'
 import type { DamagedRecord } from './records.ts'
@@ -43,7 +43,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   constructor(parts: HostParts) {
     this.#parts = parts
     this.data = parts.data
-    this.#live = new LiveSandboxes(parts.data)
+    this.#live = parts.live
     this.store = parts.store
   }
 
@@ -121,6 +121,18 @@ export class Host implements SandboxClient, AsyncDisposable {
   async find(id: string, context?: HostCallContext): Promise<HostSandbox> {
     this.#assertOpen()
     return (await this.#live.open(id)) ?? this.attach(id, {}, context)
+  }
+
+  /** As `find`, but starts nothing: a stopped sandbox of an earlier host is refused. */
+  async findStarted(id: string): Promise<HostSandbox> {
+    this.#assertOpen()
+    const sandbox = await this.#live.open(id)
+    if (sandbox !== undefined) return sandbox
+    this.#existingRecord(id)
+    throw new VitrineError(
+      'sandbox_not_running',
+      `The sandbox ${id} is stopped, and looking does not start it.`,
+    )
   }
 
   async list(filter: SandboxFilter = {}): Promise<readonly SandboxInfo[]> {
