@@ -221,7 +221,7 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
   it('has its proxy on another port if the usual one is listed', async () => {
     await using host = openHost()
     const sandbox = await host.open({ egress: ['listed.example:443', 'localhost:3128'] })
-    expect(await sandbox.output('echo $HTTPS_PROXY')).toBe('http://127.0.0.1:3129\n')
+    expect(await sandbox.output('echo $HTTPS_PROXY')).toBe('http://127.0.0.1:3129')
     expect(
       await sandbox.output("curl -s -o /dev/null -w '%{http_connect}' https://denied.example/ || true"),
     ).toBe('403')
