@@ -13,6 +13,7 @@ import { fitsFilter } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
+import { withLimitsAsGiven } from './limits-as-given.ts'
 import { listConfigured } from './list-agents.ts'
 import type { LiveSandboxes } from './live-sandboxes.ts'
 import { HostLook } from './looking/host-look.ts'
@@ -246,6 +247,11 @@ export class Host implements SandboxClient, AsyncDisposable {
       : AbortSignal.any([signal, this.#closeSignal.signal])
   }
 
+  /** A record of an earlier version, with what only the journal knows. */
+  async #completed(record: SandboxRecord, changes: RestoredRecord['changes']): Promise<SandboxRecord> {
+    return completedFromJournal(this.store, await withLimitsAsGiven(this.store, record), changes)
+  }
+
   #existingRecord(id: string): SandboxRecord {
     const record = this.#parts.records.get(id)
     if (record === undefined)
@@ -283,7 +289,7 @@ export class Host implements SandboxClient, AsyncDisposable {
       const { workspace, onAsk, hooks, allowDegraded } = options
       const secrets = namedSecrets(record, options)
       const start = async () =>
-        startSandbox(this.#parts, await completedFromJournal(this.store, record, changes), {
+        startSandbox(this.#parts, await this.#completed(record, changes), {
           ...(workspace && { workspace }),
           ...(onAsk && { onAsk }),
           ...(secrets && { secrets }),
