@@ -4,7 +4,6 @@ import type { AttachSandboxOptions, Command, CreateSandboxOptions } from '@vitri
 import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
 import type { HostFloor } from './floor.ts'
-import type { LiveSandboxes } from './live-sandboxes.ts'
 import type { Records } from './records.ts'
 
 export interface HostCreateOptions extends CreateSandboxOptions {
@@ -34,7 +33,6 @@ export interface HostParts {
   readonly store: Store
   readonly journal: Journal
   readonly records: Records
-  readonly live: LiveSandboxes
   readonly agents: AgentConfig
   /** The errors of observers of the host itself. */
   readonly observerErrors: ObserverErrors

@@ -41,10 +41,10 @@ export class Host implements SandboxClient, AsyncDisposable {
   readonly #closeSignal = new AbortController()
   #closing: Promise<void> | undefined
 
-  constructor(parts: HostParts) {
+  constructor(parts: HostParts, live: LiveSandboxes) {
     this.#parts = parts
     this.data = parts.data
-    this.#live = parts.live
+    this.#live = live
     this.store = parts.store
   }
 

@@ -105,12 +105,18 @@ async function createHost(
     })
     const agents = installingAbove({ agents: config, floor })
     const { onInstall } = agents
-    return new Host({
-      ...{ data, records, live, store, journal, defaults, floor, observerErrors },
-      privatePathsOf: (id) => privatePathsOf(journaling, id),
-      agents: { ...agents, ...(onInstall && { onInstall: observerErrors.guard('onInstall', onInstall) }) },
-      release,
-    })
+    const installing = {
+      ...agents,
+      ...(onInstall && { onInstall: observerErrors.guard('onInstall', onInstall) }),
+    }
+    return new Host(
+      {
+        ...{ data, records, store, journal, defaults, floor, observerErrors, release },
+        agents: installing,
+        privatePathsOf: (id) => privatePathsOf(journaling, id),
+      },
+      live,
+    )
   } catch (error) {
     await store.close()
     throw error

@@ -147,14 +147,14 @@ it('names them in the end of a turn that is cancelled or takes too long while it
   const denied = { host: 'denied.example', port: 443, allow: 'denied.example:443' }
   const refusals = async () => (await eventsOf(sandbox, 'network.refused')).length
 
-  const patient = await sandbox.openSession({ agent: 'stuck' })
-  const prompted = patient.prompt('go', { turn: 'turn-cancelled' })
+  const slow = await sandbox.openSession({ agent: 'stuck' })
+  const prompted = slow.prompt('go', { turn: 'turn-cancelled' })
   await expect.poll(refusals, { timeout: 20_000 }).toBe(1)
-  await patient.cancel()
+  await slow.cancel()
   const cancelled = await prompted
   expect(cancelled).toMatchObject({ outcome: 'cancelled', connections: [denied] })
   // Sent again, the recorded turn has them too.
-  expect(await patient.prompt('go', { turn: 'turn-cancelled' })).toEqual(cancelled)
+  expect(await slow.prompt('go', { turn: 'turn-cancelled' })).toEqual(cancelled)
 
   const hasty = await sandbox.openSession({ agent: 'stuck', limits: { totalMs: 2_000 } })
   expect(await hasty.prompt('go')).toMatchObject({ outcome: 'timeout', connections: [denied] })
