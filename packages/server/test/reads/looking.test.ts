@@ -168,7 +168,8 @@ describe('a sandbox that is stopped, looked at with full access', () => {
     const { entries } = await daemon.call('GET', logs)
     expect(Buffer.from(entries[0].data, 'base64').toString()).toBe('said\n')
     const followed = framesOf(await daemon.fetch(`${logs}?follow=true`))
-    const frames = await Array.fromAsync(followed)
+    const frames: unknown[] = []
+    for await (const frame of followed) frames.push(frame)
     expect(JSON.stringify(frames)).toContain(entries[0].data)
     const unknown = await daemon.fetch(`${at}/processes/no-process/logs`)
     expect(await problemOf(unknown)).toMatchObject({ status: 404 })
