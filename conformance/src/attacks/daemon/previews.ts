@@ -119,7 +119,7 @@ export const previewAttacks: readonly Attack[] = [
           ['', { cookie: `access_token=${token}` }],
           ['', { 'x-api-key': token }],
           ['', { 'x-auth': `Basic ${encoded}` }],
-          ['', { [token]: 'x' }],
+          ['', /^[\w-]+$/.test(token) ? { [token]: 'x' } : {}],
           ['', { referer: `${daemon.url}/ui/?access_token=${token}` }],
         ]
         await Promise.all(
