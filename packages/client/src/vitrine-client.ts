@@ -20,7 +20,7 @@ import type {
   WorkspaceManifest,
 } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
-import { itemCursor, ObserverErrors } from '@vitrine/protocol/primitives'
+import { itemCursorOfAll, ObserverErrors } from '@vitrine/protocol/primitives'
 import type { HttpClient } from './http/http-client.ts'
 import { readRange } from './http/read-range.ts'
 import { requestJson, requestVoid } from './http/request.ts'
@@ -144,7 +144,7 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
 
   /** The cursor after an item of `events` or `readEvents`, to continue there. */
   cursor(item: JournalItem): string {
-    return itemCursor(item?.journal, item)
+    return itemCursorOfAll(item)
   }
 
   /** Reads a page of the events of the host and of all its sandboxes, in the order of their commits. */

@@ -18,7 +18,7 @@ import {
   sinkOptions,
   storeOptions,
 } from '@vitrine/protocol/options'
-import { itemCursor, ObserverErrors } from '@vitrine/protocol/primitives'
+import { itemCursorOfAll, ObserverErrors } from '@vitrine/protocol/primitives'
 import { Committer, type Health } from './append/committer.ts'
 import { type AppendStages, prepareRedacted } from './append/prepare.ts'
 import { startBackground } from './background.ts'
@@ -207,7 +207,7 @@ export class Store {
 
   /** The cursor after an item of `read` or `tail` of this store. */
   cursor(item: JournalItem): string {
-    return itemCursor(item?.journal, item)
+    return itemCursorOfAll(item)
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for code that forwards events, such as a server. */

@@ -3,7 +3,7 @@ import type { JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
 import { type CursorPosition, decodeCursor, encodeCursor } from './cursor.ts'
 
-type ItemPosition = Extract<CursorPosition, { scope: 'item' }>
+type ItemPosition = Extract<CursorPosition, { time: unknown }>
 
 /** The events that a reader covers: one journal by `seq`, or the whole store by commit position. */
 export interface ReadScope {
@@ -40,7 +40,8 @@ export function journalScope(
     async key(cursor) {
       const decoded = decodeCursor(cursor)
       const { seq, incarnation: mine } = await load()
-      if (decoded.scope === 'store' || decoded.journal !== id) throw foreignCursorError(id)
+      if (decoded.scope === 'store' || decoded.scope === 'item-of-all' || decoded.journal !== id)
+        throw foreignCursorError(id)
       if (decoded.scope === 'journal' && decoded.incarnation !== mine && decoded.seq !== 0)
         throw foreignCursorError(id)
       assertNotAhead(id, decoded.seq, seq)
@@ -95,7 +96,7 @@ export function storeScope(
     cursor: (position) => encodeCursor({ scope: 'store', store, position }),
     async key(cursor) {
       const decoded = decodeCursor(cursor)
-      if (decoded.scope === 'item') {
+      if (decoded.scope === 'item-of-all') {
         const position = await positionOf(connection, decoded)
         if (position !== undefined) return position
         throw new VitrineError('cursor_foreign', `The store ${store} has no such item of ${decoded.journal}.`)
