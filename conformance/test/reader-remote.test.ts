@@ -17,6 +17,7 @@ allJournalsConformance('a client over HTTP', async () => {
     read: (options) => client.readEvents(options),
     tail: (options) => client.events(options),
     summary: (options) => client.summarizeEvents(options),
+    cursor: (item) => client.cursor(item),
   }
   return { store: daemon.host.store, reader, dispose: () => daemon.close() }
 })

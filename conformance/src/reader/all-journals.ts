@@ -18,6 +18,7 @@ export interface AllJournalsReader {
   read(options?: ReadOptions & JournalFilter): Promise<Page>
   tail(options?: TailOptions & JournalFilter): AsyncIterableIterator<JournalItem>
   summary(options?: SummaryOptions & JournalFilter): Promise<Summary>
+  cursor(item: JournalItem): string
 }
 
 /** A store that is written directly and read through the reader under test. */
@@ -54,6 +55,46 @@ export function allJournalsConformance(name: string, make: MakeStoreAndReader): 
       await write('b3', 'a3')
       expect(textsOf(await take(tail, 1))).toEqual(['a3'])
       await tail.return?.()
+    })
+
+    it('continues after every item of a page and of a tail with its cursor', async () => {
+      const { reader, write, store } = await newFixture(make)
+      await write('a1', 'b1', 'c1', 'a2', 'b2', 'c2')
+      const journals = ['sbx_a', 'sbx_b', 'sbx_c']
+      const { events } = await reader.read({ journals })
+      const tail = reader.tail({ journals })
+      const tailed = await take(tail, 6)
+      await tail.return?.()
+      for (const [index, item] of events.entries()) {
+        const after = reader.cursor(item)
+        expect(after).toBe(reader.cursor(tailed[index]!))
+        expect(after).toBe(store.cursor(item))
+        expect((await reader.read({ journals, after })).events).toEqual(events.slice(index + 1))
+        expect((await reader.read({ journals, before: after })).events).toEqual(events.slice(0, index))
+      }
+      const resumed = reader.tail({ journals, after: reader.cursor(events[3]!) })
+      expect(textsOf(await take(resumed, 2))).toEqual(['b2', 'c2'])
+      await resumed.return?.()
+    })
+
+    it('refuses the cursors of items that the store does not have', async () => {
+      const { reader, write } = await newFixture(make)
+      await write('a1', 'b1')
+      const [first] = (await reader.read({ journals: ['sbx_a'] })).events
+      const event = first!
+      const foreign = [
+        { ...event, journal: 'sbx_x' },
+        { ...event, seq: 900 },
+        { ...event, time: new Date(0).toISOString() },
+      ] as JournalItem[]
+      for (const item of foreign)
+        await expect(reader.read({ after: reader.cursor(item) })).rejects.toMatchObject({
+          code: 'cursor_foreign',
+        })
+      for (const item of [undefined, {}, { journal: 'sbx_a' }])
+        expect(() => reader.cursor(item as unknown as JournalItem)).toThrow(
+          expect.objectContaining({ code: 'argument_invalid' }),
+        )
     })
 
     it('starts at a time', async () => {

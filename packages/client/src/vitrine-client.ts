@@ -20,7 +20,7 @@ import type {
   WorkspaceManifest,
 } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
-import { ObserverErrors } from '@vitrine/protocol/primitives'
+import { itemCursorOfAll, ObserverErrors } from '@vitrine/protocol/primitives'
 import type { HttpClient } from './http/http-client.ts'
 import { readRange } from './http/read-range.ts'
 import { requestJson, requestVoid } from './http/request.ts'
@@ -140,6 +140,11 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   ): AsyncIterableIterator<MatchedItem<Pattern>>
   events(options: TailOptions & JournalFilter = {}): AsyncIterableIterator<JournalItem> {
     return tail(this.#http, options, 'all')
+  }
+
+  /** The cursor after an item of `events` or `readEvents`, to continue there. */
+  cursor(item: JournalItem): string {
+    return itemCursorOfAll(item)
   }
 
   /** Reads a page of the events of the host and of all its sandboxes, in the order of their commits. */

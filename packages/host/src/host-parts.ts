@@ -39,6 +39,8 @@ export interface HostParts {
   /** Default options of every local sandbox. */
   readonly defaults: LocalOptions
   readonly floor: HostFloor
+  /** The files that sinks write into the workspace of a sandbox. */
+  privatePathsOf(id: string): readonly string[]
   /** Releases the data directory. */
   release(): Promise<void>
 }

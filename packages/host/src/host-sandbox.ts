@@ -21,7 +21,7 @@ import {
   type SpawnOptions,
   type Unpacked,
 } from '@vitrine/protocol'
-import type { LocalSandbox, SandboxEnd } from '@vitrine/sandbox'
+import type { LocalSandbox, PrivateTarget, SandboxEnd } from '@vitrine/sandbox'
 import type { LastingSettings } from './lasting-settings.ts'
 import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
@@ -83,6 +83,11 @@ export class HostSandbox implements Sandbox, AsyncDisposable {
 
   get sessions(): SandboxSessions {
     return this.#sessions
+  }
+
+  /** Appends text to a file of the workspace without an operation and without file events, in any state. */
+  appendPrivately(path: string, text: string, directory?: PrivateTarget['directory']): void {
+    this.#engine.appendPrivately(path, text, directory)
   }
 
   /** HOME of the processes in the sandbox. */

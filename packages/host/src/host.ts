@@ -13,8 +13,9 @@ import { fitsFilter } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
+import { withLimitsAsGiven } from './limits-as-given.ts'
 import { listConfigured } from './list-agents.ts'
-import { LiveSandboxes } from './live-sandboxes.ts'
+import type { LiveSandboxes } from './live-sandboxes.ts'
 import { HostLook } from './looking/host-look.ts'
 import { newRecord } from './new-record.ts'
 import type { DamagedRecord } from './records.ts'
@@ -40,10 +41,10 @@ export class Host implements SandboxClient, AsyncDisposable {
   readonly #closeSignal = new AbortController()
   #closing: Promise<void> | undefined
 
-  constructor(parts: HostParts) {
+  constructor(parts: HostParts, live: LiveSandboxes) {
     this.#parts = parts
     this.data = parts.data
-    this.#live = new LiveSandboxes(parts.data)
+    this.#live = live
     this.store = parts.store
   }
 
@@ -121,6 +122,18 @@ export class Host implements SandboxClient, AsyncDisposable {
   async find(id: string, context?: HostCallContext): Promise<HostSandbox> {
     this.#assertOpen()
     return (await this.#live.open(id)) ?? this.attach(id, {}, context)
+  }
+
+  /** As `find`, but starts nothing: a stopped sandbox of an earlier host is refused. */
+  async findStarted(id: string): Promise<HostSandbox> {
+    this.#assertOpen()
+    const sandbox = await this.#live.open(id)
+    if (sandbox !== undefined) return sandbox
+    this.#existingRecord(id)
+    throw new VitrineError(
+      'sandbox_not_running',
+      `The sandbox ${id} is stopped, and looking does not start it.`,
+    )
   }
 
   async list(filter: SandboxFilter = {}): Promise<readonly SandboxInfo[]> {
@@ -234,6 +247,11 @@ export class Host implements SandboxClient, AsyncDisposable {
       : AbortSignal.any([signal, this.#closeSignal.signal])
   }
 
+  /** A record of an earlier version, with what only the journal knows. */
+  async #completed(record: SandboxRecord, changes: RestoredRecord['changes']): Promise<SandboxRecord> {
+    return completedFromJournal(this.store, await withLimitsAsGiven(this.store, record), changes)
+  }
+
   #existingRecord(id: string): SandboxRecord {
     const record = this.#parts.records.get(id)
     if (record === undefined)
@@ -271,7 +289,7 @@ export class Host implements SandboxClient, AsyncDisposable {
       const { workspace, onAsk, hooks, allowDegraded } = options
       const secrets = namedSecrets(record, options)
       const start = async () =>
-        startSandbox(this.#parts, await completedFromJournal(this.store, record, changes), {
+        startSandbox(this.#parts, await this.#completed(record, changes), {
           ...(workspace && { workspace }),
           ...(onAsk && { onAsk }),
           ...(secrets && { secrets }),

@@ -1,10 +1,12 @@
-import type {
-  AddSinkOptions,
-  OpenStoreOptions,
-  PayloadPolicy,
-  RetentionLimits,
-  Sink,
-  Store,
+import {
+  type AddSinkOptions,
+  isWorkspaceSink,
+  type OpenStoreOptions,
+  type PayloadPolicy,
+  type PrivateWriter,
+  type RetentionLimits,
+  type Sink,
+  type Store,
 } from '@vitrine/journal'
 import type { OnObserverError } from '@vitrine/protocol'
 
@@ -14,7 +16,7 @@ export interface JournalingOptions {
   readonly retention?: RetentionLimits
   /** The parts of command lines, output, paths and errors that the journals keep; default all, masked. */
   readonly payload?: PayloadPolicy
-  /** The same for operations by their name, such as `exec`. */
+  /** The same for operations by their name, such as `exec`, with the events of their processes. */
   readonly payloadByOp?: Readonly<Record<string, PayloadPolicy>>
   /** Each gets every event of every journal, also those of earlier hosts that it has not had. */
   readonly sinks?: readonly HostSink[]
@@ -42,6 +44,18 @@ export function storeOptionsOf({
   }
 }
 
-export async function addSinks(store: Store, { sinks = [] }: JournalingOptions): Promise<void> {
-  for (const { name, sink, ...options } of sinks) await store.addSink(name, sink, options)
+export async function addSinks(
+  store: Store,
+  { sinks = [] }: JournalingOptions,
+  writer: PrivateWriter,
+): Promise<void> {
+  for (const { name, sink, ...options } of sinks) {
+    if (isWorkspaceSink(sink)) sink.writeWith(writer)
+    await store.addSink(name, sink, options)
+  }
+}
+
+/** The files that the sinks write into the workspace of a sandbox. */
+export function privatePathsOf({ sinks = [] }: JournalingOptions, id: string): readonly string[] {
+  return sinks.flatMap(({ sink }) => (isWorkspaceSink(sink) ? [sink.pathIn(id)] : []))
 }

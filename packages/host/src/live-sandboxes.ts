@@ -46,6 +46,11 @@ export class LiveSandboxes {
     return undefined
   }
 
+  /** Returns a sandbox in any state, after its start has ended; undefined if that failed. */
+  async started(id: string): Promise<HostSandbox | undefined> {
+    return this.#live.get(id)?.starting.catch(() => undefined)
+  }
+
   /** Starts a sandbox once: concurrent callers get the same one. */
   boot(id: string, start: (onClosed: () => void) => Promise<HostSandbox>): Promise<HostSandbox> {
     const existing = this.#live.get(id)

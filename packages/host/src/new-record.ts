@@ -27,6 +27,7 @@ export function newRecord(
     createdAt: new Date().toISOString(),
     labels: { ...options.labels, ...labels },
     local,
+    limitsAsGiven: true,
     ...(policy && { policy: policySource(policy) }),
     ...(policy && onAsk && { onAsk: 'function' }),
     ...(secrets && Object.keys(secrets).length > 0 && { secrets: Object.keys(secrets) }),

@@ -22,10 +22,12 @@ import { orDiskFull } from './disk-full.ts'
 import type { HostFloor } from './floor.ts'
 import { Host } from './host.ts'
 import type { HostParts } from './host-parts.ts'
-import { addSinks, type JournalingOptions, storeOptionsOf } from './journaling.ts'
+import { addSinks, type JournalingOptions, privatePathsOf, storeOptionsOf } from './journaling.ts'
+import { LiveSandboxes } from './live-sandboxes.ts'
 import { lastingDefaults } from './new-record.ts'
 import { type DamagedRecord, Records } from './records.ts'
 import { type AgentSettings, type DataFolders, openDataFolders, resolveAgentConfig } from './settings.ts'
+import { WorkspaceWriter } from './workspace-writer.ts'
 
 export interface OpenHostOptions extends AgentSettings, JournalingOptions {
   /** The data directory; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
@@ -84,12 +86,13 @@ async function createHost(
     JournalingOptions,
 ): Promise<Host> {
   try {
-    await addSinks(store, journaling)
+    // Read after the store is owned: until then its last owner may write records.
+    const records = new Records(folder, lastingDefaults(defaults))
+    const live = new LiveSandboxes(data)
+    await addSinks(store, journaling, new WorkspaceWriter(records, live))
     // The volumes of sandboxes that a dead host left mounted; each is mounted again when its sandbox starts.
     await unmountLeftVolumes(data)
     await unmountVolumesOfDead()
-    // Read after the store is owned: until then its last owner may write records.
-    const records = new Records(folder, lastingDefaults(defaults))
     // A host that died while it destroyed a sandbox left its secrets.
     for (const { id, state } of records.list()) if (state === 'destroyed') store.forgetSecretsOf(id)
     const journal = await store.journal('host', { source: 'host' })
@@ -102,11 +105,18 @@ async function createHost(
     })
     const agents = installingAbove({ agents: config, floor })
     const { onInstall } = agents
-    return new Host({
-      ...{ data, records, store, journal, defaults, floor, observerErrors },
-      agents: { ...agents, ...(onInstall && { onInstall: observerErrors.guard('onInstall', onInstall) }) },
-      release,
-    })
+    const installing = {
+      ...agents,
+      ...(onInstall && { onInstall: observerErrors.guard('onInstall', onInstall) }),
+    }
+    return new Host(
+      {
+        ...{ data, records, store, journal, defaults, floor, observerErrors, release },
+        agents: installing,
+        privatePathsOf: (id) => privatePathsOf(journaling, id),
+      },
+      live,
+    )
   } catch (error) {
     await store.close()
     throw error

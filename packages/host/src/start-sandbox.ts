@@ -87,6 +87,7 @@ async function startEngine(
       ...(onAsk && { onAsk }),
       ...(secrets && { secrets }),
       ...(context && { context }),
+      privatePaths: parts.privatePathsOf(id),
       ...(record.persistenceBlocked && { persistenceBlocked: true }),
       // Stored before a command runs, so that whatever ends this host, the sandbox does not come back with less.
       onMachine(machine) {

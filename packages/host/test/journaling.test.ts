@@ -67,6 +67,29 @@ describe('the journals of a host', () => {
     expect(new Set(named.map(({ data }) => ('op' in data ? data.op : data)))).toEqual(new Set(['stat']))
   })
 
+  it.each([
+    ['leave out what one operation says', {}, { exec: { output: false, argv: false } }, ['spawn']],
+    [
+      'record what one operation says',
+      { output: false, argv: false },
+      { spawn: { output: true, argv: true } },
+      ['spawn'],
+    ],
+  ])('%s, in the events of its process too', async (_name, payload, payloadByOp, recorded) => {
+    await using host = await openHost({ data: dataFolder(), providers, payload, payloadByOp })
+    const sandbox = await host.create()
+    await sandbox.exec('echo private-exec')
+    await (await sandbox.spawn('echo private-spawn')).exit
+    const { events } = await sandbox.journal.read({ limit: 1_000 })
+    const found = (type: string) =>
+      events
+        .filter((one) => one.type === type)
+        .map((one) => JSON.stringify(one.data).match(/private-(\w+)/)?.[1])
+    expect(found('process.output').filter(Boolean)).toEqual(recorded)
+    expect(found('process.started').filter(Boolean)).toEqual(recorded)
+    expect(found('process.output')).toHaveLength(2)
+  })
+
   it('are trimmed to its retention', async () => {
     await using host = await openHost({ data: dataFolder(), providers, retention: { events: 100 } })
     const sandbox = await host.create()

@@ -30,6 +30,7 @@ export { type OtlpPartial, type OtlpSinkOptions, otlpSink } from './sinks/otlp.t
 export type { Sink, SinkBatch, SinkWriteOptions } from './sinks/sink.ts'
 export type { AddSinkOptions, SinkHandle } from './sinks/sinks.ts'
 export {
+  isWorkspaceSink,
   type PrivateWriter,
   type WorkspaceJsonlSink,
   type WorkspaceJsonlSinkOptions,

@@ -44,6 +44,7 @@ import {
   operate,
   operateInOneCommit,
 } from './operate/operate.ts'
+import { applyPolicy } from './policy/apply.ts'
 import type { EncodedEvent, TailEncodedOptions } from './read/encoded-event.ts'
 import type { EncodedExport, Exporter, TailExportEncodedOptions } from './read/exporting.ts'
 import type { ReadScope } from './read/read-scope.ts'
@@ -154,7 +155,8 @@ export class Journal implements JournalOrigin {
       channelOf: (event) => options?.channelOf?.(event) ?? '',
       redactor: this.#core.stages.redactor,
       check: (events) => events.forEach(checkEventInput),
-      context: () => this.#currentWriter().context,
+      writer: () => this.#currentWriter(),
+      policed: (type, data, op) => applyPolicy(type, data, this.#core.stages.policy, op),
       append: (events) => this.#commit(prepareRedacted, events, { source: this.#writer.source, context: {} }),
     })
   }
@@ -179,7 +181,8 @@ export class Journal implements JournalOrigin {
   #currentWriter(): EventWriter {
     const around = currentOperation.getStore()
     if (around?.journal !== this.id) return this.#writer
-    return { source: this.#writer.source, context: { ...around.context, ...this.#writer.context } }
+    const context = { ...around.context, ...this.#writer.context }
+    return { source: this.#writer.source, context, op: around.op }
   }
 
   read<const Pattern extends string = string>(options?: ReadOptions<Pattern>): Promise<Page<Pattern>>

@@ -18,7 +18,7 @@ import {
   sinkOptions,
   storeOptions,
 } from '@vitrine/protocol/options'
-import { ObserverErrors } from '@vitrine/protocol/primitives'
+import { itemCursorOfAll, ObserverErrors } from '@vitrine/protocol/primitives'
 import { Committer, type Health } from './append/committer.ts'
 import { type AppendStages, prepareRedacted } from './append/prepare.ts'
 import { startBackground } from './background.ts'
@@ -100,7 +100,7 @@ export class Store {
     const lastPosition = connection.readOnly
       ? () => connection.lastPosition()
       : async () => this.#committer.position
-    this.#scope = storeScope(connection.storeId, this.#wakeup, lastPosition)
+    this.#scope = storeScope(connection.storeId, this.#wakeup, lastPosition, connection)
     this.#trimming = new Trimming(
       {
         connection,
@@ -203,6 +203,11 @@ export class Store {
   ): AsyncIterableIterator<MatchedItem<Pattern>>
   tail(options?: TailOptions & JournalFilter): AsyncIterableIterator<JournalItem> {
     return this.#reader.tail(this.#scope, options)
+  }
+
+  /** The cursor after an item of `read` or `tail` of this store. */
+  cursor(item: JournalItem): string {
+    return itemCursorOfAll(item)
   }
 
   /** Like `tail`, with each item's cursor and stored JSON: for code that forwards events, such as a server. */

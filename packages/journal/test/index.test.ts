@@ -7,6 +7,7 @@ it('exports these values and no others', () => {
     'Entry',
     'callbackSink',
     'httpSink',
+    'isWorkspaceSink',
     'jsonlSink',
     'memoryStore',
     'openStore',

@@ -34,6 +34,8 @@ export interface LocalSandboxOptions {
   readonly secrets?: Readonly<Record<string, string>>
   /** The context of the call that creates or starts it. */
   readonly context?: HostCallContext
+  /** Files of the workspace that `appendPrivately` writes: they are not watched. */
+  readonly privatePaths?: readonly string[]
   /** Set if a hook before the stop failed in an earlier process: the workspace is not persisted. */
   readonly persistenceBlocked?: boolean
   /** Called with every machine that is built, before a command runs in it. If it throws, the start fails. */
@@ -66,7 +68,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   const plan = options.workspace === undefined ? undefined : readManifest(options.workspace)
   const { secrets = {} } = options
   const environment = { ...provider.options.env, ...plan?.env }
-  const settings = resolveSettings(id, { ...provider.options, env: environment })
+  const settings = resolveSettings(id, { ...provider.options, env: environment }, options.privatePaths)
   const { onObserverError } = options
   const store =
     options.store ?? (await openStore(memoryStore(), { ...(onObserverError && { onObserverError }) }))

@@ -4,6 +4,7 @@ import * as sandbox from '../src/index.ts'
 
 it('the index exports these values and no others', () => {
   expect(Object.keys(sandbox).sort()).toEqual([
+    'appendPrivately',
     'assertBindsAllowed',
     'commandPolicy',
     'createLocalSandbox',
@@ -14,10 +15,12 @@ it('the index exports these values and no others', () => {
     'ownTemporaryData',
     'policySource',
     'processMark',
+    'readLogs',
     'removeAllPlaced',
     'removeLeftVolume',
     'unmountLeftVolumes',
     'unmountVolumesOfDead',
+    'wasStarted',
   ])
 })
 
@@ -46,6 +49,7 @@ it('the index exports these types and no others', async () => {
     'LocalSandbox',
     'LocalSandboxOptions',
     'PipedProcess',
+    'PrivateTarget',
     'ProcessMark',
     'Rule',
     'SandboxEnd',

@@ -106,19 +106,28 @@ export const previewAttacks: readonly Attack[] = [
           `BEARER ${token} `,
           `Bearer "${token}"`,
         ]
-        const queries = [`access_token=${token}`, `a=b&access_token=${token}&c=d`, `token=${token}`]
+        const encoded = Buffer.from(`user:${token}`).toString('base64').replace(/=*$/, '')
+        const queries = [
+          `auth=${encoded}`,
+          `access_token=${token}`,
+          `a=b&access_token=${token}&c=d`,
+          `token=${token}`,
+        ]
         const requests: readonly (readonly [query: string, headers: Record<string, string>])[] = [
           ...authorizations.map((authorization) => ['', { authorization }] as const),
           ...queries.map((query) => [`?${query}`, {}] as const),
           ['', { cookie: `access_token=${token}` }],
           ['', { 'x-api-key': token }],
+          ['', { 'x-auth': `Basic ${encoded}` }],
+          ['', /^[\w-]+$/.test(token) ? { [token]: 'x' } : {}],
           ['', { referer: `${daemon.url}/ui/?access_token=${token}` }],
         ]
         await Promise.all(
           requests.map(async ([query, headers]) => {
             const { status, body } = await send(daemon, `${path}${query}`, { headers })
             expect(status).toBe(200)
-            expect(body, `${query} ${JSON.stringify(headers)}`).not.toContain(token)
+            for (const hidden of [token, encoded])
+              expect(body, `${query} ${JSON.stringify(headers)}`).not.toContain(hidden)
           }),
         )
       }

@@ -83,7 +83,11 @@ export class MessageInterpreter {
       context,
       events: [pending.resolved(result)],
       onCommitted: () => pending.setRecorded(),
-      onCommitFailed: (error) => pending.setRecordFailed(error),
+      onCommitFailed: (error) => {
+        pending.setRecordFailed(error)
+        // It is still open on record, and is ended with its turn.
+        answers.putBack(pending)
+      },
     }
   }
 

@@ -71,6 +71,13 @@ export class PendingRequests {
     return pending
   }
 
+  /** Adds a request again whose response could not be recorded. */
+  putBack(pending: Permission | Question): void {
+    const key = idKey(pending.request)
+    if (pending instanceof Permission) this.#permissions.set(key, pending)
+    else this.#questions.set(key, pending)
+  }
+
   /** Resolves with the result for the agent; undefined when no permission or question has this key. */
   async answerTo(key: string): Promise<JsonObject | undefined> {
     const permission = this.#permissions.get(key)

@@ -77,7 +77,7 @@ export async function recordedResult(
 }
 
 function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult {
-  const { outcome, stopReason, usage, cost, context, modelError, errorCode, errorMessage } = data
+  const { outcome, stopReason, usage, cost, context, modelError, connections, errorCode, errorMessage } = data
   if (outcome === 'failed' && errorCode !== undefined)
     throw VitrineError.restored(errorCode, textOf(errorMessage))
   return {
@@ -89,6 +89,7 @@ function resultOf(data: EventData<'turn.finished'>, turn: string): PromptResult 
       cost: cost && withoutUndefined(cost),
       context: context && withoutUndefined(context),
       modelError: modelError && withoutUndefined(modelError),
+      connections,
     }),
   }
 }

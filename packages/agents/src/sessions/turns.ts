@@ -13,7 +13,10 @@ import { settledWithin, withinEventValues } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
+import { appendEnd } from './append-end.ts'
+import type { CallEvidence } from './call-evidence.ts'
 import type { ClientTerminals } from './client-terminals.ts'
+import { formatConnections } from './failed-connections.ts'
 import { objectIn, textIn } from './fields.ts'
 import { cancelledError, closeMs, defaultCancelMs } from './limits.ts'
 import { modelErrorSign } from './model-error.ts'
@@ -285,15 +288,21 @@ export class SessionTurns {
     const endTurn = sandbox.beginTurn(prompt.context)
     const onLimit = () => this.#apply({ type: 'stop', turn: prompt.turn, reason: 'timeout' })
     const stopTimers = watchLimits(turn, this.#session, prompt.journal, onLimit)
+    const evidence = instance.evidence()
     let result: PromptResult | VitrineError
     try {
-      const response = Promise.race([this.#send(active), abandoned.promise])
+      const response = Promise.race([this.#send(active, evidence), abandoned.promise])
       const end = await response.catch((error: unknown) => this.#failed(error))
       turn.setAnswered()
       await active.cancelled
-      await this.#endTools(turn, instance, createdCount)
+      await this.#endTools(turn, instance, createdCount).catch(() => undefined)
       await sandbox.flushFiles().catch(() => undefined)
-      result = await this.#finish(prompt, active, end)
+      // An agent often waits for a destination that it cannot reach until it is stopped.
+      const connections = this.#stop === undefined ? [] : await evidence.connections()
+      result = await this.#finish(prompt, active, {
+        ...end,
+        ...(connections.length > 0 && end.outcome !== 'failed' && { connections }),
+      })
     } catch (error) {
       result = toVitrineError(error)
     } finally {
@@ -315,11 +324,10 @@ export class SessionTurns {
     if (!others.some(({ info }) => info.busy)) instance.bridge.transport.killStartedAfter(openSince)
   }
 
-  async #send({ instance, turn, blocks }: RunningTurn): Promise<TurnEnd> {
+  async #send({ instance, turn, blocks }: RunningTurn, evidence: CallEvidence): Promise<TurnEnd> {
     const { agent, agentSession: sessionId } = this.#session
     const recap = this.#session.takeRecap()
     const prompt = recap === undefined ? blocks : [{ type: 'text', text: recap }, ...blocks]
-    const evidence = instance.evidence()
     const result = await instance.request(
       'session/prompt',
       { sessionId, prompt },
@@ -364,18 +372,20 @@ export class SessionTurns {
     // even when the agent ended the turn before it got the cancelled responses.
     const by = this.#stop === undefined ? 'turn-end' : 'cancel'
     if (instance.bridge.exit === undefined) await settledWithin(answers.cancelAll(by), closeMs, { ref: true })
+    // An agent whose responses cannot be recorded is ended; its requests end with it, within the turn.
+    if (answers.size > 0 && instance.bridge.ending)
+      await settledWithin(instance.bridge.closed, closeMs, { ref: true })
     const orphaned = instance.bridge.exit === undefined ? [] : answers.orphaned()
     const { openTools, startedAt } = turn
     const data = {
       ...result,
       ...(failed && errorFacts(error)),
+      ...(end.connections && { errorMessage: formatConnections(end.connections).trimStart() }),
       durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
       ...(openTools.length > 0 && { closedToolCalls: openTools }),
     }
-    await this.#record(prompt, 'finished', [
-      ...orphaned,
-      { type: 'turn.finished', data: withinEventValues(data) },
-    ])
+    const finished = { type: 'turn.finished', data: withinEventValues(data) }
+    await appendEnd(prompt.journal, orphaned, finished, (events) => this.#record(prompt, 'finished', events))
     return failed ? error : { turn: prompt.turn, ...result }
   }
 
@@ -388,7 +398,9 @@ export class SessionTurns {
     const max = limits.cancelMs ?? defaultCancelMs
     await Promise.race([turn.waitForAnswer(max), instance.bridge.closed])
     if (turn.answered || !instance.alive) return
-    await prompt.journal.append([{ type: 'limit.reached', data: { limit: 'turn.cancelMs', max } }])
+    const reached = { type: 'limit.reached', data: { limit: 'turn.cancelMs', max } }
+    // Ended also where the event cannot be written: the turn would stay open.
+    await prompt.journal.append([reached]).catch(() => undefined)
     await instance.end(0)
   }
 }

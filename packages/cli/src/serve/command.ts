@@ -55,6 +55,10 @@ export function addServe(program: Command): void {
       '--audit-log <file>',
       'also write every event, without output, to this file of JSON lines; it is rotated',
     )
+    .option(
+      '--workspace-log <path>',
+      'also write the events of each sandbox, without output, to this file in its workspace; {sandbox} is its id',
+    )
     .addOption(
       new Option(
         '--omit <part>',

@@ -1,5 +1,5 @@
 import type { JournalingOptions } from '@vitrine/host'
-import { jsonlSink } from '@vitrine/journal'
+import { jsonlSink, workspaceJsonlSink } from '@vitrine/journal'
 
 /** Parts of events that a daemon can leave out of its journals. */
 export const omittable = ['output', 'argv', 'paths', 'env', 'errors'] as const
@@ -9,6 +9,7 @@ export interface JournalingFlags {
   readonly retentionDays?: number
   readonly omit?: readonly (typeof omittable)[number][]
   readonly auditLog?: string
+  readonly workspaceLog?: string
 }
 
 const dayMs = 86_400_000
@@ -20,6 +21,7 @@ export function journalingOf({
   retentionDays,
   omit = [],
   auditLog,
+  workspaceLog,
 }: JournalingFlags): JournalingOptions {
   const hasRetention = retentionBytes !== undefined || retentionDays !== undefined
   const retention = {
@@ -27,11 +29,16 @@ export function journalingOf({
     ...(retentionDays !== undefined && { ageMs: retentionDays * dayMs }),
   }
   const payload = Object.fromEntries(omit.map((part) => [part === 'errors' ? 'errorText' : part, false]))
+  const policy = { output: false }
+  const sinks = [
+    ...(auditLog === undefined ? [] : [{ name: 'audit-log', sink: jsonlSink({ path: auditLog }), policy }]),
+    ...(workspaceLog === undefined
+      ? []
+      : [{ name: 'workspace-log', sink: workspaceJsonlSink({ path: workspaceLog }), policy }]),
+  ]
   return {
     ...(hasRetention && { retention }),
     ...(omit.length > 0 && { payload }),
-    ...(auditLog !== undefined && {
-      sinks: [{ name: 'audit-log', sink: jsonlSink({ path: auditLog }), policy: { output: false } }],
-    }),
+    ...(sinks.length > 0 && { sinks }),
   }
 }

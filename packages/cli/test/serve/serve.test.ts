@@ -322,6 +322,15 @@ it('omits parts of events, and writes an audit log', async () => {
   expect(lines).not.toContain('very-private')
 })
 
+it('writes the events of each sandbox into its workspace with --workspace-log', async () => {
+  const root = dataFolder()
+  chmodSync(root, 0o777)
+  const daemon = await serve(dataFolder(), ['--root', root, '--workspace-log', 'logs/events.jsonl'])
+  await exec(daemon, 'echo hello')
+  await daemon.process.end()
+  expect(readFileSync(join(root, 'logs/events.jsonl'), 'utf8')).toContain('"process.exited"')
+})
+
 it('uses the folder of --root and the agents of --agent', async () => {
   const root = dataFolder()
   chmodSync(root, 0o777)

@@ -67,12 +67,14 @@ function timeLimitOf(http: HttpClient, { method = 'GET', limitMs }: RequestOptio
 
 async function contentOf(
   http: HttpClient,
-  { json, bytes, headers }: RequestOptions,
+  { method = 'GET', json, bytes, headers }: RequestOptions,
   call: CancellableCall | undefined,
 ): Promise<RequestInit> {
   // Keep-alive: a response that takes minutes sends its headers before a proxy gives up.
   const defaults = { accept: 'application/json', 'vitrine-keepalive': 'true' }
-  const all = { ...defaults, ...http.headers(), ...headers, ...call?.headers() }
+  // A GET of a `Sandbox` is a use of it, also after a restart of the daemon.
+  const starting = method === 'GET' ? { 'vitrine-start': 'true' } : {}
+  const all = { ...defaults, ...starting, ...http.headers(), ...headers, ...call?.headers() }
   if (bytes !== undefined) {
     const body = call?.isCancelled ? new Uint8Array() : bytes.body
     return { headers: { ...all, 'content-type': 'application/octet-stream' }, ...(await sendable(body)) }

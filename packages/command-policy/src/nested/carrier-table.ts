@@ -10,6 +10,7 @@ import {
 } from './carrier.ts'
 import { documentTools } from './document-tools.ts'
 import { projectTools } from './project-tools.ts'
+import { systemPrograms } from './system-programs.ts'
 
 const compressors = /^(gzip|pigz|bzip2|pbzip2|lbzip2|xz|pixz|zstd|zstdmt|lz4|lzip|lzop|brotli)( -[\w=-]+)*$/
 const pagers = /^(cat|less|more|true|:|less( -[FRSXiM]+)+)?$/
@@ -275,5 +276,7 @@ const rows: readonly (readonly [string, CarrierRow])[] = [
 ]
 
 export const carriers: ReadonlyMap<string, Carrier> = new Map(
-  [...rows, ...projectTools, ...documentTools].flatMap(([names, row]) => compileCarrier(names, row)),
+  [...rows, ...projectTools, ...documentTools, ...systemPrograms].flatMap(([names, row]) =>
+    compileCarrier(names, row),
+  ),
 )

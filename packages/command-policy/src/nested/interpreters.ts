@@ -52,6 +52,21 @@ const interpreters: ReadonlyMap<string, Interpreter> = new Map([
   ...interpreter('wolframscript scilab gap sml kotlinc mono wine wine64', 'ecfrs', {
     longs: ['-code', '-file', '-script'],
   }),
+  ...interpreter('lean idris idris2 coqtop agda isabelle poly mosml', 'elrx', {
+    longs: ['--run', '--exec', '--load', '--eval', '--use', '-load-vernac-source'],
+  }),
+  ...interpreter(
+    'pike newlisp picolisp pil csi gosh chibi-scheme mit-scheme chezscheme gsi abcl gcl cmucl kawa bsh jython rhino mujs',
+    'ceErls',
+    { longs: ['--eval', '--load', '--script', '-eval', '--expression'] },
+  ),
+  ...interpreter(
+    'gprolog yap xsb ciao a68g rexx regina jimsh gst yorick cling hhvm fsharpi fsi booi instantfpc rdmd vala',
+    'eclgrx',
+    {
+      longs: ['--eval', '--execute', '--entry-goal', '--query-goal', '--init-goal', '--run'],
+    },
+  ),
   ...interpreter('pwsh powershell xonsh nu elvish cmd.exe', 'cCeE', {
     longs: ['--command', '-command', '-encodedcommand', '--commands'],
   }),

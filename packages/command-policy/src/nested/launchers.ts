@@ -18,6 +18,12 @@ const launchers = new Set(
     'hwloc-bind catchsegv logsave chronic ifne pee mispipe xvfb-run ssh-agent gpg-agent dbus-launch socksify pipexec',
     'coreutils sem run0 corepack xterm uxterm lxterm rxvt urxvt konsole gnome-terminal xfce4-terminal kitty alacritty foot',
     'runc crun ctr buildah openvt xdotool wezterm zellij caffeinate sandbox-exec ccache distcc sccache icecc',
+    // For each connection, with other rights, or below a supervisor of its own.
+    'tcpsvd udpsvd tcpserver unixserver faucet hose websocketd tcpd spawn-fcgi fcgiwrap ttyd gotty shellinaboxd setuidgid',
+    'envuidgid fghack pgrphack s6-svscan s6-envdir s6-sudo nosh daemontools-run negate urlize dsh mussh cssh rlfe reptyr',
+    'terminator lxterminal mate-terminal tilix mlterm eterm roxterm sakura terminology qterminal x-terminal-emulator kgx',
+    'xinit startx xpra trace-cmd latrace apitrace box64 box86 minijail0 nsjail runsc switch_root run-init cttyhack dvtm',
+    'systemd-notify systemd-socket-activate msfconsole dosbox torify usewithtor incus lxd dmenu_run rofi xautolock xss-lock',
     'nix-shell nix guix direnv asdf mise rbenv pyenv nvm volta fnm',
   ].flatMap((names) => names.split(' ')),
 )

@@ -1,6 +1,8 @@
 import {
   type ChangedFileList,
   type JournalReader,
+  type LogChunk,
+  type LogOptions,
   type LookOptions,
   type PortInfo,
   type ProcessInfo,
@@ -9,7 +11,8 @@ import {
   type SessionSummary,
   VitrineError,
 } from '@vitrine/protocol'
-import { checkOptions, hostOptions } from '@vitrine/protocol/options'
+import { checkOptions, hostOptions, processOptions } from '@vitrine/protocol/options'
+import { readLogs, wasStarted } from '@vitrine/sandbox'
 import {
   changedFilesView,
   listChangedFiles,
@@ -66,10 +69,18 @@ export class HostLook implements SandboxLook {
       const live = this.#live()?.look
       if (live !== undefined) return live.process(id)
       const found = (await this.#recordedProcesses({ text: id, ...options })).find((one) => one.id === id)
-      if (found === undefined)
-        throw new VitrineError('not_found', `There is no process "${id}" in this sandbox.`)
+      if (found === undefined) throw noProcess(id)
       return found
     },
+    /** The output of a process of a sandbox that does not run, from the journal. */
+    logs: async (id: string, options: LogOptions = {}): Promise<readonly LogChunk[]> => {
+      checkOptions('processes.logs', processOptions.logs, options)
+      if (!(await wasStarted(this.journal, id))) throw noProcess(id)
+      return readLogs(this.journal, id, options)
+    },
+    /** The same, one by one. It ends: nothing can follow. */
+    follow: (id: string, options: LogOptions = {}): AsyncIterableIterator<LogChunk> =>
+      oneByOne(this.processes.logs(id, options)),
     /** Settles when the process of a running sandbox has ended; undefined for another sandbox. */
     exitOf: (id: string) => this.#live()?.look.exitOf(id),
   }
@@ -95,4 +106,12 @@ export class HostLook implements SandboxLook {
     const list = await readView(this.journal, processListView(), { types, ...query })
     return listProcesses(list).flatMap((process) => recordedProcess(process) ?? [])
   }
+}
+
+async function* oneByOne<T>(all: Promise<readonly T[]>): AsyncGenerator<T, undefined> {
+  yield* await all
+}
+
+function noProcess(id: string): VitrineError {
+  return new VitrineError('not_found', `There is no process "${id}" in this sandbox.`)
 }

@@ -130,3 +130,39 @@ it('does not name the failed connections of other processes', async () => {
   expect(error.message).toBe('The agent waiting responded to session/prompt with an error: gave up')
   expect(error.details).not.toHaveProperty('connections')
 })
+
+it('names them in the end of a turn that is cancelled or takes too long while its agent waits', async () => {
+  const stuck = script(
+    'stuck',
+    `import { request } from 'node:http'
+    let prompted
+    on('session/prompt', ({ id }) => {
+      prompted = id
+      request({ host: '127.0.0.1', port: 3128, method: 'CONNECT', path: 'denied.example:443' })
+        .on('connect', (response, socket) => socket.destroy()).end()
+    })
+    on('session/cancel', () => reply(prompted, { stopReason: 'cancelled' }))`,
+  )
+  const sandbox = await scene({ isolation: 'bubblewrap', egress: ['listed.example:443'], agents: [stuck] })
+  const denied = { host: 'denied.example', port: 443, allow: 'denied.example:443' }
+  const refusals = async () => (await eventsOf(sandbox, 'network.refused')).length
+
+  const slow = await sandbox.openSession({ agent: 'stuck' })
+  const prompted = slow.prompt('go', { turn: 'turn-cancelled' })
+  await expect.poll(refusals, { timeout: 20_000 }).toBe(1)
+  await slow.cancel()
+  const cancelled = await prompted
+  expect(cancelled).toMatchObject({ outcome: 'cancelled', connections: [denied] })
+  // Sent again, the recorded turn has them too.
+  expect(await slow.prompt('go', { turn: 'turn-cancelled' })).toEqual(cancelled)
+
+  const hasty = await sandbox.openSession({ agent: 'stuck', limits: { totalMs: 2_000 } })
+  expect(await hasty.prompt('go')).toMatchObject({ outcome: 'timeout', connections: [denied] })
+  const finished = await eventsOf(sandbox, 'turn.finished')
+  for (const { data } of finished)
+    expect(data).toMatchObject({
+      connections: [denied],
+      errorMessage: expect.stringMatching(/^It could not connect to denied\.example:443: /),
+    })
+  expect(finished).toHaveLength(2)
+})

@@ -21,6 +21,8 @@ import type { BlobReference, CommitRequest, Placement } from './plan.ts'
 export interface EventWriter {
   readonly source: EventSource
   readonly context: EventContext
+  /** The operation that it belongs to, by its name: its payload policy holds. */
+  readonly op?: string
 }
 
 /** The steps that every append passes before it is committed. */
@@ -47,12 +49,12 @@ export function prepare(
   for (const input of inputs) {
     // The check above made sure that `data` is an object, and the copy of an object is an object.
     const data = stages.redactor.redactValue(input.data ?? {}) as JsonObject
-    append.add(input, data, writer, stages)
+    append.add(input, applyPolicy(input.type, data, stages.policy, writer.op), writer, stages)
   }
   return append
 }
 
-/** Like `prepare`, for events whose data is already checked and redacted. */
+/** Like `prepare`, for events whose data is already checked, redacted and reduced by the policy. */
 export function prepareRedacted(
   inputs: readonly EventInput[],
   writer: EventWriter,
@@ -80,8 +82,8 @@ export class PreparedAppend implements CommitRequest {
     | { readonly writer: EventContext; readonly input: EventContext; readonly context: EncodedContext }
     | undefined
 
-  add(input: EventInput, redacted: JsonObject, writer: EventWriter, stages: AppendStages): void {
-    let data = applyPolicy(input.type, redacted, stages.policy)
+  add(input: EventInput, given: JsonObject, writer: EventWriter, stages: AppendStages): void {
+    let data = given
     let dataJson = JSON.stringify(data)
     if (isTooLarge(dataJson)) {
       const offloaded = offloadLargeFields(data, dataJson, stages.reserveBlobSpace)

@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type EventContext, type EventInput, isVitrineError, type JournalEvent } from '@vitrine/protocol'
+import {
+  type EventContext,
+  type EventInput,
+  isVitrineError,
+  type JournalEvent,
+  type JsonObject,
+} from '@vitrine/protocol'
 import { Serial } from '@vitrine/protocol/primitives'
 import type { Redactor } from '../redact/redactor.ts'
 
@@ -29,6 +35,7 @@ export interface JournalStream {
 /** One call of `append`. Its events that become ready together are committed or rejected together. */
 interface AppendCall {
   readonly context: EventContext
+  readonly op: string | undefined
   readonly since: number
   readonly committed: JournalEvent[]
   readonly events: number
@@ -46,9 +53,11 @@ export interface RedactingStreamHost {
   readonly retryWhileFailing: boolean
   channelOf(event: EventInput): string | readonly string[]
   check(events: readonly EventInput[]): void
-  /** The context of an event that is appended now. */
-  context(): EventContext
-  /** Appends events whose data is already redacted and whose context is complete. */
+  /** The context of an event that is appended now, and the operation around it. */
+  writer(): { readonly context: EventContext; readonly op?: string }
+  /** Reduces redacted data by the payload policy. */
+  policed(type: string, data: JsonObject, op: string | undefined): JsonObject
+  /** Appends events whose data is final and whose context is complete. */
   append(events: readonly EventInput[]): Promise<readonly JournalEvent[]>
 }
 
@@ -70,8 +79,10 @@ export class RedactingStream implements JournalStream {
     this.#host.check(events)
     if (events.length === 0) return []
     const { promise, resolve, reject } = Promise.withResolvers<readonly JournalEvent[]>()
+    const { context, op } = this.#host.writer()
     const call: AppendCall = {
-      context: this.#host.context(),
+      context,
+      op,
       since: performance.now(),
       committed: [],
       events: events.length,
@@ -118,7 +129,8 @@ export class RedactingStream implements JournalStream {
     const events = batch.map(({ event, call }, index) => ({
       ...call.context,
       ...event,
-      data: data[index] as NonNullable<EventInput['data']>,
+      // The check made sure that data is an object, and the mask of an object is an object.
+      data: this.#host.policed(event.type, data[index] as JsonObject, call.op),
     }))
     if (!this.#host.retryWhileFailing) return settleCalls(batch, this.#host.append(events))
     this.#outbox.push({ batch, events })

@@ -6,6 +6,8 @@ import type { OpenSpan } from './trace.ts'
 export interface CurrentOperation {
   readonly journal: string
   readonly operation: string
+  /** Its name, such as `exec`. */
+  readonly op: string
   readonly context: EventContext
   readonly span: OpenSpan
 }

@@ -73,7 +73,7 @@ export async function operate<T>(
     options.signal?.throwIfAborted()
     if (host.gates.size > 0) await passGates(host.gates, start, progress, options.signal)
     options.signal?.throwIfAborted()
-    result = await currentOperation.run({ journal: host.journal, operation: id, context, span }, () =>
+    result = await currentOperation.run({ journal: host.journal, operation: id, op, context, span }, () =>
       inSpan(span, () => run({ id, start, progress })),
     )
     // Copied once, because a getter could throw when it is read again.

@@ -52,9 +52,12 @@ interface Omission {
   readonly sha256: string
 }
 
-/** Applies a policy to a payload. Returns the same object if nothing changes. */
-export function applyPolicy(type: string, data: JsonObject, rules: PolicyRules): JsonObject {
-  const policy = policyOf(data.op, rules)
+/**
+ * Applies a policy to a payload. Returns the same object if nothing changes. An event inside an operation, such as the
+ * output of its process, follows the policy of the operation.
+ */
+export function applyPolicy(type: string, data: JsonObject, rules: PolicyRules, op?: string): JsonObject {
+  const policy = policyOf(data.op ?? op, rules)
   let result: Record<string, JsonValue | undefined> | undefined
   let omitted: Record<string, JsonValue> | undefined
   for (const key in data) {

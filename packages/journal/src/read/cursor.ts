@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { VitrineError } from '@vitrine/protocol'
-import { parseItemCursor } from '@vitrine/protocol/primitives'
+import { parseItemCursor, parseItemCursorOfAll } from '@vitrine/protocol/primitives'
 
 /** A reader's position: in one journal by `seq`, or in the whole store by commit position. */
 type StoreCursorPosition =
@@ -15,7 +15,7 @@ type StoreCursorPosition =
 /** An item's cursor was made by a client, from the item alone. */
 export type CursorPosition =
   | StoreCursorPosition
-  | ({ readonly scope: 'item' } & NonNullable<ReturnType<typeof parseItemCursor>>)
+  | ({ readonly scope: 'item' | 'item-of-all' } & NonNullable<ReturnType<typeof parseItemCursor>>)
 
 /** A store's cursors are opaque: only this file knows their format. */
 export function encodeCursor(decoded: StoreCursorPosition): string {
@@ -34,8 +34,11 @@ function checksum(text: string): string {
 }
 
 export function decodeCursor(cursor: string): CursorPosition {
-  const item = typeof cursor === 'string' ? parseItemCursor(cursor) : undefined
+  const given = typeof cursor === 'string' ? cursor : ''
+  const item = parseItemCursor(given)
   if (item !== undefined) return { scope: 'item', ...item }
+  const ofAll = parseItemCursorOfAll(given)
+  if (ofAll !== undefined) return { scope: 'item-of-all', ...ofAll }
   if (typeof cursor === 'string' && /^[A-Za-z0-9_-]{1,512}$/.test(cursor)) {
     const text = Buffer.from(cursor, 'base64url').toString('utf8').slice(0, -checksumLength)
     const journal = /^j\.([A-Za-z0-9_-]+)\.([0-9a-z]{1,11})\.(.+)$/.exec(text)

@@ -3,7 +3,7 @@ import type { JournalHead, StoreConnection } from '../stores/contract.ts'
 import type { Wakeup } from '../wakeup.ts'
 import { type CursorPosition, decodeCursor, encodeCursor } from './cursor.ts'
 
-type ItemPosition = Extract<CursorPosition, { scope: 'item' }>
+type ItemPosition = Extract<CursorPosition, { time: unknown }>
 
 /** The events that a reader covers: one journal by `seq`, or the whole store by commit position. */
 export interface ReadScope {
@@ -40,7 +40,8 @@ export function journalScope(
     async key(cursor) {
       const decoded = decodeCursor(cursor)
       const { seq, incarnation: mine } = await load()
-      if (decoded.scope === 'store' || decoded.journal !== id) throw foreignCursorError(id)
+      if (decoded.scope === 'store' || decoded.scope === 'item-of-all' || decoded.journal !== id)
+        throw foreignCursorError(id)
       if (decoded.scope === 'journal' && decoded.incarnation !== mine && decoded.seq !== 0)
         throw foreignCursorError(id)
       assertNotAhead(id, decoded.seq, seq)
@@ -68,13 +69,26 @@ async function hasItem(
   connection: Pick<StoreConnection, 'index' | 'holes'>,
   { journal, seq, time }: ItemPosition,
 ): Promise<boolean> {
-  const [found] = await connection.index({ journal, from: seq - 1, to: seq, order: 'asc', limit: 1 })
-  if (found !== undefined) return found.time === time
-  return (await connection.holes(journal, seq, seq)).length > 0
+  return (await positionOf(connection, { journal, seq, time })) !== undefined
 }
 
-/** The scope of a whole store. */
-export function storeScope(store: string, wakeup: Wakeup, lastPosition: () => Promise<number>): ReadScope {
+/** The commit position of the item that a client made a cursor of; undefined if there is neither the item nor a hole. */
+async function positionOf(
+  connection: Pick<StoreConnection, 'index' | 'holes'>,
+  { journal, seq, time }: Omit<ItemPosition, 'scope'>,
+): Promise<number | undefined> {
+  const [found] = await connection.index({ journal, from: seq - 1, to: seq, order: 'asc', limit: 1 })
+  if (found !== undefined) return found.time === time ? found.position : undefined
+  return (await connection.holes(journal, seq, seq))[0]?.position
+}
+
+/** The scope of a whole store. `connection` has its events, to check the cursors that are made from them. */
+export function storeScope(
+  store: string,
+  wakeup: Wakeup,
+  lastPosition: () => Promise<number>,
+  connection: Pick<StoreConnection, 'index' | 'holes'>,
+): ReadScope {
   return {
     journal: null,
     wakeup,
@@ -82,6 +96,11 @@ export function storeScope(store: string, wakeup: Wakeup, lastPosition: () => Pr
     cursor: (position) => encodeCursor({ scope: 'store', store, position }),
     async key(cursor) {
       const decoded = decodeCursor(cursor)
+      if (decoded.scope === 'item-of-all') {
+        const position = await positionOf(connection, decoded)
+        if (position !== undefined) return position
+        throw new VitrineError('cursor_foreign', `The store ${store} has no such item of ${decoded.journal}.`)
+      }
       if (decoded.scope !== 'store' || decoded.store !== store) {
         throw new VitrineError('cursor_foreign', `The cursor does not belong to the store ${store}.`)
       }

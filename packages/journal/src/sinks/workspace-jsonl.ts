@@ -17,34 +17,51 @@ export interface PrivateWriter {
 }
 
 export interface WorkspaceJsonlSinkOptions {
-  readonly writer: PrivateWriter
+  /** Default: that of the host whose `sinks` have it. */
+  readonly writer?: PrivateWriter
   /** Path inside the workspace; `{sandbox}` is replaced by the id. Default `logs/events-{sandbox}.jsonl`. */
   readonly path?: string
 }
 
 export interface WorkspaceJsonlSink extends Sink {
-  /** The number of events dropped because their sandbox was deleted. */
+  /** The number of events dropped because their sandbox was deleted, or because its own files are in the way. */
   readonly dropped: number
+  /** The path of the file in the workspace of a sandbox. */
+  pathIn(sandbox: string): string
+  /** Gives the writer of a host to a sink that has none. */
+  writeWith(writer: PrivateWriter): void
 }
+
+export function isWorkspaceSink(sink: Sink): sink is WorkspaceJsonlSink {
+  return sink.kind === kind && 'writeWith' in sink
+}
+
+const kind = 'workspace-jsonl'
 
 /**
  * Appends each sandbox's events to a file in that sandbox's own workspace; events of no sandbox are skipped.
  *
  * @example
- * await store.addSink('workspace', workspaceJsonlSink({ writer, path: 'logs/{sandbox}.jsonl' }))
+ * await openHost({ sinks: [{ name: 'workspace', sink: workspaceJsonlSink({ path: 'logs/{sandbox}.jsonl' }) }] })
  */
-export function workspaceJsonlSink(options: WorkspaceJsonlSinkOptions): WorkspaceJsonlSink {
-  checkOptions('workspaceJsonlSink', sinkOptions.workspaceJsonl, options ?? {})
-  const { writer, path: template = 'logs/events-{sandbox}.jsonl' } = options
+export function workspaceJsonlSink(options: WorkspaceJsonlSinkOptions = {}): WorkspaceJsonlSink {
+  checkOptions('workspaceJsonlSink', sinkOptions.workspaceJsonl, options)
+  const { path: template = 'logs/events-{sandbox}.jsonl' } = options
   checkTemplate(template)
+  let { writer } = options
   let dropped = 0
   let done = { key: '', sandboxes: new Set<string>() }
   return {
-    kind: 'workspace-jsonl',
+    kind,
     get dropped() {
       return dropped
     },
-    async write({ events, key }, { signal }) {
+    pathIn: (sandbox) => pathFor(template, sandbox),
+    writeWith(given) {
+      writer ??= given
+    },
+    async write({ events, key }, { signal, onObserverError }) {
+      if (writer === undefined) throw withoutWriter()
       if (done.key !== key) done = { key, sandboxes: new Set() }
       const failures = new Map<string, unknown>()
       for (const [sandbox, items] of bySandbox(events)) {
@@ -54,11 +71,12 @@ export function workspaceJsonlSink(options: WorkspaceJsonlSinkOptions): Workspac
           const path = pathFor(template, sandbox)
           await writer.append({ sandbox, path }, items.map(encodeLine).join(''), { signal })
         } catch (error) {
-          if (!isVitrineError(error) || error.code !== 'not_found') {
+          if (!isLasting(error)) {
             failures.set(sandbox, error)
             continue
           }
           dropped += items.length
+          if (error.code !== 'not_found') onObserverError?.('workspaceJsonlSink', error)
         }
         done.sandboxes.add(sandbox)
       }
@@ -69,6 +87,18 @@ export function workspaceJsonlSink(options: WorkspaceJsonlSinkOptions): Workspac
       done = { key: '', sandboxes: new Set() }
     },
   }
+}
+
+/** A sandbox whose own files or limits are in the way must not hold up the events of the others. */
+function isLasting(error: unknown): error is VitrineError {
+  return isVitrineError(error) && (error.retryable === false || error.code === 'disk_limit')
+}
+
+function withoutWriter(): VitrineError {
+  return new VitrineError(
+    'sink_unwritable',
+    'workspaceJsonlSink: expected a writer, got none. Give the sink to `sinks` of `openHost` or `createSandbox`, which have one, or give it a `writer`.',
+  )
 }
 
 function bySandbox(events: readonly JournalItem[]): Map<string, JournalItem[]> {
@@ -98,9 +128,12 @@ function checkTemplate(template: string): void {
   if (typeof template !== 'string' || template.includes('\0')) throw refuse('to be the path of a file')
   if (/[{}]/.test(template.replaceAll('{sandbox}', ''))) throw refuse('to have no placeholder but {sandbox}')
   if (/^([/\\]|[a-z]:)/i.test(template)) throw refuse('to be relative to the workspace')
+  if (/[*?]/.test(template)) throw refuse('to have no "*" and no "?"')
   const segments = template.split(/[/\\]/)
   if (segments.includes('..')) throw refuse('to stay inside the workspace')
   if (['', '.'].includes(segments.at(-1) ?? '')) throw refuse('to end with the name of a file')
+  if (segments.some((segment) => ['', '.'].includes(segment)))
+    throw refuse('to have no empty names and no "."')
 }
 
 /** Replaces special characters in the id. Each sandbox has its own workspace, so equal results do not collide. */

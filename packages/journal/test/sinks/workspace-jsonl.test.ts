@@ -78,6 +78,10 @@ describe('workspaceJsonlSink', () => {
     'a/',
     'a/.',
     'a\0',
+    'a*',
+    'a?',
+    './a',
+    'a//b',
   ])('rejects the path %o', (path) => {
     const { writer } = memory()
     expect(() => workspaceJsonlSink({ writer, path })).toThrow(
@@ -133,6 +137,34 @@ describe('a sandbox that cannot be written', () => {
     expect(sink.dropped).toBe(2)
     expect([...written.keys()]).toEqual(['b:log', 'c:log'])
   })
+})
+
+test.for(['file_not_regular', 'disk_limit'] as const)(
+  'a sandbox whose workspace is obstructed (%s) loses its lines, which are counted and reported',
+  async (code) => {
+    const { writer, written, broken } = memory()
+    const sink = workspaceJsonlSink({ writer, path: 'log' })
+    const error = new VitrineError(code, 'In the way.')
+    broken.set('a', error)
+    const reported: unknown[] = []
+    const onObserverError = (...report: unknown[]) => void reported.push(report)
+    await sink.write(batch([ownedEvent(1, 'a'), ownedEvent(2, 'b')]), { ...going, onObserverError })
+    expect(sink.dropped).toBe(1)
+    expect(reported).toEqual([['workspaceJsonlSink', error]])
+    expect([...written.keys()]).toEqual(['b:log'])
+  },
+)
+
+test('a sink without a writer fails and says where it gets one', async () => {
+  const sink = workspaceJsonlSink({ path: 'log' })
+  await expect(sink.write(batch([ownedEvent(1, 'a')]), going)).rejects.toMatchObject({
+    code: 'sink_unwritable',
+    message: expect.stringContaining('`openHost`'),
+  })
+  const { writer, written } = memory()
+  sink.writeWith(writer)
+  await sink.write(batch([ownedEvent(1, 'a')]), going)
+  expect([...written.keys()]).toEqual(['a:log'])
 })
 
 test.for([[['a']], [['a', 'b']]] as const)(

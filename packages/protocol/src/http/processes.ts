@@ -107,7 +107,11 @@ export const processRoutes = table({
     response: 'nothing',
   },
   readLogs: {
-    ...one('GET', '/logs', 'Reads its output from the journal; with `follow`, as a stream.'),
+    ...one(
+      'GET',
+      '/logs',
+      'Reads its output from the journal, without starting the sandbox; with `follow`, as a stream.',
+    ),
     query: () =>
       strict({
         stream: z.optional(z.enum(['stdout', 'stderr', 'combined', 'pty'])),

@@ -135,7 +135,8 @@ export const sandboxRoutes = table({
     path: '/running',
     scope: 'sandbox',
     access: 'full',
-    summary: 'Checks whether the sandbox is running; recorded as an operation.',
+    summary:
+      'Checks whether the sandbox is running; recorded as an operation, if it is. A stopped one is not started.',
     response: () => z.object({ running: z.boolean() }),
   },
   onBeforeStop: {

@@ -167,6 +167,7 @@ export const hostOptions = lazily({
       context: z.optional(callContext()),
       onMachine: z.optional(callable()),
       persistenceBlocked: z.optional(flag()),
+      privatePaths: z.optional(texts()),
       ...gating(),
       ...observing(),
     }),

@@ -275,7 +275,7 @@ export const sinkOptions = lazily({
     }),
   workspaceJsonl: () =>
     strict({
-      writer: having<{ append(...given: never): unknown }>('a writer', 'append'),
+      writer: z.optional(having<{ append(...given: never): unknown }>('a writer', 'append')),
       path: z.optional(z.string()),
     }),
 })

@@ -5,7 +5,13 @@ export { checkSandboxId, idPattern, namePattern, sessionIdPattern } from '../ids
 export { shown } from '../shown.ts'
 export { Backoff } from './backoff.ts'
 export { checkedByteRange } from './byte-range.ts'
-export { itemCursor, itemSeq, parseItemCursor } from './item-cursor.ts'
+export {
+  itemCursor,
+  itemCursorOfAll,
+  itemSeq,
+  parseItemCursor,
+  parseItemCursorOfAll,
+} from './item-cursor.ts'
 export { type Listener, notify, notifyOne } from './notify.ts'
 export { ObserverErrors } from './observer-errors.ts'
 export { decodePathText, encodePathText, isPathText } from './path-text.ts'

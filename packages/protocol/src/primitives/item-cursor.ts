@@ -17,11 +17,21 @@ export interface ItemPosition {
  * a random value of the journal, which items do not have.
  */
 export function itemCursor(journal: string, item: JournalItem): string {
+  const text = itemText(journal, item)
+  return `i.${checksum(text)}.${text}`
+}
+
+/** The cursor of an item of all journals, made from the item alone. It is not valid in one journal. */
+export function itemCursorOfAll(item: JournalItem): string {
+  const text = itemText(item?.journal, item)
+  return `a.${checksum(`a.${text}`)}.${text}`
+}
+
+function itemText(journal: string, item: JournalItem): string {
   const seq = itemSeq(journal, item)
   const time = 'seq' in item ? Date.parse(item.time) : undefined
   if (Number.isNaN(time)) throw invalidItem('time: expected a time', item)
-  const text = `${seq.toString(36)}.${time?.toString(36) ?? '-'}.${journal}`
-  return `i.${checksum(text)}.${text}`
+  return `${seq.toString(36)}.${time?.toString(36) ?? '-'}.${journal}`
 }
 
 /** The `seq` of an event, or the last one of a gap. Refuses items of other journals. */
@@ -43,12 +53,22 @@ export function itemSeq(
   return seq
 }
 
-const form = /^i\.([0-9a-z]{1,7})\.([0-9a-z]{1,11})\.([0-9a-z]{1,11}|-)\.(.+)$/
+const form = /^([ia]\.)([0-9a-z]{1,7})\.([0-9a-z]{1,11})\.([0-9a-z]{1,11}|-)\.(.+)$/
 
 /** The position in an item's cursor; undefined if the text is not one. */
 export function parseItemCursor(cursor: string): ItemPosition | undefined {
-  const [, sum, seqText = '', timeText = '', journal = ''] = form.exec(cursor) ?? []
-  if (sum === undefined || checksum(`${seqText}.${timeText}.${journal}`) !== sum) return undefined
+  return parse(cursor, 'i.')
+}
+
+/** The same for an item of all journals. */
+export function parseItemCursorOfAll(cursor: string): ItemPosition | undefined {
+  return parse(cursor, 'a.')
+}
+
+function parse(cursor: string, prefix: 'i.' | 'a.'): ItemPosition | undefined {
+  const [, kind, sum, seqText = '', timeText = '', journal = ''] = form.exec(cursor) ?? []
+  const text = `${seqText}.${timeText}.${journal}`
+  if (kind !== prefix || checksum(prefix === 'a.' ? `a.${text}` : text) !== sum) return undefined
   const seq = Number.parseInt(seqText, 36)
   const time = timeText === '-' ? undefined : Number.parseInt(timeText, 36)
   const isValid = idPattern.test(journal) && isWholeNumber(seq) && isWholeNumber(time ?? 0)

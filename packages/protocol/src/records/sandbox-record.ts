@@ -35,6 +35,8 @@ export interface SandboxRecord {
    * are those of the machine.
    */
   readonly local: Omit<LocalOptions, 'data'>
+  /** Absent in records of earlier versions, where `false` may also be a default limit that the machine could not enforce. */
+  readonly limitsAsGiven?: true
   /** The features that its last machine did not have; absent before the first machine was built. */
   readonly degraded?: readonly string[]
   readonly policy?: CommandPolicyOptions
@@ -64,6 +66,7 @@ export const recordSchemas = lazily({
       createdAt: z.string(),
       labels: textsByName(),
       local: localOptions.json,
+      limitsAsGiven: z.optional(z.literal(true)),
       degraded: z.optional(texts()),
       policy: z.optional(policyOptions.policy),
       secrets: z.optional(texts()),

@@ -149,6 +149,8 @@ export interface PromptResult {
   /** After the turn; absent if the agent did not report it during the turn. */
   readonly context?: ContextUse
   readonly modelError?: ModelErrorSign
+  /** Of a turn that was cancelled or took too long: the connections of the agent that failed during it. */
+  readonly connections?: readonly FailedConnection[]
 }
 
 export interface ConfigChoice {

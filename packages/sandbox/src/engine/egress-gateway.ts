@@ -1,4 +1,4 @@
-import { connect, type Server, type Socket } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import {
   addressKind,
   createEgressProxy,
@@ -10,14 +10,15 @@ import {
   type Target,
 } from '@vitrine/egress'
 import type { Journal } from '@vitrine/journal'
-import { randomHex } from '@vitrine/protocol'
-import { Serial, systemErrorCode } from '@vitrine/protocol/primitives'
+import { Serial } from '@vitrine/protocol/primitives'
 import type { Machine } from '../machine/machine.ts'
 import { readSockets, socketOwners } from '../ports/sockets.ts'
 import { withoutOperation } from '../without-operation.ts'
+import { forwardToHost } from './forward-to-host.ts'
 
-/** The port of the proxy on the sandbox's loopback. */
+/** The port of the proxy on the sandbox's loopback, or the next one that is free there. */
 const proxyPort = 3128
+const proxyPorts = 20
 
 /** Finds the id of the process that opened a connection from inside the sandbox, if it can be determined. */
 export type ConnectionProcessLookup = (socket: Socket) => Promise<string | undefined>
@@ -31,10 +32,12 @@ export class EgressGateway {
   readonly #journal: Journal
   readonly #findProcess: ConnectionProcessLookup
   readonly #allowed = new Set<string>()
+  /** The servers of the host that each port leads to. */
+  readonly #forwards = new Map<number, Target[]>()
   readonly #servers: Server[] = []
   readonly #sockets = new Set<Socket>()
   readonly #changes = new Serial()
-  #proxy: EgressProxy | undefined
+  #proxy: { readonly port: number; readonly server: EgressProxy } | undefined
 
   constructor(machine: Machine, journal: Journal, findProcess: ConnectionProcessLookup) {
     this.#machine = machine
@@ -45,7 +48,7 @@ export class EgressGateway {
 
   /** The proxy variables for every command. */
   get environment(): Readonly<Record<string, string>> {
-    return this.#proxy === undefined ? {} : proxyEnvironment(proxyPort)
+    return this.#proxy === undefined ? {} : proxyEnvironment(this.#proxy.port)
   }
 
   /** The entries that are not allowed yet. */
@@ -58,10 +61,17 @@ export class EgressGateway {
     // Throws for an invalid entry.
     readAllowList(entries, 'egress')
     return this.#changes.run(async () => {
-      for (const entry of this.notYetAllowed(entries)) {
-        const loopback = loopbackTarget(entry)
-        if (loopback === undefined) await this.#allowThroughProxy(entry)
-        else await this.#forward(loopback)
+      const added = this.notYetAllowed(entries).map((entry) => ({ entry, loopback: loopbackTarget(entry) }))
+      // Before the proxy, which takes any other port.
+      for (const { entry, loopback } of added) {
+        if (loopback === undefined) continue
+        await this.#forward(loopback)
+        this.#proxy?.server.allow([entry])
+        this.#allowed.add(entry)
+      }
+      for (const { entry, loopback } of added) {
+        if (loopback !== undefined) continue
+        await this.#allowThroughProxy(entry)
         this.#allowed.add(entry)
       }
     })
@@ -71,15 +81,16 @@ export class EgressGateway {
     return this.#changes.run(async () => {
       for (const server of this.#servers) server.close()
       for (const socket of this.#sockets) socket.destroy()
-      await this.#proxy?.close()
+      await this.#proxy?.server.close()
     })
   }
 
   async #allowThroughProxy(entry: string): Promise<void> {
-    if (this.#proxy !== undefined) return this.#proxy.allow([entry])
-    const proxy = createEgressProxy({ allow: [entry], record: this.#record })
-    const server = await this.#listen(proxyPort)
-    this.#proxy = proxy
+    if (this.#proxy !== undefined) return this.#proxy.server.allow([entry])
+    // A listed name may lead to a listed address of the loopback.
+    const proxy = createEgressProxy({ allow: [...this.#allowed, entry], record: this.#record })
+    const { port, server } = await this.#listenFrom(proxyPort)
+    this.#proxy = { port, server: proxy }
     server.on('connection', (socket) => {
       void this.#findProcess(socket).then((processId) =>
         proxy.handle(socket, { ...(processId && { process: processId }) }),
@@ -87,15 +98,35 @@ export class EgressGateway {
     })
   }
 
+  /** Several loopback hosts with the same port share it inside. */
   async #forward(target: Target): Promise<void> {
+    const known = this.#forwards.get(target.port)
+    if (known !== undefined) {
+      if (!known.some(({ host }) => host === target.host)) known.push(target)
+      return
+    }
+    const targets = [target]
     const server = await this.#listen(target.port)
+    this.#forwards.set(target.port, targets)
     server.on('connection', (socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
       void this.#findProcess(socket).then((processId) =>
-        forwardToHost(socket, target, processId, this.#record),
+        forwardToHost(socket, targets, processId, this.#record),
       )
     })
+  }
+
+  /** The first free port from this one on that is not forwarded. */
+  async #listenFrom(first: number): Promise<{ readonly port: number; readonly server: Server }> {
+    for (let port = first; ; port += 1) {
+      if (this.#forwards.has(port)) continue
+      try {
+        return { port, server: await this.#listen(port) }
+      } catch (error) {
+        if (port >= first + proxyPorts) throw error
+      }
+    }
   }
 
   async #listen(port: number): Promise<Server> {
@@ -116,56 +147,6 @@ function loopbackTarget(entry: string): Target | undefined {
   if (!('host' in target)) return undefined
   const isLoopback = target.host === 'localhost' || addressKind(target.host) === 'loopback'
   return isLoopback ? target : undefined
-}
-
-/** Records the connection before dialing the host; a connection that cannot be recorded is closed. */
-async function forwardToHost(
-  socket: Socket,
-  { host, port }: Target,
-  processId: string | undefined,
-  record: (event: EgressEvent) => Promise<void>,
-): Promise<void> {
-  const common = {
-    connection: `conn_${randomHex(16)}`,
-    host,
-    port,
-    ...(processId && { process: processId }),
-  }
-  const began = performance.now()
-  socket.on('error', () => undefined)
-  try {
-    await record({ type: 'network.allowed', data: { ...common, phase: 'opened' } })
-  } catch {
-    socket.destroy()
-    return
-  }
-  const upstream = connect({ port, host, autoSelectFamily: true, allowHalfOpen: true })
-  let connected = false
-  let reason: string | undefined
-  upstream.once('connect', () => {
-    connected = true
-  })
-  upstream.on('error', (error) => {
-    // The error of several attempts has a code, but no message.
-    reason = systemErrorCode(error) ?? error.message
-  })
-  socket.pipe(upstream)
-  upstream.pipe(socket)
-  socket.once('close', () => upstream.destroy())
-  upstream.once('close', async () => {
-    const durationMs = performance.now() - began
-    const { bytesRead: bytesIn, bytesWritten: bytesOut } = upstream
-    const ending = { ...common, durationMs, ...(reason && { reason }) }
-    // On record before the program inside sees that its connection has closed.
-    if (!connected && reason !== undefined)
-      await record({ type: 'network.failed', data: { ...common, durationMs, error: reason } }).catch(
-        () => undefined,
-      )
-    socket.destroy()
-    record({ type: 'network.allowed', data: { ...ending, phase: 'closed', bytesIn, bytesOut } }).catch(
-      () => undefined,
-    )
-  })
 }
 
 /** Finds the id of the process of a socket in the kernel's socket table and the descriptors of the sandbox's processes. */

@@ -8,6 +8,7 @@ import type { FileContext } from '../files/file-context.ts'
 import { Staging } from '../files/staging.ts'
 import type { Launched, Machine } from '../machine/machine.ts'
 import type { FindRun } from '../watching/find-disk.ts'
+import { PrivatePaths } from '../watching/private-paths.ts'
 import { type Watcher, watchWorkspace } from '../watching/watch-workspace.ts'
 import { withoutOperation } from '../without-operation.ts'
 import type { ActiveTurns } from './active-turns.ts'
@@ -24,12 +25,14 @@ export class SandboxFileSystem {
   readonly #calls = new Set<Promise<void>>()
   /** Whether the watcher runs commands in the sandbox; if so, it sees no changes while the sandbox is paused. */
   readonly watchesViaExec: boolean
+  readonly #privatePaths: PrivatePaths
   #watcher: Watcher | undefined
 
-  private constructor(context: FileContext, machine: Machine, watchesViaExec: boolean) {
+  private constructor(context: FileContext, machine: Machine, { watch, privatePaths }: SandboxSettings) {
     this.context = context
     this.machine = machine
-    this.watchesViaExec = watchesViaExec
+    this.watchesViaExec = watch?.mode === 'find'
+    this.#privatePaths = new PrivatePaths(privatePaths)
   }
 
   static async open(
@@ -53,7 +56,7 @@ export class SandboxFileSystem {
       const fileSystem = new SandboxFileSystem(
         { roots, staging, chownsToOwner: machine.chownsFiles },
         machine,
-        watch?.mode === 'find',
+        settings,
       )
       await journal.operate('prepare_staging', {}, () => staging.clear())
       if (watch !== undefined)
@@ -69,6 +72,7 @@ export class SandboxFileSystem {
                 journal,
                 store,
                 marks: join(folders.state, 'marks'),
+                privatePaths: fileSystem.#privatePaths,
                 run: (argv) => runQuietly(machine, argv),
                 signal: AbortSignal.any([fileSystem.#stopWatching.signal, store.lost]),
                 context: () => turns.only ?? {},
@@ -99,6 +103,11 @@ export class SandboxFileSystem {
       this.#calls.delete(ended.promise)
       ended.resolve()
     }
+  }
+
+  /** The watcher reports no directory that the host makes for a file of its own. */
+  addPrivateDirectory(path: string): void {
+    if (this.#watcher !== undefined) this.#privatePaths.addMade(path)
   }
 
   /** Resolves once every change made before the call is in the journal. */

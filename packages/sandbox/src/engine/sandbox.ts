@@ -29,6 +29,7 @@ import {
   processOptions,
   sessionOptions,
 } from '@vitrine/protocol/options'
+import { appendPrivately, type PrivateTarget } from '../files/append-privately.ts'
 import { ProcessHandle } from '../processes/handle.ts'
 import { type PipedProcess, pipedProcess } from '../processes/piped-process.ts'
 import type { OutputListener } from '../processes/running.ts'
@@ -179,6 +180,20 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   putInHome(files: Readonly<Record<string, string>>): Promise<() => Promise<void>> {
     const exec = (command: readonly string[], options?: ExecOptions) => this.execUnchecked(command, options)
     return this.#core.home.put({ home: this.home, exec }, files)
+  }
+
+  /** Appends text to a file of the workspace without an operation and without file events, in any state. */
+  appendPrivately(path: string, text: string, directory?: PrivateTarget['directory']): void {
+    const { running } = this.#core
+    appendPrivately(
+      {
+        root: this.root,
+        path,
+        ...(directory && { directory }),
+        onDirectory: (made) => running?.files.addPrivateDirectory(made),
+      },
+      text,
+    )
   }
 
   /** Adds egress targets for its commands, each a `host:port`. */

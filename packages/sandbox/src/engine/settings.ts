@@ -38,6 +38,8 @@ export interface SandboxSettings {
   /** Directories outside the workspace that file calls may use. */
   readonly grants: readonly Grant[]
   readonly watch: WatchSettings | undefined
+  /** Files of the workspace that the host writes, which are not watched; relative to it. */
+  readonly privatePaths: readonly string[]
   readonly folders: Folders
 }
 
@@ -78,7 +80,11 @@ const systemFolders = [
 ]
 
 /** Validates the options and applies all defaults. */
-export function resolveSettings(id: string, options: LocalOptions): SandboxSettings {
+export function resolveSettings(
+  id: string,
+  options: LocalOptions,
+  privatePaths: readonly string[] = [],
+): SandboxSettings {
   const {
     isolation = 'auto',
     rootfs = 'read-only',
@@ -110,6 +116,7 @@ export function resolveSettings(id: string, options: LocalOptions): SandboxSetti
     archiveLimits: withDefaults(defaultArchiveLimits, archives ?? {}),
     grants: options.grants ?? [],
     watch: options.watch === false ? undefined : watchSettings(options.watch),
+    privatePaths,
     folders: resolveFolders(id, options),
   }
 }

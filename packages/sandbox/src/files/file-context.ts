@@ -19,6 +19,9 @@ export interface FileContext {
   readonly chownsToOwner: boolean
 }
 
+/** The part of it that creating an entry needs. */
+type NewEntryContext = Pick<FileContext, 'roots' | 'chownsToOwner'>
+
 interface Owner {
   readonly uid: number
   readonly gid: number
@@ -45,7 +48,7 @@ export const rootAccess = 0o700
 
 /** Returns the owner of a file to be created at a path; undefined leaves the host's own user. */
 export function ownerAt(
-  context: FileContext,
+  context: NewEntryContext,
   path: string,
   identity: FileIdentity | undefined,
 ): Owner | undefined {
@@ -78,7 +81,7 @@ export function mustBeWritable({ roots }: FileContext, { path }: Pick<ResolvedPa
 
 /** Creates the missing parent directories of a path and passes the last one to `use`. */
 export function withParents<T>(
-  context: FileContext,
+  context: NewEntryContext,
   resolved: ResolvedPath,
   options: { readonly parents?: boolean | undefined; readonly identity?: FileIdentity | undefined },
   use: (parent: Handle, name: string) => T,
@@ -116,7 +119,7 @@ function existingDirectory(parent: Handle, name: string): Handle | undefined {
 }
 
 export function makeDirectory(
-  context: FileContext,
+  context: NewEntryContext,
   parent: Handle,
   name: string,
   path: string,

@@ -1,6 +1,8 @@
 import type { Journal } from '@vitrine/journal'
 import { type JournalItem, type LogChunk, type LogOptions, readPages } from '@vitrine/protocol'
 
+type PageReader = Parameters<typeof readPages>[0]
+
 interface Range extends LogOptions {
   /** The last `seq` to include. */
   readonly upTo?: number
@@ -9,14 +11,14 @@ interface Range extends LogOptions {
 const newestFirst = { order: 'desc', limit: 1_000 } as const
 
 /** Reads a process's output from the journal: with secrets masked, and without the bytes beyond the process's budget. */
-export async function readLogs(journal: Journal, process: string, options: Range): Promise<LogChunk[]> {
+export async function readLogs(journal: PageReader, process: string, options: Range): Promise<LogChunk[]> {
   return options.tail === undefined
     ? readForwards(journal, process, options)
     : lastLines(journal, process, options, options.tail)
 }
 
 async function readForwards(
-  journal: Journal,
+  journal: PageReader,
   process: string,
   { since, signal, upTo }: Range,
 ): Promise<LogChunk[]> {
@@ -28,7 +30,7 @@ async function readForwards(
 }
 
 async function lastLines(
-  journal: Journal,
+  journal: PageReader,
   process: string,
   options: Range,
   count: number,
@@ -68,7 +70,7 @@ export async function* followLogs(
 }
 
 /** Whether the journal has a start of this process. */
-export async function wasStarted(journal: Journal, process: string): Promise<boolean> {
+export async function wasStarted(journal: PageReader, process: string): Promise<boolean> {
   for await (const { events } of readPages(journal, { types: ['process.started'], text: process }))
     if (events.some((item) => item.type === 'process.started' && item.data.process === process)) return true
   return false

@@ -3,6 +3,7 @@ import type { Journal, PreparedBlob, Store } from '@vitrine/journal'
 import { type EventContext, type EventInput, isVitrineError } from '@vitrine/protocol'
 import { withoutOperation } from '../without-operation.ts'
 import type { Change } from './change.ts'
+import type { PrivatePaths } from './private-paths.ts'
 
 const batchEvents = 256
 const batchBytes = 8 * 1024 * 1024
@@ -12,6 +13,7 @@ export interface RecorderOptions {
   readonly journal: Journal
   readonly store: Store
   readonly imagesTotalBytes: number
+  readonly privatePaths?: PrivatePaths
   readonly signal: AbortSignal
   /** The context for the events of the next commit. */
   context?(): EventContext
@@ -39,6 +41,7 @@ export class ChangeRecorder {
 
   /** Adds a change. Returns a promise to wait for if the batch is full. */
   add(change: Change): Promise<void> | undefined {
+    if (this.#options.privatePaths?.takes(change)) return undefined
     const blob = change.content && this.#prepareImage(change, change.content)
     const earlier = this.#last.get(change.path)
     // Consecutive changes of a path that are not committed yet become one event.

@@ -8,6 +8,7 @@ import { ignoreMatcher } from './ignore.ts'
 import { NativeWatcher } from './native.ts'
 import type { TreeNode } from './node.ts'
 import { PollWatcher } from './poll.ts'
+import { PrivatePaths } from './private-paths.ts'
 import { ChangeRecorder } from './recorder.ts'
 import type { WatchSettings } from './settings.ts'
 import { Tree } from './tree.ts'
@@ -30,6 +31,8 @@ export interface WatchWorkspaceOptions {
   readonly store: Store
   /** A folder that only the host can access. */
   readonly marks: string
+  /** Paths that the host writes itself. */
+  readonly privatePaths?: PrivatePaths
   readonly signal: AbortSignal
   /** The context for events that are committed now. */
   context(): EventContext
@@ -41,12 +44,12 @@ export interface WatchWorkspaceOptions {
 export async function watchWorkspace(
   options: WatchWorkspaceOptions,
 ): Promise<Watcher & { readonly entries: number }> {
-  const { root, path, settings, journal, store, context } = options
+  const { root, path, settings, journal, store, context, privatePaths = new PrivatePaths([]) } = options
   const startFailed = new AbortController()
   const signal = AbortSignal.any([options.signal, startFailed.signal])
   const uncovered = new UncoveredReporter(journal)
   const { imagesTotalBytes } = settings
-  const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes, signal, context })
+  const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes, privatePaths, signal, context })
   const failed = (error: unknown) => {
     if (!signal.aborted) uncovered.add('', `Checking the workspace for changes failed: ${String(error)}`)
   }
@@ -55,7 +58,7 @@ export async function watchWorkspace(
   const tree = new Tree(
     {
       disk: found ?? handleDisk(root),
-      ignored: ignoreMatcher(settings.ignore),
+      ignored: privatePaths.ignoring(ignoreMatcher(settings.ignore)),
       maxEntries: settings.maxEntries,
       imageBytes: settings.imageBytes,
       ...(settings.mode === 'native' && {

@@ -196,6 +196,46 @@ describe.skipIf(reasonToSkip('self'))('a sandbox that may reach the loopback of 
     ])
   })
 
+  it.each([
+    ['localhost', '127.0.0.1'],
+    ['127.0.0.1', 'localhost'],
+    ['LOCALHOST', '127.0.0.2'],
+  ])(
+    'may list several hosts with the same port, and reaches the first that accepts (%s, %s)',
+    async (...names) => {
+      await using host = openHost()
+      const { server, port } = await serve('127.0.0.1')
+      const sandbox = await host.open({ egress: [...names, '[::1]'].map((name) => `${name}:${port}`) })
+      const curl = `exec curl -sS --noproxy '*' http://127.0.0.1:${port}/`
+      expect(await sandbox.output(curl)).toBe('this is 127.0.0.1')
+      server.close()
+      server.closeAllConnections()
+      const other = await serve('127.0.0.2', port)
+      const { stdout } = await sandbox.exec(curl)
+      expect(stdout).toBe(names.includes('127.0.0.2') ? 'this is 127.0.0.2' : '')
+      other.server.close()
+      other.server.closeAllConnections()
+    },
+  )
+
+  it('has its proxy on another port if the usual one is listed', async () => {
+    await using host = openHost()
+    const sandbox = await host.open({ egress: ['listed.example:443', 'localhost:3128'] })
+    expect(await sandbox.output('echo $HTTPS_PROXY')).toBe('http://127.0.0.1:3129')
+    expect(
+      await sandbox.output("curl -s -o /dev/null -w '%{http_connect}' https://denied.example/ || true"),
+    ).toBe('403')
+  })
+
+  it('reaches a listed address through its proxy too', async () => {
+    await using host = openHost()
+    const { server, port } = await serve('127.0.0.1')
+    const sandbox = await host.open({ egress: [`127.0.0.1:${port}`, 'listed.example:443'] })
+    expect(await sandbox.output(`curl -sS --noproxy '' http://127.0.0.1:${port}/`)).toBe('this is 127.0.0.1')
+    server.close()
+    server.closeAllConnections()
+  })
+
   it('reaches the listed address, not another one with the same port', async () => {
     await using host = openHost()
     const listed = await serve('127.0.0.2')

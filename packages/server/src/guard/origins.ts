@@ -47,7 +47,7 @@ export function preflightHeaders(origin: string): Record<string, string> {
     ...corsHeaders(origin),
     'access-control-allow-methods': 'GET, POST, PUT, DELETE',
     'access-control-allow-headers':
-      'authorization, content-type, range, last-event-id, traceparent, vitrine-run, vitrine-session, vitrine-turn, vitrine-actor, vitrine-call, vitrine-cancelled, vitrine-keepalive',
+      'authorization, content-type, range, last-event-id, traceparent, vitrine-run, vitrine-session, vitrine-turn, vitrine-actor, vitrine-call, vitrine-cancelled, vitrine-keepalive, vitrine-start',
     'access-control-max-age': '600',
   }
 }

@@ -9,7 +9,7 @@ export interface NamedToken extends Caller {
 /** Authenticates callers by token. Every known token is compared in constant time. */
 export class Tokens {
   readonly #known: readonly {
-    readonly token: string
+    readonly lowerCase: string
     readonly paddedToken: Buffer
     readonly caller: Caller
   }[]
@@ -21,7 +21,7 @@ export class Tokens {
   constructor(tokens: readonly NamedToken[], anonymous?: Caller) {
     for (const { token, name } of tokens) checkToken(token, name)
     this.#known = tokens.map(({ token, name, access }) => ({
-      token,
+      lowerCase: token.toLowerCase(),
       paddedToken: pad(token, Buffer.alloc(maxTokenBytes)),
       caller: { name, access },
     }))
@@ -32,9 +32,10 @@ export class Tokens {
     return this.#anonymous !== undefined
   }
 
-  /** Whether a text contains a known token, anywhere. */
+  /** Whether a text contains a known token, anywhere and in any case: names of headers have none. */
   isContainedIn(text: string): boolean {
-    return this.#known.some(({ token }) => text.includes(token))
+    const lower = text.toLowerCase()
+    return this.#known.some(({ lowerCase }) => lower.includes(lowerCase))
   }
 
   /** Returns the caller of a token, or throws an error that does not contain the token. */

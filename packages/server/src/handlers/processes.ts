@@ -73,7 +73,7 @@ export function processHandlers({ streams, closing, longReads }: Daemon): Handle
       await (await call.sandbox()).processes.remove(params.process)
     },
     async readLogs({ params, query, signal, wantsStream, ...call }) {
-      const { processes } = await call.sandbox()
+      const { processes } = (await call.runningSandbox()) ?? (await call.look())
       const { process } = params
       const { stream = 'combined', tail, since, follow } = query
       const options = { ...(tail !== undefined && { tail }), ...(since !== undefined && { since }) }

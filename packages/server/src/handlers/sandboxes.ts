@@ -78,7 +78,8 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       await host.destroy(params.sandbox, context())
     },
     async isRunning(call) {
-      return { running: await (await call.sandbox()).lifecycle.running() }
+      const sandbox = await call.runningSandbox()
+      return { running: sandbox !== undefined && (await sandbox.lifecycle.running()) }
     },
     async onBeforeStop({ body, ...call }) {
       await (await call.sandbox()).lifecycle.onBeforeStop(body.command)

@@ -20,8 +20,6 @@ export function withoutTokens(
   }
   const carriesToken = (text: string) => isCarried(text, containsToken)
   switch (name) {
-    case 'authorization':
-      return carriesToken(value) || carriesToken(decodedBasic(value)) ? undefined : value
     case 'cookie':
       return keepParts(value, '; ', /;\s*/, carriesToken)
     case 'sec-websocket-protocol':
@@ -57,10 +55,15 @@ function keepParts(
   return rest === '' || isRemoved(rest) ? undefined : rest
 }
 
+/** Whether the name of a request header is or contains a token. Node has made it lower case. */
+export function isNamedByToken(name: string, containsToken: ContainsToken): boolean {
+  return isCarried(name, containsToken)
+}
+
 function isCarried(text: string, containsToken: ContainsToken): boolean {
   let decoded = text
   for (let count = 0; count <= encodings; count += 1) {
-    if (containsToken(decoded)) return true
+    if (containsToken(decoded) || isInBase64(decoded, containsToken)) return true
     if (!decoded.includes('%')) return false
     decoded = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)),
@@ -69,8 +72,13 @@ function isCarried(text: string, containsToken: ContainsToken): boolean {
   return false
 }
 
-/** User and password of basic authentication. */
-function decodedBasic(value: string): string {
-  const encoded = /^\s*basic\s+(\S+)/i.exec(value)?.[1] ?? ''
-  return Buffer.from(encoded, 'base64').toString('latin1')
+/** The fewest characters of base64 that can hold a token. */
+const base64Run = /[A-Za-z0-9+/_-]{11,}/g
+
+/** Basic authentication, and any other place: a run of base64 may begin at any of four positions. */
+function isInBase64(text: string, containsToken: ContainsToken): boolean {
+  for (const [run] of text.matchAll(base64Run))
+    for (let start = 0; start < 4; start += 1)
+      if (containsToken(Buffer.from(run.slice(start), 'base64').toString('latin1'))) return true
+  return false
 }

@@ -1,4 +1,4 @@
-import { type ContainsToken, withoutTokens } from './credentials.ts'
+import { type ContainsToken, isNamedByToken, withoutTokens } from './credentials.ts'
 
 /** Hop-by-hop headers: a proxy must not forward them. */
 const hopByHopHeaders = new Set([
@@ -45,7 +45,7 @@ export function requestHeaders(
   const passed: Record<string, string | string[]> = {}
   const isOfConnection = hopByHopTest(headers)
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || isOfConnection(name)) continue
+    if (value === undefined || isOfConnection(name) || isNamedByToken(name, containsToken)) continue
     // Cookies ignore ports: on the daemon's host they belong to every program there.
     if (by === 'path' && name === 'cookie') continue
     const kept = withoutTokens(name, value, containsToken)

@@ -146,7 +146,7 @@ async function addressOf(
   { host }: Daemon,
   { sandbox, port }: PreviewTarget['preview'],
 ): Promise<PortAddress> {
-  return (await host.find(sandbox)).ports.resolve(port)
+  return (await host.findStarted(sandbox)).ports.resolve(port)
 }
 
 function unavailable(port: number, cause: Error): VitrineError {

@@ -31,10 +31,12 @@ export interface Call<Query = unknown, Body = unknown, Params = Readonly<Record<
   /** The caller by its token, and the context headers. */
   context(): HostCallContext
   /**
-   * The sandbox of the path, or the default one, which is started if needed: refused to a token with read access. Its
-   * operations carry the caller and the context headers.
+   * The sandbox of the path, or the default one: refused to a token with read access. It is started if needed, but not by
+   * a GET without `vitrine-start: true`. Its operations carry the caller and the context headers.
    */
   sandbox(): Promise<HostSandbox>
+  /** The same, only if it has a running or paused machine; never started. */
+  runningSandbox(): Promise<HostSandbox | undefined>
   /** Reads of the sandbox that do not start it, also of a stopped or destroyed one. */
   look(): Promise<HostLook>
   /** The sandbox's journal, also of a stopped or destroyed sandbox. */

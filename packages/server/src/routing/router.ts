@@ -148,8 +148,14 @@ function callOf(
       return signal
     },
     wantsStream: wantsStream(request),
-    ...callTarget(daemon, params, context, caller),
+    ...callTarget(daemon, params, context, caller, startingOf(request)),
   }
+}
+
+/** The calls of the client's `Sandbox` say that they use the sandbox; any other GET only looks. */
+function startingOf(request: HttpRequest): 'on-use' | 'never' {
+  const looks = request.method === 'GET' || request.method === 'HEAD'
+  return looks && request.header('vitrine-start') !== 'true' ? 'never' : 'on-use'
 }
 
 function wantsStream(request: HttpRequest): boolean {

@@ -124,7 +124,7 @@ export class Sockets {
       query,
       caller,
       context,
-      ...callTarget(this.#daemon, params, context, caller),
+      ...callTarget(this.#daemon, params, context, caller, 'never'),
     })
   }
 

@@ -6,6 +6,13 @@ import { addressOf, forms, openScene, type Site, seenBy } from './fixture.ts'
 
 const all = encodeAll(token)
 
+const inBase64 = [token, readToken].flatMap((one) =>
+  ['', 'user:', 'ab', 'x:', ':'].flatMap((user) => {
+    const encoded = Buffer.from(user + one)
+    return [encoded.toString('base64'), encoded.toString('base64url')].map((text) => text.replace(/=*$/, ''))
+  }),
+)
+
 function encodeAll(text: string): string {
   return Buffer.from(text).toString('hex').replace(/../g, '%$&')
 }
@@ -49,6 +56,16 @@ describe('a request to a preview', () => {
         `cookie: session=${one}`,
         `referer: http://localhost/ui/?access_token=${one}`,
         `referer: http://localhost/ui/?access_token=${encodeAll(one)}`,
+        `${one}: x`,
+        `${one.toUpperCase()}: x`,
+        `x-${one}-y: x`,
+        `x-auth: Basic ${Buffer.from(`user:${one}`).toString('base64')}`,
+        `x-auth: ${Buffer.from(one).toString('base64url')}`,
+        `x-auth: user.${Buffer.from(`ab${one}`).toString('base64')}`,
+        `x-auth: xy${Buffer.from(one).toString('base64')}`,
+        `cookie: a=b; session=${Buffer.from(`x:${one}`).toString('base64')}`,
+        `referer: http://localhost/?auth=${encodeURIComponent(Buffer.from(`:${one}`).toString('base64'))}`,
+        `sec-websocket-protocol: chat, ${Buffer.from(one).toString('base64url')}`,
         `sec-websocket-protocol: vitrine.token.${one}`,
         `sec-websocket-protocol: Vitrine.Token.${one}, chat`,
       ].map((line) => [line]),
@@ -57,8 +74,7 @@ describe('a request to a preview', () => {
     for (const form of forms) {
       const seen = await sent(form, line.split('\r\n'))
       expect(seen).toContain('GET /echo-')
-      for (const hidden of [token, readToken, all, Buffer.from(`user:${token}`).toString('base64')])
-        expect(seen).not.toContain(hidden)
+      for (const hidden of [token, readToken, all, ...inBase64]) expect(seen).not.toContain(hidden)
     }
   })
 
@@ -72,11 +88,14 @@ describe('a request to a preview', () => {
     `?token=${token}`,
     `?next=%2Fx%3Faccess_token%3D${token}`,
     `?${token}`,
+    `?auth=${Buffer.from(`user:${token}`).toString('base64')}`,
+    `?a=1&auth=${encodeURIComponent(Buffer.from(`:${token}`).toString('base64'))}&b=2`,
   ])('does not show a token in its query to the program: %s', async (search) => {
     for (const form of forms) {
       const seen = await sent(form, [], search)
       expect(seen).toContain('GET /echo-')
-      for (const hidden of [token, all, encodeURIComponent(all)]) expect(seen).not.toContain(hidden)
+      for (const hidden of [token, all, encodeURIComponent(all), ...inBase64])
+        expect(seen).not.toContain(hidden)
       if (search.includes('a=1')) expect(seen).toContain('?a=1&b=2')
     }
   })

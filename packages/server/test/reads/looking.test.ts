@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { type Route, routes } from '@vitrine/protocol/http'
+import { pathsOf, type Route, routes } from '@vitrine/protocol/http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createServer } from '../../src/index.ts'
 import {
@@ -14,6 +14,8 @@ import {
 import { framesOf } from '../frames.ts'
 
 const stopped = 'stopped-one'
+const fullToken = 'a-full-token'
+const tokens = [{ name: 'me', token: fullToken, access: 'full' as const }]
 
 /** Values of the parameters of paths, as they are on record in the stopped sandbox. */
 const known: Record<string, string> = { sandbox: stopped, session: 'talk', agent: 'demo' }
@@ -26,7 +28,7 @@ beforeAll(async () => {
   const at = `/v1/sandboxes/${stopped}`
   await first.call('POST', `${at}/sessions`, { agent: 'demo', id: 'talk' })
   await first.call('POST', `${at}/sessions/talk/prompt?wait=true`, { prompt: '/say hi' })
-  const { id } = await first.call('POST', `${at}/processes`, { command: 'true' })
+  const { id } = await first.call('POST', `${at}/processes`, { command: 'sh', args: ['-c', 'echo said'] })
   await first.call('GET', `${at}/processes/${id}?wait=20000`)
   await first.fetch(`${at}/files/content?path=a.txt`, { method: 'PUT', body: 'hi' })
   await first.call('POST', `${at}/files/flush`)
@@ -111,7 +113,10 @@ describe('a sandbox that is stopped', () => {
       sessions: [{ id: 'talk', agent: 'demo', state: 'closed', turns: 1, activity: { outcome: 'ok' } }],
     })
     expect(await read('/sessions/talk')).toMatchObject({ id: 'talk', permissions: [], questions: [] })
-    expect(await read(`/processes/${known.process}`)).toMatchObject({ argv: ['true'], exitCode: 0 })
+    expect(await read(`/processes/${known.process}`)).toMatchObject({
+      argv: ['sh', '-c', 'echo said'],
+      exitCode: 0,
+    })
     expect((await read('/processes')).processes).toContainEqual(await read(`/processes/${known.process}`))
     expect(await read('/files/changed')).toMatchObject({ files: [{ path: 'a.txt', after: known.hash }] })
     expect(await read('/ports')).toEqual({ ports: [] })
@@ -125,6 +130,65 @@ describe('a sandbox that is stopped', () => {
       expect(daemon.host.info(stopped)?.state).toBe('stopped')
     },
   )
+})
+
+/** Every route of the table that is a GET, with full access. */
+const getRoutes = Object.entries<Route>(routes)
+  .filter(([, { method }]) => method === 'GET')
+  .flatMap(([name, route]) =>
+    pathsOf(route).map((path) => ({ name, path, isSocket: route.response === 'socket' })),
+  )
+
+describe('a sandbox that is stopped, looked at with full access', () => {
+  it.each(getRoutes)('is not started by GET $path ($name)', async ({ path, isSocket }) => {
+    const before = await lastSeqOf(stopped)
+    // The default sandbox of this server is the stopped one, so that the short paths lead to it too.
+    const server = createServer({ host: daemon.host, tokens, defaultSandbox: { id: stopped } })
+    const statuses: number[] = []
+    // A route refuses a query that it does not have, so that one of these is a call.
+    for (const query of ['', '?path=a.txt', '?live=true']) {
+      const address = `${daemon.url}${fill(path, { ...known, port: '1', turn: 'none' })}${query}`
+      const abort = new AbortController()
+      const headers = bearer(fullToken)
+      const response = await server.fetch(new Request(address, { headers, signal: abort.signal }))
+      statuses.push(response.status)
+      abort.abort()
+      await response.body?.cancel().catch(() => undefined)
+    }
+    if (!isSocket) expect(statuses.some((status) => status !== 400)).toBe(true)
+    expect(statuses).not.toContain(500)
+    expect(daemon.host.info(stopped)?.state).toBe('stopped')
+    expect(await lastSeqOf(stopped)).toBe(before)
+  })
+
+  it('says that it does not run, and shows the output of its processes', async () => {
+    const at = `/v1/sandboxes/${stopped}`
+    expect(await daemon.call('GET', `${at}/running`)).toEqual({ running: false })
+    const logs = `${at}/processes/${known.process}/logs`
+    const { entries } = await daemon.call('GET', logs)
+    expect(Buffer.from(entries[0].data, 'base64').toString()).toBe('said\n')
+    const followed = framesOf(await daemon.fetch(`${logs}?follow=true`))
+    const frames: unknown[] = []
+    for await (const frame of followed) frames.push(frame)
+    expect(JSON.stringify(frames)).toContain(entries[0].data)
+    const unknown = await daemon.fetch(`${at}/processes/no-process/logs`)
+    expect(await problemOf(unknown)).toMatchObject({ status: 404 })
+    const files = await daemon.fetch(`${at}/files/content?path=a.txt`)
+    expect(await problemOf(files)).toMatchObject({ status: 409, code: 'sandbox_not_running' })
+    expect(daemon.host.info(stopped)?.state).toBe('stopped')
+  })
+
+  it('is started by a GET that says so, as the calls of a client do', async () => {
+    const other = 'used-again'
+    await daemon.host.create({ id: other, local: { isolation: 'none', watch: false } })
+    await using handle = await daemon.host.find(other)
+    await handle.files.write('a.txt', 'still there')
+    await handle.close()
+    const path = `/v1/sandboxes/${other}/files/content?path=a.txt`
+    expect((await daemon.fetch(path)).status).toBe(409)
+    const response = await daemon.fetch(path, { headers: { 'vitrine-start': 'true' } })
+    expect(await response.text()).toBe('still there')
+  })
 })
 
 describe('the default sandbox', () => {

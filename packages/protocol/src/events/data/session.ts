@@ -32,6 +32,17 @@ const promptFields = () => ({
   promptHash: z.optional(z.string()),
 })
 
+const connections = z.optional(
+  z.array(
+    z.looseObject({
+      host: z.string(),
+      port: z.int(),
+      error: z.string(),
+      allow: z.exactOptional(z.string()),
+    }),
+  ),
+)
+
 export const sessionData = lazily({
   'session.created': () =>
     z.looseObject({
@@ -87,18 +98,11 @@ export const sessionData = lazily({
         z.looseObject({
           sign: z.enum(['message', 'silence']),
           text: z.optional(z.string()),
-          connections: z.optional(
-            z.array(
-              z.looseObject({
-                host: z.string(),
-                port: z.int(),
-                error: z.string(),
-                allow: z.exactOptional(z.string()),
-              }),
-            ),
-          ),
+          connections,
         }),
       ),
+      /** Of a turn that was stopped: the connections of the agent that failed during it. */
+      connections,
       /** Tool calls that the agent left open and that were closed with the turn. */
       closedToolCalls: z.optional(z.array(z.string())),
       truncated: truncated(),

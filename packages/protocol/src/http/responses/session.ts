@@ -137,6 +137,7 @@ export const promptResult = component('PromptResult', () =>
     cost: z.exactOptional(cost()),
     context: z.exactOptional(contextUse()),
     modelError: z.exactOptional(modelError()),
+    connections: z.exactOptional(z.array(failedConnection())),
   }),
 )
 
