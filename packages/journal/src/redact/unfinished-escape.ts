@@ -3,25 +3,11 @@ const unfinished =
   /(?:%(?:[\da-fA-F]|u[dD][89abAB][\da-fA-F]{2}(?:%(?:u(?:[dD](?:[c-fC-F][\da-fA-F]?)?)?)?)?|u[\da-fA-F]{0,3})?|\\(?:U[\da-fA-F]{0,7}|u[dD][89abAB][\da-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][\da-fA-F]?)?)?)?)?|u[\da-fA-F]{0,3}|u\{[\da-fA-F]{0,6}|x[\da-fA-F]?|0[0-3][0-7]|[0-3][0-7]?|[4-7])?)$/
 const longestUnfinished = 12
 
-const backslash = 92
-const percent = 37
-// Up to this length, a loop takes less time than two calls of `indexOf`.
-const shortText = 32
-
 /** Whether a text may contain an escape or end with the beginning of one. A percentage is none. */
 export function mayHaveEscapes(text: string): boolean {
-  if (text.length <= shortText) return isSignIn(text)
   for (let at = text.indexOf('%'); at !== -1; at = text.indexOf('%', at + 1))
     if (isPercentEscape(text, at)) return true
   return text.includes('\\')
-}
-
-function isSignIn(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit === backslash || (unit === percent && isPercentEscape(text, at))) return true
-  }
-  return false
 }
 
 function isPercentEscape(text: string, at: number): boolean {
