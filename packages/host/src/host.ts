@@ -9,7 +9,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
-import { fitsFilter } from '@vitrine/protocol/primitives'
+import { cancelled, fitsFilter } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
@@ -55,6 +55,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   ): Promise<HostSandbox> {
     checkOptions('create', hostOptions.create, options)
     this.#assertOpen()
+    if (options.signal?.aborted) throw cancelled(options.signal)
     const { records } = this.#parts
     const record = newRecord(this.#parts, options, labels)
     const { id } = record

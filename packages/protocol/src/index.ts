@@ -91,6 +91,7 @@ export type {
 export type * from './sandbox/agents.ts'
 export type { Capabilities } from './sandbox/capabilities.ts'
 export type { CallContext, HostCallContext, RecordOptions, SandboxCore } from './sandbox/core.ts'
+export type { CreateSandboxOptions } from './sandbox/create.ts'
 export type * from './sandbox/files.ts'
 export type { Lifecycle } from './sandbox/lifecycle.ts'
 export type * from './sandbox/local.ts'
@@ -103,7 +104,6 @@ export type { SandboxEndpoint, SandboxProvider } from './sandbox/provider.ts'
 export { formatPtyUpdate, type PtyStart, type PtyTool, type PtyUpdate, type PtyWrite } from './sandbox/pty.ts'
 export type {
   AttachSandboxOptions,
-  CreateSandboxOptions,
   Sandbox,
   SandboxClient,
   SandboxFilter,

@@ -12,7 +12,7 @@ it('the index exports these values and no others', () => {
     'killOrphans',
     'local',
     'ownTemporaryData',
-    'policySource',
+    'policyRules',
     'processMark',
     'removeAllPlaced',
     'removeLeftVolume',

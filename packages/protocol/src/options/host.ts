@@ -3,8 +3,8 @@ import { namePattern } from '../ids.ts'
 import { lazily } from '../lazy.ts'
 import type { LocalOptions } from '../sandbox/local.ts'
 import type { WorkspaceManifest } from '../sandbox/manifest.ts'
+import { createFields, createOptions, policy } from './create.ts'
 import { journalingFields } from './journal.ts'
-import { localOptions } from './local.ts'
 import { callContext } from './session.ts'
 import { strict } from './strict.ts'
 import { callable, duration, flag, having, signal, texts, textsByName } from './values.ts'
@@ -42,42 +42,17 @@ const provider = () =>
     'expected a provider, such as `local({ … })`',
   )
 
-/** Any object here: the engine checks it with `manifestOptions.manifest`. */
-const workspace = () => z.custom<WorkspaceManifest>(() => true)
-
 /** A policy compiled by `commandPolicy`. */
-const policy = () =>
+const compiledPolicy = () =>
   z.custom<object>(
     (value) =>
       typeof value === 'object' && value !== null && ['allow', 'ask', 'deny'].every((key) => key in value),
     'expected the value that `commandPolicy({ … })` returns',
   )
 
-const gating = () => ({
-  policy: z.optional(policy()),
-  onAsk: z.optional(callable()),
-  signal: z.optional(signal()),
-})
-
 export const sandboxStates = ['running', 'stopped', 'destroyed'] as const
 
 const isolationKept = () => z.enum(['bubblewrap', 'none'])
-
-/** Labels with this prefix are set by Vitrine only. */
-const reservedLabels = 'vitrine.'
-
-const labels = () =>
-  z.record(
-    z
-      .string()
-      .check(
-        z.refine<string>(
-          (name) => !name.startsWith(reservedLabels),
-          `expected a label that does not begin with "${reservedLabels}", which is reserved`,
-        ),
-      ),
-    z.string(),
-  )
 
 const agentFields = () => ({
   agents: z.optional(z.array(customAgent())),
@@ -87,15 +62,6 @@ const agentFields = () => ({
 })
 
 const observing = () => ({ onObserverError: z.optional(callable()) })
-
-/** Options to create a sandbox, apart from its provider. */
-const createFields = () => ({
-  id: z.optional(z.string()),
-  labels: z.optional(labels()),
-  workspace: z.optional(workspace()),
-  secrets: z.optional(textsByName()),
-  ...gating(),
-})
 
 export const hostOptions = lazily({
   open: () =>
@@ -112,15 +78,12 @@ export const hostOptions = lazily({
       ...journalingFields(),
       ...observing(),
     }),
-  create: () =>
-    strict({
-      provider: z.optional(z.string()),
-      local: z.optional(z.omit(localOptions.local, { data: true })),
-      ...createFields(),
-    }),
+  create: () => createOptions.host,
   attach: () =>
     strict({
-      ...gating(),
+      policy: z.optional(policy()),
+      onAsk: z.optional(callable()),
+      signal: z.optional(signal()),
       hooks: z.optional(
         strict({ beforeStop: z.optional(z.array(z.union([callable(), z.string(), texts()]))) }),
       ),
@@ -162,12 +125,14 @@ export const hostOptions = lazily({
         having<{ journal(...given: never): unknown }>('the value that `openStore` returns', 'journal'),
       ),
       id: z.optional(z.string()),
-      workspace: z.optional(workspace()),
+      workspace: z.optional(z.custom<WorkspaceManifest>(() => true)),
       secrets: z.optional(textsByName()),
       context: z.optional(callContext()),
       onMachine: z.optional(callable()),
       persistenceBlocked: z.optional(flag()),
-      ...gating(),
+      policy: z.optional(compiledPolicy()),
+      onAsk: z.optional(callable()),
+      signal: z.optional(signal()),
       ...observing(),
     }),
   inProcess: () =>

@@ -9,18 +9,13 @@ import { policyOptions } from '../options/policy.ts'
 import { strict } from '../options/strict.ts'
 import { texts, textsByName, whole } from '../options/values.ts'
 import type { LocalOptions } from '../sandbox/local.ts'
-import type { WorkspaceManifest } from '../sandbox/manifest.ts'
+import type { EncodedBytes, WorkspaceManifest } from '../sandbox/manifest.ts'
 import type { CommandPolicyOptions } from '../sandbox/policy.ts'
 import type { Command } from '../sandbox/processes.ts'
 import { migrateRecord, recordVersion } from './migrate-record.ts'
 
 /** A hook before a stop. A function cannot be stored, so its name stands for it. */
 export type RecordedHook = { readonly command: Command } | { readonly function: string }
-
-/** The bytes of a file in JSON. */
-export interface EncodedBytes {
-  readonly base64: string
-}
 
 /** The stored description of a sandbox: everything that is needed to start it again as it was. */
 export interface SandboxRecord {
@@ -71,7 +66,7 @@ export const recordSchemas = lazily({
       beforeStop: z.array(z.union([strict({ command: command() }), strict({ function: z.string() })])),
       skipOnPersist: texts(),
       persistenceBlocked: z.optional(z.literal(true)),
-      workspace: z.optional(manifestOptions.stored),
+      workspace: z.optional(manifestOptions.json),
       directory: z.optional(strict({ path: z.string(), device: whole(), inode: whole() })),
     }),
 })
