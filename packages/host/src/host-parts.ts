@@ -5,6 +5,7 @@ import type {
   Command,
   CommandPolicyOptions,
   CreateSandboxOptions,
+  SandboxProvider,
 } from '@vitrine/protocol'
 import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { AskAboutCommand, CommandPolicy, LocalOptions } from '@vitrine/sandbox'
@@ -42,6 +43,8 @@ export interface HostParts {
   /** Default options of every local sandbox. */
   readonly defaults: LocalOptions
   readonly floor: HostFloor
+  /** The providers apart from `local`, by their names. */
+  readonly providers: ReadonlyMap<string, SandboxProvider>
   /** Releases the data directory. */
   release(): Promise<void>
 }

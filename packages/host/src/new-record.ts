@@ -5,20 +5,26 @@ import { assertBindsAllowed, type LocalOptions, policyRules } from '@vitrine/san
 import { applyFloor } from './floor.ts'
 import type { HostCreateOptions, HostParts } from './host-parts.ts'
 import { storedManifest } from './stored-manifest.ts'
-import { refuseUntaken } from './untaken-options.ts'
+import { refuseUntaken, refuseUntakenBy } from './untaken-options.ts'
 
 /** The record of a new sandbox. `labels` are those that only Vitrine may set. */
 export function newRecord(
-  { data, defaults, floor }: Pick<HostParts, 'data' | 'defaults' | 'floor'>,
+  { data, defaults, floor, providers }: Pick<HostParts, 'data' | 'defaults' | 'floor' | 'providers'>,
   options: HostCreateOptions,
   labels: Readonly<Record<string, string>>,
 ): SandboxRecord {
   const { id = newId('sandbox'), provider = 'local', workspace, policy, onAsk, secrets } = options
-  if (provider !== 'local')
-    throw new VitrineError('argument_invalid', `provider: expected local, got ${shown(provider)}.`)
+  const known = ['local', ...providers.keys()]
+  if (!known.includes(provider))
+    throw new VitrineError(
+      'argument_invalid',
+      `provider: expected ${known.join(' or ')}, got ${shown(provider)}.`,
+    )
   // The id becomes a file name before any other code validates it.
   checkSandboxId(id)
-  const local = applyFloor(floor, { ...lastingDefaults(defaults), ...localOf(options) })
+  const other = providers.get(provider)
+  if (other !== undefined) refuseUntakenBy(other, options)
+  const local = other ? {} : applyFloor(floor, { ...lastingDefaults(defaults), ...localOf(options) })
   assertBindsAllowed(data, local.binds ?? [])
   return {
     version: 1,
@@ -33,7 +39,7 @@ export function newRecord(
     ...(secrets && Object.keys(secrets).length > 0 && { secrets: Object.keys(secrets) }),
     beforeStop: [],
     skipOnPersist: [],
-    ...(workspace && { workspace: storedManifest(workspace) }),
+    ...(workspace && !other && { workspace: storedManifest(workspace) }),
   }
 }
 

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import { namePattern } from '../ids.ts'
 import { lazily } from '../lazy.ts'
-import type { LocalOptions } from '../sandbox/local.ts'
 import type { WorkspaceManifest } from '../sandbox/manifest.ts'
+import type { EngineProvider, HostProvider } from '../sandbox/provider.ts'
 import { createFields, createOptions, policy } from './create.ts'
 import { journalingFields } from './journal.ts'
 import { callContext } from './session.ts'
 import { strict } from './strict.ts'
-import { callable, duration, flag, having, signal, texts, textsByName } from './values.ts'
+import { callable, duration, flag, having, isObject, signal, texts, textsByName } from './values.ts'
 
 const agentName = () =>
   z.string().check(z.regex(namePattern, 'expected a name of letters, digits, "_", "." and "-", 64 at most'))
@@ -35,12 +35,23 @@ const customAgent = () =>
     strict({ name: z.string(), onPrompt: callable() }),
   ])
 
-/** A provider; its options were checked when it was created. */
-const provider = () =>
-  z.custom<{ readonly name: 'local'; readonly options: LocalOptions }>(
-    (value) => typeof value === 'object' && value !== null && Reflect.get(value, 'name') === 'local',
+/** The local provider; its options were checked when it was created. */
+const engineProvider = () =>
+  z.custom<EngineProvider>(
+    (value) => isObject(value) && Reflect.get(value, 'name') === 'local',
     'expected a provider, such as `local({ … })`',
   )
+
+const providerMethods = ['create', 'open', 'destroy'] as const
+
+const provider = () =>
+  z.custom<HostProvider>((value) => {
+    if (!isObject(value)) return false
+    const name: unknown = Reflect.get(value, 'name')
+    if (name === 'local') return isObject(Reflect.get(value, 'options'))
+    const hasMethods = providerMethods.every((method) => typeof Reflect.get(value, method) === 'function')
+    return typeof name === 'string' && namePattern.test(name) && hasMethods
+  }, 'expected a provider, such as `local({ … })`, or an object with a name and the methods `create`, `open` and `destroy`')
 
 /** A policy compiled by `commandPolicy`. */
 const compiledPolicy = () =>
@@ -110,7 +121,7 @@ export const hostOptions = lazily({
   /** Options of `createSandbox` for scripts. */
   script: () =>
     strict({
-      provider: z.optional(provider()),
+      provider: z.optional(engineProvider()),
       prefix: z.optional(z.string()),
       ...createFields(),
       ...agentFields(),
@@ -120,7 +131,7 @@ export const hostOptions = lazily({
   /** Options of the engine's own `createSandbox`. */
   engine: () =>
     strict({
-      provider: z.optional(provider()),
+      provider: z.optional(engineProvider()),
       store: z.optional(
         having<{ journal(...given: never): unknown }>('the value that `openStore` returns', 'journal'),
       ),

@@ -21,7 +21,9 @@ export type RecordedHook = { readonly command: Command } | { readonly function: 
 export interface SandboxRecord {
   readonly version: typeof recordVersion
   readonly id: string
-  readonly provider: 'local'
+  readonly provider: string
+  /** The id that its provider gave it; absent for `local`, and until the provider has created it. */
+  readonly providerId?: string
   readonly state: 'stopped' | 'destroyed'
   readonly createdAt: string
   readonly labels: Readonly<Record<string, string>>
@@ -54,7 +56,8 @@ export const recordSchemas = lazily({
     strict({
       version: z.literal(recordVersion),
       id: z.string(),
-      provider: z.literal('local'),
+      provider: z.string(),
+      providerId: z.optional(z.string()),
       state: z.enum(['stopped', 'destroyed']),
       createdAt: z.string(),
       labels: textsByName(),
