@@ -14,7 +14,7 @@ export interface ProviderCall {
   readonly signal: AbortSignal
 }
 
-/** What a new sandbox must have. The host refuses options that the provider does not take. */
+/** The options of a new sandbox. The host refuses options that the provider does not take. */
 export type ProviderCreateCall = ProviderCall & Pick<CreateSandboxOptions, ProviderOption | 'labels'>
 
 /** A sandbox that a provider has opened. The host copies its journal, which continues over all openings. */
