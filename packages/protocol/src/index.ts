@@ -100,7 +100,15 @@ export type * from './sandbox/manifest.ts'
 export type { CommandPolicyOptions, Rule, Verdict } from './sandbox/policy.ts'
 export type { PortAddress, PortInfo, Ports } from './sandbox/ports.ts'
 export type * from './sandbox/processes.ts'
-export type * from './sandbox/provider.ts'
+export type {
+  EngineProvider,
+  HostProvider,
+  ProvidedSandbox,
+  ProviderCall,
+  ProviderCreateCall,
+  ProviderOption,
+  SandboxProvider,
+} from './sandbox/provider.ts'
 export { formatPtyUpdate, type PtyStart, type PtyTool, type PtyUpdate, type PtyWrite } from './sandbox/pty.ts'
 export type {
   AttachSandboxOptions,
