@@ -1,5 +1,5 @@
 import type { Journal } from '@vitrine/journal'
-import { type ExportedItem, isVitrineError, type JournalOrigin } from '@vitrine/protocol'
+import { type ExportedItem, isVitrineError, type JournalOrigin, VitrineError } from '@vitrine/protocol'
 import { Backoff, Serial, settledWithin } from '@vitrine/protocol/primitives'
 
 const pageItems = 500
@@ -16,6 +16,23 @@ export class JournalMirror {
   constructor(origin: JournalOrigin, mirror: Journal) {
     this.#origin = origin
     this.#mirror = mirror
+  }
+
+  /** Throws `journal_diverged` unless the origin has the newest event of the copy, with the same hash. */
+  async assertContinues(signal: AbortSignal): Promise<void> {
+    const { seq, hash } = this.#mirror.head
+    if (seq === 0) return
+    const [item] = await this.#origin.export({ after: seq - 1, limit: 1, signal }).catch((error: unknown) => {
+      // The origin is shorter than the copy.
+      if (isVitrineError(error) && error.code === 'cursor_ahead') return []
+      throw error
+    })
+    // A hole that is longer than the copy has another hash.
+    if (item !== undefined && (lastSeq(item) > seq || hashOf(item) === hash)) return
+    throw new VitrineError(
+      'journal_diverged',
+      `The journal ${this.#mirror.id} does not continue: event ${seq} of its copy is not there, or is another one.`,
+    )
   }
 
   /** Copies everything that the origin has now. Throws `journal_diverged` if it does not continue the copy. */
@@ -65,6 +82,10 @@ export class JournalMirror {
     const tail = this.#origin.tailExport({ after: this.#mirror.head.seq, signal })
     for await (const item of tail) if (lastSeq(item) > this.#mirror.head.seq) await this.sync(signal)
   }
+}
+
+function hashOf(item: ExportedItem): string {
+  return 'hole' in item ? item.hole.hash : item.hash
 }
 
 function lastSeq(item: ExportedItem): number {

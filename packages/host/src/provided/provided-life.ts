@@ -87,8 +87,11 @@ export class ProvidedLife {
   async #release(): Promise<void> {
     this.#hasEnded = true
     this.isUp = false
-    await this.#options.mirror.close(closeMs)
-    await closeQuietly(this.#options.sandbox)
+    const { sandbox, mirror } = this.#options
+    // Before, because a closed connection reads nothing; and after, for the events of the closing itself.
+    await settledWithin(mirror.sync(), closeMs, { ref: true })
+    await closeQuietly(sandbox)
+    await mirror.close(closeMs)
   }
 
   async #finish(end: SandboxEnd): Promise<void> {

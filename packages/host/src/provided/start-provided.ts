@@ -105,6 +105,7 @@ async function mirrorOf(
   try {
     assertFloor(parts, sandbox)
     const mirror = new JournalMirror(sandbox.journal, await parts.store.journal(calls.sandbox))
+    await mirror.assertContinues(signal)
     await mirror.sync(signal)
     return mirror
   } catch (error) {
