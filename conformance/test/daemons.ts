@@ -14,6 +14,7 @@ interface DaemonOptions {
   readonly store?: StoreDriver
   readonly agents?: OpenHostOptions['agents']
   readonly maxConnections?: number
+  readonly providers?: OpenHostOptions['providers']
 }
 
 /** A daemon in this process on its own port, with a client that checks every response against the HTTP contract. */
@@ -76,8 +77,9 @@ export class InProcessDaemon {
   }
 }
 
-function open(data: string, { store, agents }: DaemonOptions): Promise<Host> {
-  return openHost({ data, install: 'never', ...(store && { store }), ...(agents && { agents }) })
+function open(data: string, { store, agents, providers }: DaemonOptions): Promise<Host> {
+  const given = { ...(store && { store }), ...(agents && { agents }), ...(providers && { providers }) }
+  return openHost({ data, install: 'never', ...given })
 }
 
 function serve(host: Host, port: number, { maxConnections }: DaemonOptions): Promise<Listening> {

@@ -54,6 +54,24 @@ describe.each(clients)('the sandboxes of %s', (_name, clientOf) => {
   })
 })
 
+it('the sandboxes of a function take the options of every client, and refuse another provider', async () => {
+  const client = inProcessSandboxClient({ onPrompt: (prompt) => [prompt] })
+  const sandbox = await client.create({
+    id: 'mine',
+    labels: { team: 'red' },
+    env: { GREETING: 'hello' },
+    workspace: { files: { 'a.txt': 'one' } },
+  })
+  expect((await sandbox.exec('printenv GREETING; cat a.txt')).stdout).toBe('hello\none')
+  expect(await client.list({ labels: { team: 'red' } })).toMatchObject([{ id: 'mine' }])
+  await expect(client.create({ provider: 'local' })).rejects.toMatchObject({
+    code: 'unsupported',
+    message: 'provider: the provider in-process does not take this option.',
+  })
+  await client.destroy('mine')
+  expect(await client.list()).toEqual([])
+})
+
 it('the sandboxes of a function are listed and destroyed too', async () => {
   const client = inProcessSandboxClient({ onPrompt: (prompt) => [prompt] })
   const { id } = await client.create()

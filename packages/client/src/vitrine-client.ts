@@ -7,7 +7,6 @@ import type {
   CreateSandboxOptions,
   JournalFilter,
   JournalItem,
-  LocalOptions,
   MatchedItem,
   Page,
   ReadOptions,
@@ -17,7 +16,6 @@ import type {
   Summary,
   SummaryOptions,
   TailOptions,
-  WorkspaceManifest,
 } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { itemCursorOfAll, ObserverErrors } from '@vitrine/protocol/primitives'
@@ -28,19 +26,10 @@ import { type Installed, type InstallOptions, installAgent } from './install-age
 import { readEvents, summarizeEvents } from './journal/read-events.ts'
 import { RemoteJournal } from './journal/remote-journal.ts'
 import { tail } from './journal/tail.ts'
+import { createBody } from './sandbox/create-body.ts'
 import type { SandboxDescription } from './sandbox/description.ts'
 import { RemoteLook } from './sandbox/remote-look.ts'
 import { RemoteSandbox } from './sandbox/remote-sandbox.ts'
-
-export interface RemoteCreateOptions extends CreateSandboxOptions {
-  /** Options of the local provider on the daemon's machine. */
-  readonly local?: Omit<LocalOptions, 'data'>
-  /** Contents of the workspace. Files are strings, because JSON has no bytes. */
-  readonly workspace?: WorkspaceManifest<string>
-  /** Rules for commands, and the verdict for commands that no rule matches. */
-  readonly policy?: CommandPolicyOptions
-  readonly signal?: AbortSignal
-}
 
 export interface RemoteAttachOptions extends AttachSandboxOptions {
   /** Replaces the recorded rules. */
@@ -71,8 +60,9 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     this.#observerErrors = new ObserverErrors({ onObserverError: http.onObserverError })
   }
 
-  async create(options: RemoteCreateOptions = {}): Promise<RemoteSandbox> {
-    const { signal, ...json } = options
+  async create(options: CreateSandboxOptions = {}): Promise<RemoteSandbox> {
+    const { signal, ...given } = options
+    const json = createBody(given)
     return this.#sandbox(await requestJson(this.#http, { method: 'POST', path: ['sandboxes'], json, signal }))
   }
 

@@ -44,6 +44,12 @@ export function policySource(policy: CommandPolicy): CommandPolicyOptions {
   throw new VitrineError('argument_invalid', message, { details: { path: 'policy' } })
 }
 
+/** The rules of a policy, compiled or not. Throws for rules that cannot be compiled. */
+export function policyRules(policy: CommandPolicy | CommandPolicyOptions): CommandPolicyOptions {
+  // The cast is safe: `commandPolicy` checks it.
+  return sources.get(policy) ?? policySource(commandPolicy(policy as CommandPolicyOptions))
+}
+
 /** Throws for a policy that `commandPolicy` has not returned. */
 export function assertCompiled(policy: CommandPolicy): void {
   policySource(policy)

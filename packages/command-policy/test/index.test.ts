@@ -6,6 +6,6 @@ it('the index exports these values and no others', () => {
     'assertCompiled',
     'commandPolicy',
     'judge',
-    'policySource',
+    'policyRules',
   ])
 })

@@ -1,25 +1,29 @@
 import type { AgentConfig } from '@vitrine/agents'
 import type { Journal, Store } from '@vitrine/journal'
-import type { AttachSandboxOptions, Command, CreateSandboxOptions } from '@vitrine/protocol'
+import type {
+  AttachSandboxOptions,
+  Command,
+  CommandPolicyOptions,
+  CreateSandboxOptions,
+  SandboxProvider,
+} from '@vitrine/protocol'
 import type { ObserverErrors } from '@vitrine/protocol/primitives'
-import type { AskAboutCommand, CommandPolicy, LocalOptions, WorkspaceManifest } from '@vitrine/sandbox'
+import type { AskAboutCommand, CommandPolicy, LocalOptions } from '@vitrine/sandbox'
 import type { HostFloor } from './floor.ts'
 import type { Records } from './records.ts'
 
-export interface HostCreateOptions extends CreateSandboxOptions {
-  /** Options of the local provider. */
-  readonly local?: Omit<LocalOptions, 'data'>
-  /** Contents of a new workspace. */
-  readonly workspace?: WorkspaceManifest
-  readonly policy?: CommandPolicy
+/** The options of `create` in this process: those of every client, and functions, which cannot be sent. */
+export interface HostCreateOptions extends Omit<CreateSandboxOptions, 'policy'> {
+  /** Rules, compiled or not. */
+  readonly policy?: CommandPolicy | CommandPolicyOptions
+  /** Decides about the commands of `ask` rules. */
   readonly onAsk?: AskAboutCommand
-  readonly signal?: AbortSignal
 }
 
 /** Values that an attach gives again or replaces. Everything else is restored from the sandbox's record. */
 export interface HostAttachOptions extends AttachSandboxOptions {
   /** Replaces the recorded policy. */
-  readonly policy?: CommandPolicy
+  readonly policy?: CommandPolicy | CommandPolicyOptions
   /** Required if the sandbox was created with one, unless `policy` is given. */
   readonly onAsk?: AskAboutCommand
   readonly hooks?: {
@@ -41,6 +45,8 @@ export interface HostParts {
   readonly floor: HostFloor
   /** The files that sinks write into the workspace of a sandbox. */
   privatePathsOf(id: string): readonly string[]
+  /** The providers apart from `local`, by their names. */
+  readonly providers: ReadonlyMap<string, SandboxProvider>
   /** Releases the data directory. */
   release(): Promise<void>
 }

@@ -9,7 +9,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
-import { fitsFilter } from '@vitrine/protocol/primitives'
+import { cancelled, fitsFilter } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-parts.ts'
 import type { HostSandbox } from './host-sandbox.ts'
@@ -27,6 +27,7 @@ import {
   completedFromJournal,
   destroyStopped,
 } from './stored-sandbox.ts'
+import { refuseUntakenByAttach } from './untaken-options.ts'
 
 /** The process that owns sandboxes, their journals and a data directory. */
 export class Host implements SandboxClient, AsyncDisposable {
@@ -56,6 +57,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   ): Promise<HostSandbox> {
     checkOptions('create', hostOptions.create, options)
     this.#assertOpen()
+    if (options.signal?.aborted) throw cancelled(options.signal)
     const { records } = this.#parts
     const record = newRecord(this.#parts, options, labels)
     const { id } = record
@@ -69,10 +71,13 @@ export class Host implements SandboxClient, AsyncDisposable {
     // Written before the start, so that the next host finds the sandbox if this one is killed meanwhile.
     records.put(record)
     try {
-      return await this.#start(record, options, context)
+      return await this.#create(record, options, context)
     } catch (error) {
-      records.remove(id)
-      this.store.forgetSecretsOf(id)
+      // One that its provider could not remove stays on record, to be destroyed later.
+      if (records.get(id)?.providerId === undefined) {
+        records.remove(id)
+        this.store.forgetSecretsOf(id)
+      }
       throw error
     }
   }
@@ -85,6 +90,8 @@ export class Host implements SandboxClient, AsyncDisposable {
     checkOptions('attach', hostOptions.attach, given)
     this.#assertOpen()
     const { secrets = {} } = given
+    const { provider = 'local' } = this.#parts.records.get(id) ?? {}
+    if (provider !== 'local') refuseUntakenByAttach(provider, given)
     const sandbox = this.#live.has(id) ? await this.#live.open(id) : undefined
     if (sandbox?.isUp) {
       this.#assertUnchanged(id, given)
@@ -177,11 +184,15 @@ export class Host implements SandboxClient, AsyncDisposable {
     if (sandbox !== undefined) return sandbox.as(context).lifecycle.destroy()
     const removing =
       this.#destroying.get(id) ??
-      destroyStopped(this.#parts, this.#existingRecord(id), context).finally(() =>
-        this.#destroying.delete(id),
-      )
+      this.#destroyStopped(this.#existingRecord(id), context).finally(() => this.#destroying.delete(id))
     this.#destroying.set(id, removing)
     return removing
+  }
+
+  async #destroyStopped(record: SandboxRecord, context: HostCallContext): Promise<void> {
+    if (record.provider === 'local') return destroyStopped(this.#parts, record, context)
+    const { destroyProvided } = await import('./provided/start-provided.ts')
+    await destroyProvided(this.#parts, record, { signal: this.#closeSignal.signal, context })
   }
 
   listAgents(): Promise<readonly AgentInfo[]> {
@@ -275,6 +286,27 @@ export class Host implements SandboxClient, AsyncDisposable {
       )
   }
 
+  async #create(
+    record: SandboxRecord,
+    options: HostCreateOptions,
+    context: HostCallContext | undefined,
+  ): Promise<HostSandbox> {
+    if (record.provider === 'local') return this.#start(record, options, context)
+    const { createProvided } = await import('./provided/start-provided.ts')
+    this.store.addSecrets(options.secrets ?? {}, { sandbox: record.id })
+    return this.#live.boot(record.id, (onClosed) =>
+      createProvided(this.#parts, record, options, this.#providedStart(options, context, onClosed)),
+    )
+  }
+
+  #providedStart(
+    { signal }: { readonly signal?: AbortSignal },
+    context: HostCallContext | undefined,
+    onClosed: () => void,
+  ) {
+    return { signal: this.#signalWith(signal), hostClosing: this.#closeSignal.signal, context, onClosed }
+  }
+
   /** `changes` of its record are recorded as an operation that includes the start. */
   #start(
     record: SandboxRecord,
@@ -284,6 +316,10 @@ export class Host implements SandboxClient, AsyncDisposable {
   ): Promise<HostSandbox> {
     const signal = this.#signalWith(options.signal)
     return this.#live.boot(record.id, async (onClosed) => {
+      if (record.provider !== 'local') {
+        const { openProvided } = await import('./provided/start-provided.ts')
+        return openProvided(this.#parts, record, this.#providedStart(options, context, onClosed))
+      }
       // Imported on first use: the engine and the agents are most of the code, and a host that only reads needs neither.
       const { startSandbox } = await import('./start-sandbox.ts')
       const { workspace, onAsk, hooks, allowDegraded } = options

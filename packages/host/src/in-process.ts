@@ -1,5 +1,11 @@
 import type { AgentOutput, AgentOutputs, FunctionAgent, PromptContext } from '@vitrine/agents'
-import type { JsonObject, OnObserverError, SandboxClient, SandboxInfo } from '@vitrine/protocol'
+import type {
+  CreateSandboxOptions,
+  JsonObject,
+  OnObserverError,
+  SandboxClient,
+  SandboxInfo,
+} from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { fitsFilter } from '@vitrine/protocol/primitives'
@@ -7,6 +13,7 @@ import { local } from '@vitrine/sandbox'
 import { createSandbox } from './create-sandbox.ts'
 import type { HostSandbox } from './host-sandbox.ts'
 import { HostLook } from './looking/host-look.ts'
+import { refuseUntaken } from './untaken-options.ts'
 
 /** The agent name that sessions of an in-process sandbox use. */
 export const inProcessAgent = 'in-process'
@@ -23,7 +30,8 @@ export interface InProcessOptions {
 }
 
 export interface InProcessClient extends SandboxClient {
-  create(): Promise<HostSandbox>
+  /** `provider`, `local`, `spec` and `image` are refused. The default of `id` is that of the client. */
+  create(options?: CreateSandboxOptions): Promise<HostSandbox>
   attach(id: string): Promise<HostSandbox>
 }
 
@@ -41,11 +49,16 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
   const live = new Map<string, { readonly sandbox: HostSandbox; readonly info: SandboxInfo }>()
   let sequence = 0
   return {
-    async create() {
+    async create(given = {}) {
+      checkOptions('create', hostOptions.create, given)
+      const { provider: chosen, local: options, spec, image, labels = {}, ...rest } = given
+      refuseUntaken(inProcessAgent, { provider: chosen, local: options, spec, image })
       sequence += 1
-      const name = typeof id === 'function' ? id(sequence) : id
+      const name = given.id ?? (typeof id === 'function' ? id(sequence) : id)
       if (live.has(name)) throw new VitrineError('sandbox_exists', `There is a sandbox ${name} already.`)
       const sandbox = await createSandbox({
+        ...rest,
+        labels,
         id: name,
         agents: [agent],
         install: 'never',
@@ -55,7 +68,7 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
       })
       const { provider } = sandbox
       const createdAt = new Date().toISOString()
-      live.set(name, { sandbox, info: { id: name, provider, labels: {}, createdAt, state: 'running' } })
+      live.set(name, { sandbox, info: { id: name, provider, labels, createdAt, state: 'running' } })
       sandbox.afterEnd(async () => void live.delete(name))
       return sandbox
     },

@@ -7,17 +7,10 @@ import {
   secretsFile,
   sqliteStore,
 } from '@vitrine/journal'
-import { type EventInput, version } from '@vitrine/protocol'
+import { type EventInput, type HostProvider, VitrineError, version } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { ObserverErrors } from '@vitrine/protocol/primitives'
-import {
-  killOrphans,
-  type LocalOptions,
-  type LocalProvider,
-  ownTemporaryData,
-  unmountLeftVolumes,
-  unmountVolumesOfDead,
-} from '@vitrine/sandbox'
+import { killOrphans, ownTemporaryData, unmountLeftVolumes, unmountVolumesOfDead } from '@vitrine/sandbox'
 import { orDiskFull } from './disk-full.ts'
 import type { HostFloor } from './floor.ts'
 import { Host } from './host.ts'
@@ -33,7 +26,7 @@ export interface OpenHostOptions extends AgentSettings, JournalingOptions {
   /** The data directory; default `~/.local/share/vitrine`, for root `/var/lib/vitrine`. */
   readonly data?: string
   /** Providers of sandboxes, with default options; default `[local()]`. */
-  readonly providers?: readonly LocalProvider[]
+  readonly providers?: readonly HostProvider[]
   /** The store of the journals; default one SQLite file in the data directory. */
   readonly store?: StoreDriver
   /** Takes the data directory over from another host, which ends everything it runs. */
@@ -57,6 +50,7 @@ export interface OpenHostOptions extends AgentSettings, JournalingOptions {
 export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
   checkOptions('openHost', hostOptions.open, options)
   const { floor = {} } = options
+  const providers = parted(options.providers)
   const folders = orDiskFull(options.data ?? 'the data directory', () => openDataFolders(options.data))
   const agents = resolveAgentConfig(options, folders)
   const driver = options.store ?? sqliteStore({ path: join(folders.store, 'journal.db') })
@@ -69,7 +63,7 @@ export async function openHost(options: OpenHostOptions = {}): Promise<Host> {
     ...(options.takeover && { takeover: true }),
     ...storeOptionsOf(options),
   })
-  return createHost(store, folders, { ...options, agents, floor, defaults: defaultsOf(options.providers) })
+  return createHost(store, folders, { ...options, agents, floor, ...providers })
 }
 
 async function createHost(
@@ -78,10 +72,11 @@ async function createHost(
   {
     agents: config,
     defaults,
+    providers,
     floor,
     release = () => store.close(),
     ...journaling
-  }: Pick<HostParts, 'agents' | 'defaults' | 'floor'> &
+  }: Pick<HostParts, 'agents' | 'defaults' | 'providers' | 'floor'> &
     Partial<Pick<HostParts, 'release'>> &
     JournalingOptions,
 ): Promise<Host> {
@@ -111,7 +106,7 @@ async function createHost(
     }
     return new Host(
       {
-        ...{ data, records, store, journal, defaults, floor, observerErrors, release },
+        ...{ data, records, store, journal, defaults, providers, floor, observerErrors, release },
         agents: installing,
         privatePathsOf: (id) => privatePathsOf(journaling, id),
       },
@@ -136,8 +131,21 @@ function damageMessage({ id, error: { code, message } }: DamagedRecord): EventIn
   return { type: 'log.message', data: { level: 'error', message, sandbox: id, errorCode: code } }
 }
 
-function defaultsOf(providers: readonly LocalProvider[] = []): LocalOptions {
-  return providers.find(({ name }) => name === 'local')?.options ?? {}
+/** The default options of local sandboxes, and the other providers by their names. */
+function parted(providers: readonly HostProvider[] = []): Pick<HostParts, 'defaults' | 'providers'> {
+  const names = providers.map(({ name }) => name)
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice !== undefined)
+    throw new VitrineError(
+      'argument_invalid',
+      `providers: expected one provider of each name, got ${twice} twice.`,
+    )
+  const engine = providers.find((provider) => 'options' in provider)
+  const others = providers.filter((provider) => 'create' in provider)
+  return {
+    defaults: engine?.options ?? {},
+    providers: new Map(others.map((provider) => [provider.name, provider])),
+  }
 }
 
 /** Opens a host whose journals are in memory, on a temporary data directory. `release` ends its store. */
@@ -151,6 +159,12 @@ export async function openMemoryHost(
   const agents = resolveAgentConfig(options, folders)
   const store = await openStore(memoryStore(), storeOptionsOf(options))
   const { floor = {} } = options
-  const defaults = defaultsOf(options.providers)
-  return createHost(store, folders, { ...options, agents, floor, defaults, release: () => release(store) })
+  const providers = parted(options.providers)
+  return createHost(store, folders, {
+    ...options,
+    agents,
+    floor,
+    ...providers,
+    release: () => release(store),
+  })
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Command, VitrineError } from '@vitrine/protocol'
 import type { RecordedHook, SandboxRecord } from '@vitrine/protocol/records'
-import { type BuiltMachine, policySource } from '@vitrine/sandbox'
+import { type BuiltMachine, policyRules } from '@vitrine/sandbox'
 import type { HostAttachOptions } from './host-parts.ts'
 
 type Hook = (() => void | Promise<void>) | Command
@@ -20,7 +20,7 @@ export function restoreRecord(stored: SandboxRecord, given: HostAttachOptions): 
   assertComplete(stored, given)
   const { policy, onAsk, hooks, isolation } = given
   const { onAsk: askBefore, ...rest } = stored
-  const rules = policy === undefined ? stored.policy : policySource(policy)
+  const rules = policy === undefined ? stored.policy : policyRules(policy)
   // Another policy comes with its own function, or with none.
   const asks = rules && ((policy === undefined && askBefore) || (onAsk && 'function'))
   const record: SandboxRecord = {

@@ -12,9 +12,9 @@ import {
   type LocalSandbox,
   type WorkspaceManifest,
 } from '@vitrine/sandbox'
+import { EngineSandbox } from './engine-sandbox.ts'
 import { applyFloor } from './floor.ts'
 import type { HostAttachOptions, HostParts } from './host-parts.ts'
-import { HostSandbox } from './host-sandbox.ts'
 import { LastingSettings } from './lasting-settings.ts'
 import { assertNotWeaker, withMachine } from './restore-record.ts'
 import { SandboxShutdown } from './sandbox-shutdown.ts'
@@ -39,7 +39,7 @@ export async function startSandbox(
   parts: HostParts,
   record: SandboxRecord,
   options: StartSandboxOptions,
-): Promise<HostSandbox> {
+): Promise<EngineSandbox> {
   const { store, agents, records } = parts
   const { id } = record
   const engine = await startEngine(parts, record, options)
@@ -61,7 +61,7 @@ export async function startSandbox(
       }
       options.onClosed()
     })
-    return new HostSandbox(engine, sessions, shutdown, new LastingSettings(id, records))
+    return new EngineSandbox(engine, sessions, shutdown, new LastingSettings(id, records))
   } catch (error) {
     await engine.close()
     throw error

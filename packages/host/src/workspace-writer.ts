@@ -29,9 +29,10 @@ export class WorkspaceWriter implements PrivateWriter {
     if (record === undefined || record.state === 'destroyed') throw noWorkspace(id)
     const { directory } = record
     try {
-      if (sandbox !== undefined)
+      if (sandbox?.appendPrivately !== undefined)
         sandbox.appendPrivately(path, lines, directory?.path === sandbox.root ? directory : undefined)
-      else if (directory !== undefined) appendPrivately({ root: directory.path, directory, path }, lines)
+      else if (sandbox === undefined && directory !== undefined)
+        appendPrivately({ root: directory.path, directory, path }, lines)
       else throw noWorkspace(id)
     } catch (error) {
       throw isVitrineError(error) && error.code === 'disk_full' ? ownDiskFull(record, error) : error

@@ -71,14 +71,17 @@ describe('an attach to a stopped sandbox', () => {
     await expect(sandbox.exec('touch x')).rejects.toMatchObject({ code: 'gate_refused' })
   })
 
-  it('refuses a policy that was not compiled, as does the creation of a sandbox', async () => {
+  it('takes rules, and refuses a copy of compiled ones, as does the creation of a sandbox', async () => {
     const host = await open(dataFolder())
-    const policy = { allow: [], ask: [], deny: [], otherwise: 'allow' } as const
+    const policy = { ...noTouch }
     await expect(host.create({ local: none, policy })).rejects.toMatchObject({ code: 'argument_invalid' })
     const sandbox = await host.create({ id: 'one', local: none, policy: noTouch })
     await sandbox.lifecycle.stop()
     await expect(host.attach('one', { policy })).rejects.toMatchObject({ code: 'argument_invalid' })
     expect(await host.list()).toMatchObject([{ id: 'one', state: 'stopped' }])
+    const again = await host.attach('one', { policy: { deny: ['rm *'], otherwise: 'allow' } })
+    await again.exec('touch x')
+    await expect(again.exec('rm x')).rejects.toMatchObject({ code: 'gate_refused' })
   })
 
   it('masks the secrets that are given with it', async () => {

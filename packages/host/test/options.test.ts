@@ -4,6 +4,7 @@ import type { hostOptions } from '@vitrine/protocol/options'
 import { describe, expect, it } from 'vitest'
 import { type InputOf, type Same, same } from '../../protocol/test/options/same.ts'
 import {
+  commandPolicy,
   createSandbox,
   type HostCreateOptions,
   type InProcessOptions,
@@ -95,12 +96,17 @@ describe('a restriction that is not known', () => {
     await expect(again.attach(id)).rejects.toThrow('isolation: expected "auto", "bubblewrap" or "none"')
   })
 
-  it('is refused in a policy that commandPolicy has not made', async () => {
+  it.each([
+    [{ ...commandPolicy({ deny: ['rm *'] }) }, 'deny[0]'],
+    [{ deny: 'rm *' }, 'deny: expected an array of rules'],
+    [{ otherwise: 'no' }, 'otherwise'],
+    [{ denied: [] }, 'unknown key "denied"'],
+    [[], 'expected an object'],
+  ])('is refused in a policy that is neither compiled nor made of rules: %j', async (policy, message) => {
     const host = await open(dataFolder())
-    const policy = untyped({ allow: [], ask: [], deny: [] })
-    await expect(host.create({ local: { isolation: 'none' }, policy })).rejects.toThrow(
-      'policy: expected the result of `commandPolicy({ … })`',
-    )
+    const creating = host.create({ local: { isolation: 'none' }, policy: untyped(policy) })
+    await expect(creating).rejects.toThrow(message)
+    expect(await host.list()).toEqual([])
   })
 
   it('is not reported for process.env, which every call accepts as env', async () => {

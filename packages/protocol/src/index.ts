@@ -91,6 +91,7 @@ export type {
 export type * from './sandbox/agents.ts'
 export type { Capabilities } from './sandbox/capabilities.ts'
 export type { CallContext, HostCallContext, RecordOptions, SandboxCore } from './sandbox/core.ts'
+export type { CreateSandboxOptions } from './sandbox/create.ts'
 export type * from './sandbox/files.ts'
 export type { Lifecycle } from './sandbox/lifecycle.ts'
 export type * from './sandbox/local.ts'
@@ -99,11 +100,18 @@ export type * from './sandbox/manifest.ts'
 export type { CommandPolicyOptions, Rule, Verdict } from './sandbox/policy.ts'
 export type { PortAddress, PortInfo, Ports } from './sandbox/ports.ts'
 export type * from './sandbox/processes.ts'
-export type { SandboxEndpoint, SandboxProvider } from './sandbox/provider.ts'
+export type {
+  EngineProvider,
+  HostProvider,
+  ProvidedSandbox,
+  ProviderCall,
+  ProviderCreateCall,
+  ProviderOption,
+  SandboxProvider,
+} from './sandbox/provider.ts'
 export { formatPtyUpdate, type PtyStart, type PtyTool, type PtyUpdate, type PtyWrite } from './sandbox/pty.ts'
 export type {
   AttachSandboxOptions,
-  CreateSandboxOptions,
   Sandbox,
   SandboxClient,
   SandboxFilter,

@@ -8,6 +8,7 @@ import {
   type WorkspaceManifest,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions, localOptions } from '@vitrine/protocol/options'
+import { cancelled } from '@vitrine/protocol/primitives'
 import { type BuiltMachine, EngineCore, sandboxDestroyed } from './engine/core.ts'
 import { type AskAboutCommand, PolicyGate } from './engine/policy-gate.ts'
 import { LocalSandbox } from './engine/sandbox.ts'
@@ -88,16 +89,20 @@ export async function createLocalSandbox(options: LocalSandboxOptions = {}): Pro
   try {
     forgetSecrets = registerSecrets({ id, store }, secrets, environment)
     const journal = await store.journal(id, { source: 'engine', backend: provider.name, sandbox: id })
+    const isNew = journal.head.seq === 0
+    if (isNew && signal?.aborted) throw cancelled(signal)
     preparation = plan && (await Preparation.open({ plan, settings, store, journal, signal }))
     const { isolation, network, rootfs, egress, folders } = settings
     const data = { provider: provider.name, root: folders.root, isolation, network, rootfs, egress }
     // A sandbox that continues has its `sandbox.created` event already.
-    if (journal.head.seq === 0) await journal.as(context).append([{ type: 'sandbox.created', data }])
+    if (isNew) await journal.as(context).append([{ type: 'sandbox.created', data }])
     gate = options.policy && new PolicyGate(journal, options.policy, options.onAsk)
     const core = new EngineCore(id, store, settings, journal, secrets)
     const sandbox = new LocalSandbox(core, journal, gate, new SandboxRelease(release))
     if (options.persistenceBlocked) core.beforeStop.block()
     if (options.onMachine) core.setOnMachine((machine) => options.onMachine?.(machine))
+    // A sandbox that continues may have other callers who wait for the same start.
+    if (isNew && signal) core.setStartSignal(signal)
     core.setFirstStartStep(() => preparation?.begin())
     core.setFinalStartStep(async () => preparation?.run({ sandbox, core }))
     try {

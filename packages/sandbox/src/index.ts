@@ -5,7 +5,7 @@ export {
   type JudgedPart,
   type Judgement,
   judge,
-  policySource,
+  policyRules,
 } from '@vitrine/command-policy'
 export type {
   ArchiveLimits,

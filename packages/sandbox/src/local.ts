@@ -1,11 +1,8 @@
-import type { LocalOptions } from '@vitrine/protocol'
+import type { EngineProvider, LocalOptions } from '@vitrine/protocol'
 import { checkOptions, localOptions } from '@vitrine/protocol/options'
 
 /** Sandboxes on this machine. */
-export interface LocalProvider {
-  readonly name: 'local'
-  readonly options: LocalOptions
-}
+export type LocalProvider = EngineProvider
 
 /**
  * @example

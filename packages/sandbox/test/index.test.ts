@@ -13,7 +13,7 @@ it('the index exports these values and no others', () => {
     'killOrphans',
     'local',
     'ownTemporaryData',
-    'policySource',
+    'policyRules',
     'processMark',
     'readLogs',
     'removeAllPlaced',

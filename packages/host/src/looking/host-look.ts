@@ -62,7 +62,7 @@ export class HostLook implements SandboxLook {
   readonly processes = {
     list: async (options: LookOptions = {}): Promise<readonly ProcessInfo[]> => {
       checkOptions('processes.list', hostOptions.look, options)
-      return this.#live()?.look.processes() ?? this.#recordedProcesses(options)
+      return this.#live()?.look?.processes() ?? this.#recordedProcesses(options)
     },
     get: async (id: string, options: LookOptions = {}): Promise<ProcessInfo> => {
       checkOptions('processes.get', hostOptions.look, options)
@@ -82,7 +82,7 @@ export class HostLook implements SandboxLook {
     follow: (id: string, options: LogOptions = {}): AsyncIterableIterator<LogChunk> =>
       oneByOne(this.processes.logs(id, options)),
     /** Settles when the process of a running sandbox has ended; undefined for another sandbox. */
-    exitOf: (id: string) => this.#live()?.look.exitOf(id),
+    exitOf: (id: string) => this.#live()?.look?.exitOf(id),
   }
 
   readonly files = {
@@ -97,7 +97,7 @@ export class HostLook implements SandboxLook {
   readonly ports = {
     list: async (options: LookOptions = {}): Promise<readonly PortInfo[]> => {
       checkOptions('ports.list', hostOptions.look, options)
-      return this.#live()?.look.ports() ?? []
+      return this.#live()?.look?.ports() ?? []
     },
   }
 

@@ -307,6 +307,16 @@ export const errorRegistry = {
   question_not_pending: entry(409, false, 'It was already answered or never requested: look at its events.'),
   option_unknown: entry(422, false, 'Choose one of the values that the message lists.'),
   sandbox_exists: entry(409, false, 'Choose another id, or attach to the existing sandbox.'),
+  provider_failed: entry(
+    502,
+    'unknown',
+    'The provider that the message names failed: look at its error, then call again.',
+  ),
+  provider_missing: entry(
+    409,
+    false,
+    'Open the host with the provider that the message names in `providers`.',
+  ),
   sandbox_running: entry(409, false, 'Stop the sandbox, then attach again.'),
   record_damaged: entry(500, false, 'Repair the file that the message names, or move it away.'),
   sandbox_replaced: entry(

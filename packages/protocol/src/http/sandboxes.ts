@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
+import { createOptions } from '../options/create.ts'
 import { sandboxStates } from '../options/host.ts'
-import { localOptions } from '../options/local.ts'
-import { manifestOptions } from '../options/manifest.ts'
 import { policyOptions } from '../options/policy.ts'
 import { strict } from '../options/strict.ts'
 import { unpacked } from './responses/file.ts'
@@ -61,19 +60,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'full',
     summary: 'Creates a sandbox and starts it.',
-    body: () =>
-      strict({
-        id: z.optional(z.string()),
-        provider: z.optional(z.string()),
-        labels: z.optional(texts()),
-        /** Options for sandboxes on the daemon's machine. */
-        local: z.optional(localOptions.json),
-        workspace: z.optional(manifestOptions.json),
-        /** Variables of every command whose values are masked in every event. Only their names are recorded. */
-        secrets: z.optional(texts()),
-        /** Rules for which commands may run, and the verdict for all others. */
-        policy: z.optional(policyOptions.policy),
-      }),
+    body: () => createOptions.json,
     status: 201,
     response: sandboxDescription,
   },

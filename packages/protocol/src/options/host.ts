@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import { namePattern } from '../ids.ts'
 import { lazily } from '../lazy.ts'
-import type { LocalOptions } from '../sandbox/local.ts'
 import type { WorkspaceManifest } from '../sandbox/manifest.ts'
+import type { EngineProvider, HostProvider } from '../sandbox/provider.ts'
+import { createFields, createOptions, policy } from './create.ts'
 import { journalingFields } from './journal.ts'
-import { localOptions } from './local.ts'
 import { callContext } from './session.ts'
 import { strict } from './strict.ts'
-import { callable, duration, flag, having, signal, texts, textsByName } from './values.ts'
+import { callable, duration, flag, having, isObject, signal, texts, textsByName } from './values.ts'
 
 const agentName = () =>
   z.string().check(z.regex(namePattern, 'expected a name of letters, digits, "_", "." and "-", 64 at most'))
@@ -35,49 +35,35 @@ const customAgent = () =>
     strict({ name: z.string(), onPrompt: callable() }),
   ])
 
-/** A provider; its options were checked when it was created. */
-const provider = () =>
-  z.custom<{ readonly name: 'local'; readonly options: LocalOptions }>(
-    (value) => typeof value === 'object' && value !== null && Reflect.get(value, 'name') === 'local',
+/** The local provider; its options were checked when it was created. */
+const engineProvider = () =>
+  z.custom<EngineProvider>(
+    (value) => isObject(value) && Reflect.get(value, 'name') === 'local',
     'expected a provider, such as `local({ … })`',
   )
 
-/** Any object here: the engine checks it with `manifestOptions.manifest`. */
-const workspace = () => z.custom<WorkspaceManifest>(() => true)
+const providerMethods = ['create', 'open', 'destroy'] as const
+
+const provider = () =>
+  z.custom<HostProvider>((value) => {
+    if (!isObject(value)) return false
+    const name: unknown = Reflect.get(value, 'name')
+    if (name === 'local') return isObject(Reflect.get(value, 'options'))
+    const hasMethods = providerMethods.every((method) => typeof Reflect.get(value, method) === 'function')
+    return typeof name === 'string' && namePattern.test(name) && hasMethods
+  }, 'expected a provider, such as `local({ … })`, or an object with a name and the methods `create`, `open` and `destroy`')
 
 /** A policy compiled by `commandPolicy`. */
-const policy = () =>
+const compiledPolicy = () =>
   z.custom<object>(
     (value) =>
       typeof value === 'object' && value !== null && ['allow', 'ask', 'deny'].every((key) => key in value),
     'expected the value that `commandPolicy({ … })` returns',
   )
 
-const gating = () => ({
-  policy: z.optional(policy()),
-  onAsk: z.optional(callable()),
-  signal: z.optional(signal()),
-})
-
 export const sandboxStates = ['running', 'stopped', 'destroyed'] as const
 
 const isolationKept = () => z.enum(['bubblewrap', 'none'])
-
-/** Labels with this prefix are set by Vitrine only. */
-const reservedLabels = 'vitrine.'
-
-const labels = () =>
-  z.record(
-    z
-      .string()
-      .check(
-        z.refine<string>(
-          (name) => !name.startsWith(reservedLabels),
-          `expected a label that does not begin with "${reservedLabels}", which is reserved`,
-        ),
-      ),
-    z.string(),
-  )
 
 const agentFields = () => ({
   agents: z.optional(z.array(customAgent())),
@@ -87,15 +73,6 @@ const agentFields = () => ({
 })
 
 const observing = () => ({ onObserverError: z.optional(callable()) })
-
-/** Options to create a sandbox, apart from its provider. */
-const createFields = () => ({
-  id: z.optional(z.string()),
-  labels: z.optional(labels()),
-  workspace: z.optional(workspace()),
-  secrets: z.optional(textsByName()),
-  ...gating(),
-})
 
 export const hostOptions = lazily({
   open: () =>
@@ -112,15 +89,12 @@ export const hostOptions = lazily({
       ...journalingFields(),
       ...observing(),
     }),
-  create: () =>
-    strict({
-      provider: z.optional(z.string()),
-      local: z.optional(z.omit(localOptions.local, { data: true })),
-      ...createFields(),
-    }),
+  create: () => createOptions.host,
   attach: () =>
     strict({
-      ...gating(),
+      policy: z.optional(policy()),
+      onAsk: z.optional(callable()),
+      signal: z.optional(signal()),
       hooks: z.optional(
         strict({ beforeStop: z.optional(z.array(z.union([callable(), z.string(), texts()]))) }),
       ),
@@ -147,7 +121,7 @@ export const hostOptions = lazily({
   /** Options of `createSandbox` for scripts. */
   script: () =>
     strict({
-      provider: z.optional(provider()),
+      provider: z.optional(engineProvider()),
       prefix: z.optional(z.string()),
       ...createFields(),
       ...agentFields(),
@@ -157,18 +131,20 @@ export const hostOptions = lazily({
   /** Options of the engine's own `createSandbox`. */
   engine: () =>
     strict({
-      provider: z.optional(provider()),
+      provider: z.optional(engineProvider()),
       store: z.optional(
         having<{ journal(...given: never): unknown }>('the value that `openStore` returns', 'journal'),
       ),
       id: z.optional(z.string()),
-      workspace: z.optional(workspace()),
+      workspace: z.optional(z.custom<WorkspaceManifest>(() => true)),
       secrets: z.optional(textsByName()),
       context: z.optional(callContext()),
       onMachine: z.optional(callable()),
       persistenceBlocked: z.optional(flag()),
       privatePaths: z.optional(texts()),
-      ...gating(),
+      policy: z.optional(compiledPolicy()),
+      onAsk: z.optional(callable()),
+      signal: z.optional(signal()),
       ...observing(),
     }),
   inProcess: () =>

@@ -2,6 +2,7 @@
 export { fieldPath } from '../expectation.ts'
 export { agentOptions } from './agent.ts'
 export { checkOptions, parseAs } from './check-options.ts'
+export { createOptions } from './create.ts'
 export { fileOptions } from './file.ts'
 export type { Given } from './given.ts'
 export { hostOptions } from './host.ts'

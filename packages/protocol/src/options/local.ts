@@ -18,7 +18,7 @@ const smallestDisk = 16 * 1024 * 1024
 /** A limit with a default, which `false` turns off. */
 const limitOrOff = () => z.union([whole(1), z.literal(false)])
 
-const limits = () =>
+export const limits = () =>
   strict({
     memoryBytes: z.optional(limitOrOff()),
     cpus: z.optional(cpus()),

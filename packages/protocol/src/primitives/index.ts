@@ -12,6 +12,7 @@ export {
   parseItemCursor,
   parseItemCursorOfAll,
 } from './item-cursor.ts'
+export { decodedManifest, encodedManifest } from './manifest-bytes.ts'
 export { type Listener, notify, notifyOne } from './notify.ts'
 export { ObserverErrors } from './observer-errors.ts'
 export { decodePathText, encodePathText, isPathText } from './path-text.ts'

@@ -1,6 +1,5 @@
 /** The record that a host stores of a sandbox: one versioned schema. */
 export {
-  type EncodedBytes,
   parseSandboxRecord,
   type RecordedHook,
   recordSchemas,

@@ -9,7 +9,7 @@ import { policyOptions } from '../options/policy.ts'
 import { strict } from '../options/strict.ts'
 import { texts, textsByName, whole } from '../options/values.ts'
 import type { LocalOptions } from '../sandbox/local.ts'
-import type { WorkspaceManifest } from '../sandbox/manifest.ts'
+import type { EncodedBytes, WorkspaceManifest } from '../sandbox/manifest.ts'
 import type { CommandPolicyOptions } from '../sandbox/policy.ts'
 import type { Command } from '../sandbox/processes.ts'
 import { migrateRecord, recordVersion } from './migrate-record.ts'
@@ -17,16 +17,13 @@ import { migrateRecord, recordVersion } from './migrate-record.ts'
 /** A hook before a stop. A function cannot be stored, so its name stands for it. */
 export type RecordedHook = { readonly command: Command } | { readonly function: string }
 
-/** The bytes of a file in JSON. */
-export interface EncodedBytes {
-  readonly base64: string
-}
-
 /** The stored description of a sandbox: everything that is needed to start it again as it was. */
 export interface SandboxRecord {
   readonly version: typeof recordVersion
   readonly id: string
-  readonly provider: 'local'
+  readonly provider: string
+  /** The id that its provider gave it; absent for `local`, and until the provider has created it. */
+  readonly providerId?: string
   readonly state: 'stopped' | 'destroyed'
   readonly createdAt: string
   readonly labels: Readonly<Record<string, string>>
@@ -61,7 +58,8 @@ export const recordSchemas = lazily({
     strict({
       version: z.literal(recordVersion),
       id: z.string(),
-      provider: z.literal('local'),
+      provider: z.string(),
+      providerId: z.optional(z.string()),
       state: z.enum(['stopped', 'destroyed']),
       createdAt: z.string(),
       labels: textsByName(),
@@ -74,7 +72,7 @@ export const recordSchemas = lazily({
       beforeStop: z.array(z.union([strict({ command: command() }), strict({ function: z.string() })])),
       skipOnPersist: texts(),
       persistenceBlocked: z.optional(z.literal(true)),
-      workspace: z.optional(manifestOptions.stored),
+      workspace: z.optional(manifestOptions.json),
       directory: z.optional(strict({ path: z.string(), device: whole(), inode: whole() })),
     }),
 })

@@ -30,6 +30,11 @@ export interface WorkspaceManifest<Content = string | Uint8Array> {
   readonly concurrency?: number
 }
 
+/** The bytes of a file in JSON. */
+export interface EncodedBytes {
+  readonly base64: string
+}
+
 export interface ManifestFile<Content = string | Uint8Array> {
   readonly content: Content
   readonly mode?: number

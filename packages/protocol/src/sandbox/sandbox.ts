@@ -1,4 +1,5 @@
 import type { SandboxCore } from './core.ts'
+import type { CreateSandboxOptions } from './create.ts'
 import type { SandboxLook } from './look.ts'
 import type { OpenSessionOptions, Session, Sessions } from './sessions.ts'
 
@@ -6,17 +7,6 @@ import type { OpenSessionOptions, Session, Sessions } from './sessions.ts'
 export interface Sandbox extends SandboxCore {
   openSession(options: OpenSessionOptions): Promise<Session>
   readonly sessions: Sessions
-}
-
-export interface CreateSandboxOptions {
-  readonly id?: string
-  readonly provider?: string
-  readonly labels?: Readonly<Record<string, string>>
-  /**
-   * Variables of every command whose values are masked in every event. Only their names are recorded, so an attach of
-   * a later host has to give them again.
-   */
-  readonly secrets?: Readonly<Record<string, string>>
 }
 
 /** A sandbox as lists show it. */

@@ -4,6 +4,7 @@ import {
   agentOptions,
   blobOptions,
   checkOptions,
+  createOptions,
   fileOptions,
   hostOptions,
   journalOptions,
@@ -21,6 +22,7 @@ const tables = {
   agentOptions,
   blobOptions,
   fileOptions,
+  createOptions,
   hostOptions,
   journalOptions,
   localOptions,
@@ -118,6 +120,27 @@ const rows: {
       wrong: [[{ user: 1 }, 'user: expected a string, got 1.']],
     },
   },
+  createOptions: {
+    host: {
+      good: { provider: 'mine', spec: { size: 1 }, image: 'node', egress: [], env: {}, onAsk: run, signal },
+      misspelt: ['imge', 'image'],
+      wrong: [
+        [{ policy: 'deny' }, 'policy: expected an object of rules, or `commandPolicy({ … })`'],
+        [{ spec: [] }, 'spec: expected an object'],
+        [{ limits: { memory: 5 } }, 'limits: unknown key "memory"; did you mean "memoryBytes"?'],
+      ],
+    },
+    json: {
+      good: { provider: 'mine', spec: { size: 1 }, image: 'node', limits: { pids: 5 }, labels: { a: 'b' } },
+      misspelt: ['imge', 'image'],
+      wrong: [
+        [{ onAsk: run }, 'unknown key "onAsk"'],
+        [{ signal }, 'unknown key "signal"'],
+        [{ image: '' }, 'image: expected a non-empty string'],
+        [{ labels: { 'vitrine.x': '1' } }, 'labels'],
+      ],
+    },
+  },
   hostOptions: {
     open: {
       good: {
@@ -145,7 +168,7 @@ const rows: {
       misspelt: ['workspce', 'workspace'],
       wrong: [
         [{ local: { memory: 1 } }, 'local: unknown key "memory"; did you mean "limits.memoryBytes"?'],
-        [{ policy: 'ask' }, 'policy: expected the value that `commandPolicy({ … })` returns'],
+        [{ policy: 'ask' }, 'policy: expected an object of rules, or `commandPolicy({ … })`'],
         [{ labels: { 'vitrine.default': 'x' } }, 'which is reserved'],
       ],
     },
@@ -281,14 +304,20 @@ const rows: {
   manifestOptions: {
     step: { good: { parallel: ['a', ['b'], { run: 'c', timeoutMs: 1 }] }, misspelt: ['', ''] },
     json: {
-      good: { files: { a: 'x', b: { content: 'x', mode: 0o600 } } },
+      good: {
+        files: {
+          a: 'x',
+          b: { base64: 'AP8=' },
+          c: { content: { base64: 'AP8=' }, mode: 0o600 },
+          d: { content: 'x', mode: 0o600 },
+        },
+      },
       misspelt: ['file', 'files'],
-      wrong: [[{ files: { a: new Uint8Array() } }, 'files.a']],
-    },
-    stored: {
-      good: { files: { a: 'x', b: { base64: 'AP8=' }, c: { content: { base64: 'AP8=' }, mode: 0o600 } } },
-      misspelt: ['file', 'files'],
-      wrong: [[{ files: { a: new Uint8Array() } }, 'files.a']],
+      wrong: [
+        [{ files: { a: new Uint8Array() } }, 'files.a'],
+        [{ files: { a: { base64: 'AP8' } } }, 'files.a.base64: expected base64 with its padding'],
+        [{ files: { a: { content: { base64: 'A=8=' } } } }, 'files.a.content.base64: expected base64'],
+      ],
     },
     manifest: {
       good: {

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import type {
   ArchiveOptions,
   CommandPolicyOptions,
+  CreateSandboxOptions,
+  EncodedBytes,
   ExecOptions,
   FileOptions,
   HostCallContext,
@@ -22,6 +24,7 @@ import type {
   WriteOptions,
 } from '../../src/index.ts'
 import type {
+  createOptions,
   fileOptions,
   journalOptions,
   localOptions,
@@ -60,7 +63,22 @@ it('every schema has the same type as the public interface of this package', () 
   same<Same<LocalOptions, Of<typeof localOptions, 'local'>>>()
   same<Same<CommandPolicyOptions, Of<typeof policyOptions, 'policy'>>>()
   same<Same<Omit<WorkspaceManifest, 'setup'>, Omit<Of<typeof manifestOptions, 'manifest'>, 'setup'>>>()
-  same<Same<Omit<WorkspaceManifest<string>, 'setup'>, Omit<Of<typeof manifestOptions, 'json'>, 'setup'>>>()
+  same<
+    Same<
+      Omit<WorkspaceManifest<string | EncodedBytes>, 'setup'>,
+      Omit<Of<typeof manifestOptions, 'json'>, 'setup'>
+    >
+  >()
+  type Made = 'workspace' | 'policy'
+  same<Same<keyof CreateSandboxOptions, keyof Omit<Of<typeof createOptions, 'host'>, 'onAsk'>>>()
+  same<Same<Omit<CreateSandboxOptions, Made>, Omit<Of<typeof createOptions, 'host'>, Made | 'onAsk'>>>()
+  same<Same<keyof Omit<CreateSandboxOptions, 'signal'>, keyof Of<typeof createOptions, 'json'>>>()
+  same<
+    Same<
+      Omit<CreateSandboxOptions, 'workspace' | 'signal'>,
+      Omit<Of<typeof createOptions, 'json'>, 'workspace'>
+    >
+  >()
   expect(same).toBeTypeOf('function')
 })
 

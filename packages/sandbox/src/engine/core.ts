@@ -8,7 +8,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
-import { Serial, settledWithin } from '@vitrine/protocol/primitives'
+import { cancelled, Serial, settledWithin } from '@vitrine/protocol/primitives'
 import { HomeFiles } from '../home/home-files.ts'
 import { LimitWatch } from '../limits/limit-watch.ts'
 import type { WantedLimits } from '../machine/limits.ts'
@@ -80,6 +80,7 @@ export class EngineCore {
   #stopping: Promise<void> | undefined
   /** The folders that the start in progress has made. */
   #made: string[] = []
+  #startSignal: AbortSignal | undefined
   #firstStartStep: (() => void) | undefined
   #finalStartStep: (() => Promise<void>) | undefined
   #onMachine: ((machine: BuiltMachine) => void) | undefined
@@ -167,6 +168,17 @@ export class EngineCore {
     this.#finalStartStep = prepare
   }
 
+  /** Cancels the first start. */
+  setStartSignal(signal: AbortSignal): void {
+    this.#startSignal = signal
+  }
+
+  #assertNotCancelled(): void {
+    const signal = this.#startSignal
+    this.#startSignal = undefined
+    if (signal?.aborted) throw cancelled(signal)
+  }
+
   /** Sets the function that gets every built machine before a command runs in it. If it throws, the start fails. */
   setOnMachine(onMachine: (machine: BuiltMachine) => void): void {
     this.#onMachine = onMachine
@@ -180,6 +192,7 @@ export class EngineCore {
         await journal.operate('prepare_workspace', {}, () => this.#prepareFolders())
         await this.#cleanHome(journal)
         this.#running = await this.#boot(journal)
+        this.#assertNotCancelled()
         this.#state = 'running'
         this.#made = []
         this.store.lost.addEventListener('abort', this.#onStoreLost, { once: true })

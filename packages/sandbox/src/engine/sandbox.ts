@@ -9,7 +9,7 @@ import {
   type ExecOptions,
   type ExecResult,
   type HostCallContext,
-  type JournalReader,
+  type JournalOrigin,
   matchTypes,
   type Process,
   type PtyStart,
@@ -87,7 +87,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#core.capabilities
   }
 
-  get journal(): JournalReader {
+  get journal(): JournalOrigin {
     return this.#journal
   }
 

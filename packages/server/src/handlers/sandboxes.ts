@@ -1,12 +1,8 @@
-import {
-  commandPolicy,
-  type HostAttachOptions,
-  type HostCreateOptions,
-  type HostSandbox,
-} from '@vitrine/host'
-import { type CommandPolicyOptions, VitrineError } from '@vitrine/protocol'
+import type { HostAttachOptions, HostCreateOptions, HostSandbox } from '@vitrine/host'
+import { type EncodedBytes, VitrineError, type WorkspaceManifest } from '@vitrine/protocol'
 import { sandboxLabels, type sandboxRoutes } from '@vitrine/protocol/http'
-import { type Given, parseAs } from '@vitrine/protocol/options'
+import { parseAs } from '@vitrine/protocol/options'
+import { decodedManifest } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import { streamResponse } from '../responses/bytes.ts'
 import { slicedJsonResponse } from '../responses/sliced-json.ts'
@@ -35,9 +31,13 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       return slicedJsonResponse(200, { sandboxes: await host.list(filter), default: defaultSandbox.id })
     },
     async createSandbox({ body, signal, context }) {
-      const { policy, ...rest } = body
-      const options = { ...omitUndefined(rest), signal: signal() } as HostCreateOptions
-      return describe(await host.create({ ...options, ...compiled(policy) }, context()))
+      const { workspace, ...rest } = body
+      const options = {
+        ...omitUndefined(rest),
+        ...(workspace && { workspace: decoded(workspace as WorkspaceManifest<string | EncodedBytes>) }),
+        signal: signal(),
+      } as HostCreateOptions
+      return describe(await host.create(options, context()))
     },
     async getSandbox({ params }) {
       return infoOf(params.sandbox)
@@ -45,9 +45,8 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     async attachSandbox(call) {
       const id = call.params.sandbox
       if (id === defaultSandbox.id) await defaultSandbox.open(call.context())
-      const { policy, ...rest } = call.body ?? {}
-      const given = { ...omitUndefined(rest), signal: call.signal() } as HostAttachOptions
-      return describe(await host.attach(id, { ...given, ...compiled(policy) }, call.context()))
+      const given = { ...omitUndefined(call.body ?? {}), signal: call.signal() } as HostAttachOptions
+      return describe(await host.attach(id, given, call.context()))
     },
     async startSandbox(call) {
       const sandbox = await call.sandbox()
@@ -118,8 +117,8 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
   }
 }
 
-function compiled(policy: Given<CommandPolicyOptions> | undefined) {
-  return policy && { policy: commandPolicy(omitUndefined(policy)) }
+function decoded(workspace: WorkspaceManifest<string | EncodedBytes>): WorkspaceManifest {
+  return decodedManifest(workspace, (text) => new Uint8Array(Buffer.from(text, 'base64')))
 }
 
 function labelsOf(text: string) {
