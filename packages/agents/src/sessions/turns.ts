@@ -4,6 +4,7 @@ import {
   type EventInput,
   type HostCallContext,
   type JsonObject,
+  type LastTurn,
   type PromptResult,
   type TurnLimits,
   toVitrineError,
@@ -68,6 +69,14 @@ interface RunningTurn {
   cancelled: Promise<void>
 }
 
+export interface SessionTurnsOptions {
+  /** How many prompts may wait. */
+  readonly queue: number
+  /** The number of earlier turns, and the last of them. */
+  readonly count: number
+  readonly last: LastTurn | undefined
+}
+
 type TurnEnd = Omit<PromptResult, 'turn'> & { readonly error?: VitrineError }
 
 /** Runs the turns of one session, one at a time, and records exactly one end for each. */
@@ -75,16 +84,23 @@ export class SessionTurns {
   readonly #session: TurnHost
   readonly #maxWaiting: number
   #count: number
+  #last: LastTurn | undefined
   #state: TurnState<PromptedTurn, RunningTurn> = { phase: 'idle' }
 
-  constructor(session: TurnHost, options: { readonly queue: number; readonly count: number }) {
+  constructor(session: TurnHost, options: SessionTurnsOptions) {
     this.#session = session
     this.#maxWaiting = options.queue
     this.#count = options.count
+    this.#last = options.last
   }
 
   get count(): number {
     return this.#count
+  }
+
+  /** The newest turn whose end is on record. */
+  get last(): LastTurn | undefined {
+    return this.#last
   }
 
   get busy(): boolean {
@@ -376,6 +392,7 @@ export class SessionTurns {
       ...orphaned,
       { type: 'turn.finished', data: withinEventValues(data) },
     ])
+    this.#last = { id: prompt.turn, outcome: result.outcome }
     return failed ? error : { turn: prompt.turn, ...result }
   }
 

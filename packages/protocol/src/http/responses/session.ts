@@ -59,6 +59,7 @@ const infoFields = () => ({
   cwd: z.string(),
   title: z.exactOptional(z.string()),
   turns: z.int(),
+  lastTurn: z.exactOptional(z.object({ id: z.string(), outcome })),
   busy: z.boolean(),
   options: z.array(configOption()),
   agentSession: z.exactOptional(z.string()),
