@@ -15,7 +15,7 @@ it('a page shows what an agent says, and a person answers its request', async ()
   open.defer(() => void files.close())
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(files.address() as AddressInfo).port}`
-  const daemon = open.use(await openDaemon({ cors: [origin], host: { env: { VITRINE_DEMO_PACE: '0' } } }))
+  const daemon = open.use(await openDaemon({ cors: [origin] }))
   // Chromium's own sandbox does not start for root; the page is ours.
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
   open.defer(() => browser.close())
@@ -26,7 +26,7 @@ it('a page shows what an agent says, and a person answers its request', async ()
   await page.getByLabel('Prompt').fill('/write page.txt hi')
   await page.getByLabel('Token').fill('wrong')
   await page.getByRole('button', { name: 'Send' }).click()
-  await page.getByText('unauthorized').waitFor(patience)
+  await page.getByText('token_invalid').waitFor(patience)
   await page.getByLabel('Token').fill(daemon.token)
   await page.getByRole('button', { name: 'Send' }).click()
   await page

@@ -17,7 +17,7 @@ async function run(env: Readonly<Record<string, string>>, prompt: string) {
 }
 
 it('a client in Python prints what an agent says and allows what it asks for', async () => {
-  const daemon = await openDaemon({ host: { env: { VITRINE_DEMO_PACE: '0' } } })
+  const daemon = await openDaemon()
   onTestFinished(() => daemon.close())
   const env = { VITRINE_URL: daemon.url, VITRINE_TOKEN: daemon.token }
   const { status, stdout, stderr } = await run(env, '/say Hello from Python.\n/write note.txt hi')
@@ -27,5 +27,5 @@ it('a client in Python prints what an agent says and allows what it asks for', a
   expect(stdout).toMatch(/\nThe turn ended: ok\n$/)
   const refused = await run({ ...env, VITRINE_TOKEN: 'wrong' }, 'hello')
   expect(refused.status).toBe(1)
-  expect(refused.stderr).toContain('POST /sandboxes: unauthorized')
+  expect(refused.stderr).toContain('POST /sandboxes: token_invalid: The token is not known to this daemon.')
 })
