@@ -150,6 +150,21 @@ describe.each(ways)('the stream of a session %s', (_, way) => {
   })
 })
 
+it('a session tells how its last turn ended after a restart, in process and over HTTP', async () => {
+  const { inProcess } = await scene.openSession()
+  await readStream(() => inProcess.stream('/error no', { turn: 'last' }))
+  const lastTurn = { id: 'last', outcome: 'failed' }
+  await scene.daemon.restart()
+  const { sessions } = await scene.daemon.client.attach('streamed')
+  expect(await sessions.list()).toContainEqual(expect.objectContaining({ id: inProcess.id, lastTurn }))
+  const look = await scene.daemon.host.look('streamed')
+  expect(await look.sessions.get(inProcess.id)).toMatchObject({ state: 'closed', lastTurn })
+  const resumed = await sessions.resume(inProcess.id)
+  expect(resumed.info).toMatchObject({ turns: 1, lastTurn })
+  const again = await readStream(() => resumed.stream('/error no', { turn: 'last' }))
+  expect(again.pieces.at(-1)).toMatchObject({ type: 'end', outcome: 'failed' })
+})
+
 it('the pieces in process are those over HTTP, while they come', async () => {
   const { inProcess, overHttp } = await scene.openSession()
   const [first, second] = await Promise.all([

@@ -46,7 +46,7 @@ export { type Timeline, type TimelineBucket, type TimelineOptions, timelineView 
 export type { Attachment } from './transcript/content.ts'
 export { listTranscript, transcriptEntry } from './transcript/entries.ts'
 export type { TranscriptLimits } from './transcript/limits.ts'
-export { type PiecePosition, parsePieceCursor, pieceCursor } from './transcript/piece-cursor.ts'
+export { type PiecePosition, parsePieceCursor } from './transcript/piece-cursor.ts'
 export type { TranscriptPlan } from './transcript/plan.ts'
 export type { ToolCallStatus } from './transcript/tool-calls.ts'
 export type { ToolCallContent, ToolCallDiff } from './transcript/tool-content.ts'
