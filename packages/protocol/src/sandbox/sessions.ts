@@ -124,6 +124,8 @@ export interface FailedConnection {
 export interface ModelErrorSign {
   readonly sign: 'message' | 'silence'
   readonly text?: string
+  /** The field to check, in a session with a `modelEndpoint`. */
+  readonly hint?: string
   /** The connections of the agent that failed during the turn. */
   readonly connections?: readonly FailedConnection[]
 }

@@ -100,7 +100,12 @@ function endOf(data: Fields) {
 function modelErrorOf(fields: Fields): ModelErrorSign | undefined {
   const sign = signs.find((one) => one === fields.sign)
   const connections = failedConnectionsOf(fields.connections)
-  return sign && { sign, ...omitUndefined({ text: nameIn(fields, 'text'), connections }) }
+  return (
+    sign && {
+      sign,
+      ...omitUndefined({ text: nameIn(fields, 'text'), hint: nameIn(fields, 'hint'), connections }),
+    }
+  )
 }
 
 function failedConnectionsOf(value: unknown): readonly FailedConnection[] | undefined {

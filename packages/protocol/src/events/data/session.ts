@@ -86,6 +86,7 @@ export const sessionData = lazily({
         z.looseObject({
           sign: z.enum(['message', 'silence']),
           text: z.optional(z.string()),
+          hint: z.optional(z.string()),
           connections: z.optional(
             z.array(
               z.looseObject({

@@ -32,6 +32,7 @@ export const modelError = component('ModelErrorSign', () =>
   z.object({
     sign: z.enum(['message', 'silence']),
     text: z.exactOptional(z.string()),
+    hint: z.exactOptional(z.string()),
     connections: z.exactOptional(z.array(failedConnection())),
   }),
 )
