@@ -20,7 +20,7 @@ import {
   type SessionEventsOptions,
   type SessionInfo,
   type SessionListenerOptions,
-  type StreamOptions,
+  type SessionStreamOptions,
   type StreamPiece,
   VitrineError,
 } from '@vitrine/protocol'
@@ -192,7 +192,7 @@ export class AgentSession implements Session, TurnHost {
 
   stream(
     content: string | readonly ContentBlock[],
-    options: StreamOptions = {},
+    options: SessionStreamOptions = {},
   ): AsyncIterableIterator<StreamPiece> {
     checkOptions('stream', sessionOptions.stream, options)
     const { turn = newId('turn'), after, ...rest } = options

@@ -18,7 +18,7 @@ import {
   type SessionEventsOptions,
   type SessionInfo,
   type SessionListenerOptions,
-  type StreamOptions,
+  type SessionStreamOptions,
   type StreamPiece,
 } from '@vitrine/protocol'
 import { type Listener, notify, type ObserverErrors, PullIterator } from '@vitrine/protocol/primitives'
@@ -27,9 +27,9 @@ import type { HttpClient } from '../http/http-client.ts'
 import { checkedTypes, checkKeys } from '../http/options.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
 import { tail } from '../journal/tail.ts'
+import { cancelledStream, RemoteSessionStream } from './remote-session-stream.ts'
 import { runTurn } from './run-turn.ts'
 import { changesSession, closedState, type SessionState, withoutAnswered } from './session-state.ts'
-import { cancelledStream, SessionStream } from './session-stream.ts'
 import { SessionWatch } from './session-watch.ts'
 
 /** One conversation with an agent at a daemon. Its fields show the state that was last received. */
@@ -86,11 +86,13 @@ export class RemoteSession implements Session {
 
   stream(
     content: string | readonly ContentBlock[],
-    { signal, turn = newId('turn'), after, ...rest }: StreamOptions = {},
+    { signal, turn = newId('turn'), after, ...rest }: SessionStreamOptions = {},
   ): AsyncIterableIterator<StreamPiece> {
     if (signal?.aborted) return new PullIterator(cancelledStream(turn))
     const request = { turn, prompt: content, rest, signal, after, onAccepted: () => this.#setBusy() }
-    return new PullIterator(new SessionStream(this.#http, { ...request, onChange: () => this.#refresh() }))
+    return new PullIterator(
+      new RemoteSessionStream(this.#http, { ...request, onChange: () => this.#refresh() }),
+    )
   }
 
   async cancel(): Promise<void> {

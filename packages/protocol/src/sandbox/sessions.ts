@@ -1,7 +1,7 @@
 import type { Outcome } from '../events/data/shared.ts'
 import type { MatchedEvent, MatchedItem } from '../events/match.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { StreamOptions, StreamPiece } from './stream-piece.ts'
+import type { SessionStreamOptions, StreamPiece } from './stream-piece.ts'
 
 /** A part of a prompt as the Agent Client Protocol defines it: `text`, `image`, `audio`, `resource_link`, `resource`. */
 export type ContentBlock = JsonObject & { readonly type: string }
@@ -242,7 +242,7 @@ export interface Session {
    */
   stream(
     content: string | readonly ContentBlock[],
-    options?: StreamOptions,
+    options?: SessionStreamOptions,
   ): AsyncIterableIterator<StreamPiece>
   /** Cancels the running turn and the queued prompts. */
   cancel(): Promise<void>

@@ -23,7 +23,7 @@ export interface PieceAttachment {
 }
 
 /** A part of a message or of a thought, as it came. Parts of the same one have the same `id`. */
-export interface TextPiece extends PieceOrigin {
+export interface MessagePiece extends PieceOrigin {
   readonly type: 'text' | 'thought'
   readonly id: string
   readonly text: string
@@ -127,7 +127,7 @@ export interface EndPiece extends Pick<PieceOrigin, 'turn'>, Partial<Omit<PieceO
 }
 
 export type StreamPiece =
-  | TextPiece
+  | MessagePiece
   | ToolCallPiece
   | FileChangePiece
   | PermissionPiece
@@ -135,7 +135,7 @@ export type StreamPiece =
   | UsagePiece
   | EndPiece
 
-export interface StreamOptions extends PromptOptions {
+export interface SessionStreamOptions extends PromptOptions {
   /** Only pieces after the one with this cursor; of a turn that was sent before with the same `turn`. */
   readonly after?: string
 }

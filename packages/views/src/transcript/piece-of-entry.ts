@@ -15,9 +15,9 @@ export function pieceOfEntry(
 ): NewPiece[] {
   switch (entry.kind) {
     case 'message':
-      return entry.role === 'user' ? [] : textPiece('text', entry.id, added)
+      return entry.role === 'user' ? [] : messagePiece('text', entry.id, added)
     case 'thought':
-      return textPiece('thought', entry.id, added)
+      return messagePiece('thought', entry.id, added)
     case 'toolCall': {
       const piece = toolCallPiece(entry)
       const isSame = before?.kind === 'toolCall' && isEqual(toolCallPiece(before), piece)
@@ -34,7 +34,7 @@ export function pieceOfEntry(
   }
 }
 
-function textPiece(type: 'text' | 'thought', id: string, added: Content | undefined): NewPiece[] {
+function messagePiece(type: 'text' | 'thought', id: string, added: Content | undefined): NewPiece[] {
   if (added === undefined) return []
   const { text, attachments } = added
   return [{ type, id, text, ...(attachments.length > 0 && { attachments }) }]

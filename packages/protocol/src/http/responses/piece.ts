@@ -7,7 +7,7 @@ import { attachment, toolCallFields } from './transcript.ts'
 
 const origin = () => ({ turn: z.string(), at: moment(), cursor: z.string() })
 
-const textPiece = component('TextPiece', () =>
+const messagePiece = component('MessagePiece', () =>
   z.object({
     ...origin(),
     type: z.enum(['text', 'thought']),
@@ -98,7 +98,7 @@ const endPiece = component('EndPiece', () =>
 /** A piece of a turn's stream. */
 export const streamPiece = component('StreamPiece', () =>
   z.union([
-    textPiece(),
+    messagePiece(),
     toolCallPiece(),
     fileChangePiece(),
     permissionPiece(),

@@ -12,7 +12,7 @@ export interface StreamRequest extends TurnRequest {
 }
 
 /** The pieces of a turn from its prompt on, over any number of connections. Closing it does not cancel the turn. */
-export class SessionStream implements PullSource<StreamPiece> {
+export class RemoteSessionStream implements PullSource<StreamPiece> {
   readonly #http: HttpClient
   readonly #request: StreamRequest
   readonly #sent: Promise<void>
