@@ -16,7 +16,7 @@ import { framesOf } from '../frames.ts'
 const stopped = 'stopped-one'
 
 /** Values of the parameters of paths, as they are on record in the stopped sandbox. */
-const known: Record<string, string> = { sandbox: stopped, session: 'talk', agent: 'demo' }
+const known: Record<string, string> = { sandbox: stopped, session: 'talk', turn: 'hello', agent: 'demo' }
 
 let daemon: TestDaemon
 const data = dataFolder()
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await first.call('POST', '/v1/sandboxes', { id: stopped, local: { isolation: 'none' } })
   const at = `/v1/sandboxes/${stopped}`
   await first.call('POST', `${at}/sessions`, { agent: 'demo', id: 'talk' })
-  await first.call('POST', `${at}/sessions/talk/prompt?wait=true`, { prompt: '/say hi' })
+  await first.call('POST', `${at}/sessions/talk/prompt?wait=true`, { prompt: '/say hi', turn: 'hello' })
   const { id } = await first.call('POST', `${at}/processes`, { command: 'true' })
   await first.call('GET', `${at}/processes/${id}?wait=20000`)
   await first.fetch(`${at}/files/content?path=a.txt`, { method: 'PUT', body: 'hi' })
@@ -108,7 +108,16 @@ describe('a sandbox that is stopped', () => {
     const read = async (path: string): Promise<ResponseJson> =>
       (await get(`/v1/sandboxes/${stopped}${path}`)).json()
     expect(await read('/sessions')).toMatchObject({
-      sessions: [{ id: 'talk', agent: 'demo', state: 'closed', turns: 1, activity: { outcome: 'ok' } }],
+      sessions: [
+        {
+          id: 'talk',
+          agent: 'demo',
+          state: 'closed',
+          turns: 1,
+          lastTurn: { id: 'hello' },
+          activity: { outcome: 'ok' },
+        },
+      ],
     })
     expect(await read('/sessions/talk')).toMatchObject({ id: 'talk', permissions: [], questions: [] })
     expect(await read(`/processes/${known.process}`)).toMatchObject({ argv: ['true'], exitCode: 0 })
