@@ -34,8 +34,8 @@ export function testConfig({ env, ...test }: TestSettings): ViteUserConfig {
 
 /** The test files that take their size from `conformance/src/scale.ts`. */
 export function scaledTests(): string[] {
-  const files = globSync('{packages/*,conformance}/test/**/*.test.ts', { cwd: root }).filter((file) =>
-    /^import .* from '.*\/src\/scale\.ts'$/m.test(readFileSync(join(root, file), 'utf8')),
+  const files = globSync('{packages/*,conformance,examples}/test/**/*.test.ts', { cwd: root }).filter(
+    (file) => /^import .* from '.*\/src\/scale\.ts'$/m.test(readFileSync(join(root, file), 'utf8')),
   )
   if (files.length === 0) throw new Error('No test imports conformance/src/scale.ts.')
   return files.toSorted()

@@ -18,6 +18,10 @@ export const scale = {
   isolatedDaemonKills: scaled(2, 5),
   /** How often a daemon is killed while prompts run and wait. */
   promptKills: scaled(3, 200),
+  /** How often the bot of the examples is killed. */
+  botKills: scaled(3, 20),
+  /** Connections that are cut while the pieces of a turn are delivered. */
+  pieceCuts: scaled(4, 50),
   /** Random histories of a session. */
   sessionHistories: scaled(5, 100),
   /** Connections that are cut while events are delivered. */

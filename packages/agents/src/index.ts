@@ -26,4 +26,5 @@ export {
   type SandboxSessionsOptions,
 } from './sessions/sandbox-sessions.ts'
 export type { AgentConfig } from './sessions/start/agent-config.ts'
+export { TurnPieceSource, type TurnPiecesOptions } from './sessions/turn-piece-source.ts'
 export type { HostTool, HostToolContext, ToolsOption } from './tools/host-tool.ts'

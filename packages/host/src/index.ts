@@ -7,6 +7,7 @@ export type {
   ProgramAgent,
   PromptContext,
 } from '@vitrine/agents'
+export { TurnPieceSource, type TurnPiecesOptions } from '@vitrine/agents'
 export {} from '@vitrine/protocol/require-node'
 export { commandPolicy, type LocalOptions, local, type WorkspaceManifest } from '@vitrine/sandbox'
 export { parseAgent } from './agents-file.ts'

@@ -6,6 +6,7 @@ it('exports these values and no others', () => {
   expect(Object.keys(host).sort()).toEqual([
     'Host',
     'HostLook',
+    'TurnPieceSource',
     'commandPolicy',
     'createSandbox',
     'inProcessSandboxClient',

@@ -34,7 +34,11 @@ it('drops the queued prompts of a killed host once, and runs them when they are 
     { session: 'talk', turn: 'turn_two', data: { reason: 'interrupted' } },
   ])
 
+  const lastTurn = { id: 'turn_running', outcome: 'interrupted' }
+  expect(await sandbox.sessions.list()).toMatchObject([{ state: 'closed', turns: 1, lastTurn }])
+  expect(await (await third.look('waiting')).sessions.get('talk')).toMatchObject({ turns: 1, lastTurn })
   const session = await sandbox.sessions.resume('talk', { env: quick })
+  expect(session.info).toMatchObject({ turns: 1, lastTurn })
   const interrupted = await session.prompt('/stall', { turn: 'turn_running' })
   expect(interrupted).toEqual({ turn: 'turn_running', outcome: 'interrupted' })
   const again = ['one', 'two'].map((name) => session.prompt(`/say ${name}`, { turn: `turn_${name}` }))

@@ -118,5 +118,6 @@ export type {
   SandboxInfo,
 } from './sandbox/sandbox.ts'
 export type * from './sandbox/sessions.ts'
+export type * from './sandbox/stream-piece.ts'
 export { isTraceparent } from './traceparent.ts'
 export { version } from './version.ts'

@@ -46,6 +46,7 @@ export { type Timeline, type TimelineBucket, type TimelineOptions, timelineView 
 export type { Attachment } from './transcript/content.ts'
 export { listTranscript, transcriptEntry } from './transcript/entries.ts'
 export type { TranscriptLimits } from './transcript/limits.ts'
+export { type PiecePosition, parsePieceCursor } from './transcript/piece-cursor.ts'
 export type { TranscriptPlan } from './transcript/plan.ts'
 export type { ToolCallStatus } from './transcript/tool-calls.ts'
 export type { ToolCallContent, ToolCallDiff } from './transcript/tool-content.ts'
@@ -63,4 +64,5 @@ export type {
 } from './transcript/transcript.ts'
 export { type TranscriptTextOptions, transcriptText } from './transcript/transcript-text.ts'
 export { type TranscriptOptions, transcriptView } from './transcript/transcript-view.ts'
+export { type AddedPieces, type PiecesOptions, turnPieces } from './transcript/turn-pieces.ts'
 export { rebuild, type View } from './view.ts'

@@ -18,6 +18,7 @@ it('exports these values and no others', () => {
     'operationRoots',
     'operationRows',
     'operationTreeView',
+    'parsePieceCursor',
     'processListView',
     'rebuild',
     'sandboxEventTypes',
@@ -28,5 +29,6 @@ it('exports these values and no others', () => {
     'transcriptEntry',
     'transcriptText',
     'transcriptView',
+    'turnPieces',
   ])
 })

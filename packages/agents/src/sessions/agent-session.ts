@@ -20,9 +20,12 @@ import {
   type SessionEventsOptions,
   type SessionInfo,
   type SessionListenerOptions,
+  type SessionStreamOptions,
+  type StreamPiece,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
+import { PullIterator } from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { Direction, Interpretation } from '../bridge/bridge.ts'
@@ -45,7 +48,9 @@ import { ReportedUsage } from './reported-usage.ts'
 import type { OpenRequest } from './requests.ts'
 import type { KnownSession, Restored, SessionHost } from './session-host.ts'
 import { SessionOptions } from './session-options.ts'
+import { SessionStream } from './session-stream.ts'
 import type { TurnCaller } from './turn-context.ts'
+import { TurnPieceSource } from './turn-piece-source.ts'
 import { SessionTurns, type TurnHost } from './turns.ts'
 
 export interface BeginPromptOptions {
@@ -95,7 +100,11 @@ export class AgentSession implements Session, TurnHost {
     this.answers = new PendingRequests(completeRules(options.permissions))
     this.#interpreter = new MessageInterpreter(this, this.#options.chosen, known.title)
     this.#host = host
-    this.#turns = new SessionTurns(this, { queue: options.queue ?? defaultQueue, count: known.turns })
+    this.#turns = new SessionTurns(this, {
+      queue: options.queue ?? defaultQueue,
+      count: known.turns,
+      last: known.lastTurn,
+    })
   }
 
   get info(): SessionInfo {
@@ -110,6 +119,7 @@ export class AgentSession implements Session, TurnHost {
       busy: this.#turns.busy,
       options: this.#options.chosen.recorded,
       ...(title !== undefined && { title }),
+      ...(this.#turns.last !== undefined && { lastTurn: this.#turns.last }),
       ...(this.instance !== undefined && { agentSession: this.agentSession }),
     }
   }
@@ -176,11 +186,29 @@ export class AgentSession implements Session, TurnHost {
     options: PromptOptions = {},
   ): Promise<PromptResult> {
     checkOptions('prompt', sessionOptions.prompt, options)
-    const { turn = newId('turn'), signal, ...given } = options
+    const { turn = newId('turn'), ...rest } = options
+    return (await this.#begin(content, turn, rest)).result
+  }
+
+  stream(
+    content: string | readonly ContentBlock[],
+    options: SessionStreamOptions = {},
+  ): AsyncIterableIterator<StreamPiece> {
+    checkOptions('stream', sessionOptions.stream, options)
+    const { turn = newId('turn'), after, ...rest } = options
+    const pieces = new TurnPieceSource(this.#host.journal, { session: this.id, turn, after })
+    return new PullIterator(new SessionStream(this.#begin(content, turn, rest), pieces))
+  }
+
+  async #begin(
+    content: string | readonly ContentBlock[],
+    turn: string,
+    { signal, ...given }: PromptOptions,
+  ): Promise<JoinedTurn> {
     const caller = { ...this.#opener, ...withoutUndefined(given) }
     const loading = this.#host.turns.load(turn)
     if (loading !== undefined) await loading
-    return this.begin(content, { turn, signal, caller }).result
+    return this.begin(content, { turn, signal, caller })
   }
 
   /** Runs or queues a prompt, or joins the turn that its id already is. The turn must be loaded. */
@@ -385,5 +413,6 @@ export class AgentSession implements Session, TurnHost {
 
 /** The result of a prompt whose signal was aborted before it was sent. Nothing is recorded. */
 function cancelledTurn(turn: string): JoinedTurn {
-  return { turn, accepted: Promise.resolve(), result: Promise.resolve({ turn, outcome: 'cancelled' }) }
+  const result = Promise.resolve<PromptResult>({ turn, outcome: 'cancelled' })
+  return { turn, accepted: Promise.resolve(), result, unrecorded: true }
 }

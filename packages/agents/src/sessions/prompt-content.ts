@@ -6,16 +6,27 @@ const knownTypes = ['text', 'image', 'audio', 'resource', 'resource_link']
 
 /** Converts a prompt to content blocks and checks their types. */
 export function promptBlocks(content: string | readonly ContentBlock[]): ContentBlock[] {
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : [...content]
-  if (blocks.length === 0) throw new VitrineError('argument_invalid', 'content: the prompt is empty.')
-  for (const [index, block] of blocks.entries()) {
-    if (knownTypes.includes(block?.type)) continue
-    throw new VitrineError(
-      'argument_invalid',
-      `content[${index}].type: expected ${knownTypes.join(', ')}, got ${shown(block?.type)}.`,
-    )
-  }
-  return blocks
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  // A caller in JavaScript may pass anything.
+  if (!Array.isArray(content)) throw invalid('prompt', 'a text or an array of parts', content)
+  if (content.length === 0) throw invalid('prompt', 'a text or at least one part', content)
+  for (const [index, block] of content.entries()) checkBlock(`prompt[${index}]`, block)
+  return [...content]
+}
+
+function checkBlock(field: string, block: unknown): void {
+  if (typeof block !== 'object' || block === null)
+    throw invalid(field, 'an object such as { type: "text", text: "hello" }', block)
+  const { type, text } = block as { readonly type?: unknown; readonly text?: unknown }
+  if (typeof type !== 'string' || !knownTypes.includes(type))
+    throw invalid(`${field}.type`, knownTypes.join(', '), type)
+  if (type === 'text' && typeof text !== 'string') throw invalid(`${field}.text`, 'a string', text)
+}
+
+function invalid(field: string, expected: string, got: unknown): VitrineError {
+  return new VitrineError('argument_invalid', `${field}: expected ${expected}, got ${shown(got)}.`, {
+    details: { path: field },
+  })
 }
 
 /** Adapts blocks to the agent's capabilities: an embedded text becomes a text block, unsupported media is an error. */

@@ -17,6 +17,8 @@ export interface JoinedTurn {
   /** Settles once the prompt is on record; rejects when it is refused. */
   readonly accepted: Promise<void>
   readonly result: Promise<PromptResult>
+  /** Set if nothing of it is on record. */
+  readonly unrecorded?: true
 }
 
 export interface PromptedTurnOptions {

@@ -245,7 +245,8 @@ export class SandboxSessions implements Sessions, SessionHost {
     id: string,
     options: OpenOptions,
     create: (session: AgentSession, found: FoundAgent, signal: AbortSignal) => Promise<Restored>,
-    record?: Pick<SessionRecord, 'cwd' | 'turns' | 'title' | 'chosen'> & { readonly createdAt?: string },
+    record?: Pick<SessionRecord, 'cwd' | 'turns' | 'title' | 'chosen'> &
+      Partial<Pick<SessionRecord, 'createdAt' | 'lastTurn'>>,
   ): Promise<AgentSession> {
     const what = `Opening a session with ${options.agent}`
     if (options.signal?.aborted) throw cancelledError(what)
@@ -255,6 +256,7 @@ export class SandboxSessions implements Sessions, SessionHost {
       cwd,
       createdAt: record?.createdAt ?? new Date().toISOString(),
       turns: record?.turns ?? 0,
+      lastTurn: record?.lastTurn,
       ...(record?.title !== undefined && { title: record.title }),
     })
     await this.closeInterrupted()

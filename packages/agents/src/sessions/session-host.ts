@@ -1,5 +1,5 @@
 import type { Journal } from '@vitrine/journal'
-import type { HostCallContext, JsonObject } from '@vitrine/protocol'
+import type { HostCallContext, JsonObject, LastTurn } from '@vitrine/protocol'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { AgentInstance } from './agent-instance.ts'
@@ -35,5 +35,6 @@ export interface KnownSession {
   readonly cwd: string
   readonly createdAt: string
   readonly turns: number
+  readonly lastTurn?: LastTurn | undefined
   readonly title?: string
 }

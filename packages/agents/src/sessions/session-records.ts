@@ -3,7 +3,9 @@ import {
   type JournalEvent,
   type JournalReader,
   type JsonObject,
+  type LastTurn,
   type OpenSessionOptions,
+  outcomes,
   readPages,
   type SessionInfo,
 } from '@vitrine/protocol'
@@ -17,6 +19,7 @@ export interface SessionRecord {
   readonly createdAt: string
   readonly state: 'open' | 'closed'
   readonly turns: number
+  readonly lastTurn: LastTurn | undefined
   readonly agentSession: string | undefined
   /** When the agent opened the session under that id. */
   readonly agentSince: string
@@ -30,7 +33,7 @@ export interface SessionRecord {
 /** Reads all sessions of a journal, or one of them, in the order they were opened. */
 export async function readRecords(journal: JournalReader, session?: string): Promise<SessionRecord[]> {
   const records = new Map<string, SessionRecord>()
-  const types = ['session.*', 'turn.started']
+  const types = ['session.*', 'turn.*']
   const pages = readPages(journal, { types, limit: 1_000, ...(session !== undefined && { session }) })
   for await (const { events } of pages) for (const item of events) if ('seq' in item) add(records, item)
   return [...records.values()]
@@ -49,6 +52,7 @@ function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
       createdAt: event.time,
       state: 'open',
       turns: 0,
+      lastTurn: undefined,
       agentSession: typeof agentSession === 'string' ? agentSession : undefined,
       agentSince: event.time,
       title: undefined,
@@ -57,6 +61,7 @@ function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
     })
   } else if (known === undefined) return
   else if (type === 'turn.started') records.set(session, { ...known, turns: known.turns + 1 })
+  else if (type === 'turn.finished') records.set(session, { ...known, lastTurn: lastTurnOf(event) })
   else if (type === 'session.closed') records.set(session, { ...known, state: 'closed' })
   else {
     const agentSession = textIn(data, 'agentSession') ?? known.agentSession
@@ -66,6 +71,10 @@ function add(records: Map<string, SessionRecord>, event: JournalEvent): void {
     const chosen = chosenIn(data) ?? known.chosen
     records.set(session, { ...known, agentSession, agentSince, title, state, chosen })
   }
+}
+
+function lastTurnOf({ turn = '', data }: JournalEvent): LastTurn {
+  return { id: turn, outcome: outcomes.find((outcome) => outcome === data.outcome) ?? 'interrupted' }
 }
 
 /** The complete options in the data of a session event, if it has them. */
@@ -80,6 +89,7 @@ export function closedInfo({
   createdAt,
   cwd,
   turns,
+  lastTurn,
   title,
   agentSession,
 }: SessionRecord): SessionInfo {
@@ -92,6 +102,7 @@ export function closedInfo({
     turns,
     busy: false,
     options: [],
+    ...(lastTurn !== undefined && { lastTurn }),
     ...(title !== undefined && { title }),
     ...(agentSession !== undefined && { agentSession }),
   }

@@ -4,6 +4,9 @@ import {
   type EventInput,
   type HostCallContext,
   type JsonObject,
+  type LastTurn,
+  type ModelErrorSign,
+  type OpenSessionOptions,
   type PromptResult,
   type TurnLimits,
   toVitrineError,
@@ -19,6 +22,7 @@ import type { ClientTerminals } from './client-terminals.ts'
 import { formatConnections } from './failed-connections.ts'
 import { objectIn, textIn } from './fields.ts'
 import { cancelledError, closeMs, defaultCancelMs } from './limits.ts'
+import { modelEndpointHint, withEndpointHint } from './model-endpoint-hint.ts'
 import { modelErrorSign } from './model-error.ts'
 import type { PendingRequests } from './pending-requests.ts'
 import { fitBlocks } from './prompt-content.ts'
@@ -45,6 +49,7 @@ export interface TurnHost {
   readonly terminals: Pick<ClientTerminals, 'createdCount' | 'killSince'>
   readonly reported: ReportedUsage
   readonly limits: TurnLimits
+  readonly options: Pick<OpenSessionOptions, 'modelEndpoint'>
   /** The agent's own id for the session. */
   readonly agentSession: string
   /** Whether the agent runs, so that `ensureAgent` has nothing to start. */
@@ -71,6 +76,14 @@ interface RunningTurn {
   cancelled: Promise<void>
 }
 
+export interface SessionTurnsOptions {
+  /** How many prompts may wait. */
+  readonly queue: number
+  /** The number of earlier turns, and the last of them. */
+  readonly count: number
+  readonly last: LastTurn | undefined
+}
+
 type TurnEnd = Omit<PromptResult, 'turn'> & { readonly error?: VitrineError }
 
 /** Runs the turns of one session, one at a time, and records exactly one end for each. */
@@ -78,16 +91,23 @@ export class SessionTurns {
   readonly #session: TurnHost
   readonly #maxWaiting: number
   #count: number
+  #last: LastTurn | undefined
   #state: TurnState<PromptedTurn, RunningTurn> = { phase: 'idle' }
 
-  constructor(session: TurnHost, options: { readonly queue: number; readonly count: number }) {
+  constructor(session: TurnHost, options: SessionTurnsOptions) {
     this.#session = session
     this.#maxWaiting = options.queue
     this.#count = options.count
+    this.#last = options.last
   }
 
   get count(): number {
     return this.#count
+  }
+
+  /** The newest turn whose end is on record. */
+  get last(): LastTurn | undefined {
+    return this.#last
   }
 
   get busy(): boolean {
@@ -345,7 +365,7 @@ export class SessionTurns {
     const { text, updates } = turn
     const sign = modelErrorSign(instance.quirks, { text, updates, stopReason })
     const connections = sign === undefined ? [] : await evidence.connections()
-    const modelError = sign && { ...sign, ...(connections.length > 0 && { connections }) }
+    const modelError = sign && { ...this.#withHint(sign), ...(connections.length > 0 && { connections }) }
     return {
       outcome: this.#stop === 'timeout' ? 'timeout' : stopReason === 'cancelled' ? 'cancelled' : 'ok',
       stopReason,
@@ -356,7 +376,23 @@ export class SessionTurns {
 
   /** An error after a cancel or a timeout is reported with that outcome. */
   #failed(error: unknown): TurnEnd {
-    return { outcome: this.#stop ?? 'failed', error: toVitrineError(error, 'agent_failed') }
+    const { modelEndpoint } = this.#session.options
+    return {
+      outcome: this.#stop ?? 'failed',
+      error: withEndpointHint(toVitrineError(error, 'agent_failed'), modelEndpoint),
+    }
+  }
+
+  #withHint(sign: ModelErrorSign): ModelErrorSign {
+    const hint = modelEndpointHint(this.#session.options.modelEndpoint)
+    return hint === undefined ? sign : { ...sign, hint }
+  }
+
+  /** A turn that ran out of time without a word of its model, in a session with its own model endpoint. */
+  #silenceOf(turn: ActiveTurn, { outcome, modelError }: TurnEnd): ModelErrorSign | undefined {
+    const { modelEndpoint } = this.#session.options
+    if (outcome !== 'timeout' || turn.updates > 0 || modelEndpoint === undefined) return modelError
+    return modelError ?? this.#withHint({ sign: 'silence' })
   }
 
   /** Records the end of a turn, and returns the result or the error of its prompt. */
@@ -366,7 +402,8 @@ export class SessionTurns {
     { error, ...end }: TurnEnd,
   ): Promise<PromptResult | VitrineError> {
     const { answers, reported } = this.#session
-    const result = { ...end, ...reported.since(before) }
+    const modelError = this.#silenceOf(turn, end)
+    const result = { ...end, ...(modelError && { modelError }), ...reported.since(before) }
     const failed = result.outcome === 'failed' && error !== undefined
     // Cancel the permissions and questions that are still pending. If the turn was stopped, the cancel is the reason,
     // even when the agent ended the turn before it got the cancelled responses.
@@ -386,6 +423,7 @@ export class SessionTurns {
     }
     const finished = { type: 'turn.finished', data: withinEventValues(data) }
     await appendEnd(prompt.journal, orphaned, finished, (events) => this.#record(prompt, 'finished', events))
+    this.#last = { id: prompt.turn, outcome: result.outcome }
     return failed ? error : { turn: prompt.turn, ...result }
   }
 

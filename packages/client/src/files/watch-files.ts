@@ -1,7 +1,7 @@
 import { type FileWatchOptions, isGap, type JournalEvent, VitrineError } from '@vitrine/protocol'
+import { PullIterator } from '@vitrine/protocol/primitives'
 import type { HttpClient } from '../http/http-client.ts'
 import { openTail } from '../journal/tail.ts'
-import { PullIterator } from '../streams/pull-iterator.ts'
 
 /** The `file.*` events after a cursor, by default from the call on, over any number of connections. */
 export function watchFiles(

@@ -1,11 +1,11 @@
 import { isGap, type JournalFilter, type JournalItem, type TailOptions } from '@vitrine/protocol'
+import { PullIterator, type PullSource } from '@vitrine/protocol/primitives'
 import type { Query } from '../http/address.ts'
 import { connectionBackoff } from '../http/backoff.ts'
 import { isTransient } from '../http/failures.ts'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
 import { dataOf, errorOf, type FrameReader, requestFrames } from '../streams/frame-reader.ts'
-import { PullIterator, type PullSource } from '../streams/pull-iterator.ts'
 import type { Frame } from '../streams/sse-parser.ts'
 import { deepFreeze } from './deep-freeze.ts'
 
@@ -17,6 +17,8 @@ export interface TailPlan {
   readonly journals: 'one' | 'all'
   /** Called when the server has sent a cursor. */
   onPositioned?(): void
+  /** Whether the stream has an end that the server tells; otherwise every end is a lost connection. */
+  readonly isFinite?: boolean
 }
 
 /** Options of `/events` that only pages have. */
@@ -104,6 +106,7 @@ export class ResumedSource<Item> implements PullSource<Item> {
       try {
         const frames = await this.#open()
         const frame = await frames.next()
+        if (this.#isComplete(frame)) return undefined
         if (frame === undefined || frame.event === 'end') throw frames.cutError()
         const item = this.#read(frame)
         if (item !== undefined) return item
@@ -160,6 +163,11 @@ export class ResumedSource<Item> implements PullSource<Item> {
     if (seq <= this.#seq) return undefined
     this.#seq = seq
     return item
+  }
+
+  #isComplete(frame: Frame | undefined): boolean {
+    if (!this.#plan.isFinite || frame?.event !== 'end') return false
+    return (dataOf(frame) as { readonly reason?: unknown }).reason === 'complete'
   }
 
   #moveTo(cursor: string | undefined): void {

@@ -18,13 +18,16 @@ import {
   type SessionEventsOptions,
   type SessionInfo,
   type SessionListenerOptions,
+  type SessionStreamOptions,
+  type StreamPiece,
 } from '@vitrine/protocol'
-import { type Listener, notify, type ObserverErrors } from '@vitrine/protocol/primitives'
+import { type Listener, notify, type ObserverErrors, PullIterator } from '@vitrine/protocol/primitives'
 import type { Transcript } from '@vitrine/views'
 import type { HttpClient } from '../http/http-client.ts'
 import { checkedTypes, checkKeys } from '../http/options.ts'
 import { requestJson, requestVoid } from '../http/request.ts'
 import { tail } from '../journal/tail.ts'
+import { cancelledStream, RemoteSessionStream } from './remote-session-stream.ts'
 import { runTurn } from './run-turn.ts'
 import { changesSession, closedState, type SessionState, withoutAnswered } from './session-state.ts'
 import { SessionWatch } from './session-watch.ts'
@@ -70,9 +73,7 @@ export class RemoteSession implements Session {
   ): Promise<PromptResult> {
     if (signal?.aborted) return { turn, outcome: 'cancelled' }
     const release = this.#watch.use()
-    const onAccepted = () => {
-      this.#state = { ...this.#state, busy: true }
-    }
+    const onAccepted = () => this.#setBusy()
     try {
       // Listeners answer the agent's requests, so the watch must be open before the agent can make one.
       await this.#watch.ready()
@@ -81,6 +82,17 @@ export class RemoteSession implements Session {
       release()
       await this.#refresh()
     }
+  }
+
+  stream(
+    content: string | readonly ContentBlock[],
+    { signal, turn = newId('turn'), after, ...rest }: SessionStreamOptions = {},
+  ): AsyncIterableIterator<StreamPiece> {
+    if (signal?.aborted) return new PullIterator(cancelledStream(turn))
+    const request = { turn, prompt: content, rest, signal, after, onAccepted: () => this.#setBusy() }
+    return new PullIterator(
+      new RemoteSessionStream(this.#http, { ...request, onChange: () => this.#refresh() }),
+    )
   }
 
   async cancel(): Promise<void> {
@@ -158,6 +170,10 @@ export class RemoteSession implements Session {
 
   async #setOption(path: readonly string[], value: string | boolean): Promise<void> {
     this.#state = await requestJson<SessionState>(this.#http, { method: 'PUT', path, json: { value } })
+  }
+
+  #setBusy(): void {
+    this.#state = { ...this.#state, busy: true }
   }
 
   async #onItem(item: JournalItem): Promise<void> {

@@ -22,29 +22,38 @@ export interface TurnRequest {
 type TurnStatus = PromptResult | { readonly turn: string; readonly running: true }
 
 /** Sends a prompt and waits for its result. The turn continues at the server if the connection is lost. */
-export async function runTurn(
-  http: HttpClient,
-  { turn, prompt, rest, signal, onAccepted: onBegun }: TurnRequest,
-): Promise<PromptResult> {
-  const json = withFields('prompt', rest, { prompt, turn })
-  await retryIdempotent(http, maxRetries, () =>
-    requestJson(http, { method: 'POST', path: ['prompt'], json, limitMs: http.timeoutMs }),
-  )
-  onBegun()
+export async function runTurn(http: HttpClient, request: TurnRequest): Promise<PromptResult> {
+  const { turn, signal, onAccepted } = request
+  await sendPrompt(http, request)
+  onAccepted()
   const cancel = () => void cancelTurn(http, turn)
   if (signal?.aborted) cancel()
   signal?.addEventListener('abort', cancel)
   try {
-    const request = () =>
-      requestJson<TurnStatus>(http, {
-        path: ['turns', turn],
-        query: { wait: waitMs },
-        limitMs: waitMs + http.timeoutMs,
-      }).catch((error: unknown) => throwNeverStarted(turn, error))
-    return (await poll(http, request, isOver)) as PromptResult
+    return (await poll(http, () => requestTurn(http, turn, waitMs), isOver)) as PromptResult
   } finally {
     signal?.removeEventListener('abort', cancel)
   }
+}
+
+/** Sends a prompt; settles once it is on record. */
+export async function sendPrompt(
+  http: HttpClient,
+  { turn, prompt, rest }: Pick<TurnRequest, 'turn' | 'prompt' | 'rest'>,
+): Promise<void> {
+  const json = withFields('prompt', rest, { prompt, turn })
+  await retryIdempotent(http, maxRetries, () =>
+    requestJson(http, { method: 'POST', path: ['prompt'], json, limitMs: http.timeoutMs }),
+  )
+}
+
+/** The result of a turn, or that it still runs after `wait` milliseconds; throws the error of one that failed. */
+export function requestTurn(http: HttpClient, turn: string, wait: number): Promise<TurnStatus> {
+  return requestJson<TurnStatus>(http, {
+    path: ['turns', turn],
+    query: { wait },
+    limitMs: wait + http.timeoutMs,
+  }).catch((error: unknown) => throwNeverStarted(turn, error))
 }
 
 function isOver(status: TurnStatus): boolean {
@@ -55,7 +64,7 @@ function isOver(status: TurnStatus): boolean {
  * A daemon accepts a prompt once it is on record, and drops it by that record after a restart. Without a record, a power
  * cut has lost the newest commits.
  */
-function throwNeverStarted(turn: string, error: unknown): never {
+export function throwNeverStarted(turn: string, error: unknown): never {
   if (!isVitrineError(error) || error.code !== 'not_found') throw error
   throw new VitrineError(
     'interrupted',
@@ -65,7 +74,7 @@ function throwNeverStarted(turn: string, error: unknown): never {
 }
 
 /** Cancels a turn; errors are ignored, because the turn's result shows whether it was cancelled. */
-async function cancelTurn(http: HttpClient, turn: string): Promise<void> {
+export async function cancelTurn(http: HttpClient, turn: string): Promise<void> {
   const request = () => requestVoid(http, { method: 'POST', path: ['cancel'], json: { turn } })
   await retryIdempotent(http, maxRetries, request).catch(() => undefined)
 }

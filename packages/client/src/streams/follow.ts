@@ -1,7 +1,7 @@
+import { PullIterator, type PullSource } from '@vitrine/protocol/primitives'
 import type { HttpClient } from '../http/http-client.ts'
 import type { RequestOptions } from '../http/request.ts'
 import { dataOf, errorOf, type FrameReader, requestFrames } from './frame-reader.ts'
-import { PullIterator, type PullSource } from './pull-iterator.ts'
 
 /** The items of a finite stream that cannot be resumed: a connection that is lost before its end is an error. */
 export function follow<Item>(

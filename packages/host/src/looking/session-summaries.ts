@@ -4,7 +4,7 @@ import type { ListedSession } from '@vitrine/views'
 
 /** A session whose start was trimmed is unknown: its agent is not on record any more. */
 export function summaryOf(session: ListedSession, live: LiveSession | undefined): SessionSummary | undefined {
-  const { id, agent, createdAt, turns, title, cwd = '', agentSession, activity } = session
+  const { id, agent, createdAt, turns, lastTurn, title, cwd = '', agentSession, activity } = session
   if (live !== undefined) return { ...live.info, activity }
   if (agent === undefined || createdAt === undefined) return undefined
   // It is not open in this host, with or without an event that says so.
@@ -18,6 +18,7 @@ export function summaryOf(session: ListedSession, live: LiveSession | undefined)
     turns,
     busy: false,
     options: [],
+    ...(lastTurn !== undefined && { lastTurn }),
     ...(title !== undefined && { title }),
     ...(agentSession !== undefined && { agentSession }),
     activity: { ...past, queued: [], waiting: [] },

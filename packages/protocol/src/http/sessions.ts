@@ -4,6 +4,7 @@ import { strict } from '../options/strict.ts'
 import { jsonObject } from '../options/values.ts'
 import { agentInfo, installProgress, installResult } from './responses/agent.ts'
 import { json } from './responses/json.ts'
+import { streamPiece } from './responses/piece.ts'
 import {
   acceptedTurn,
   promptResult,
@@ -85,6 +86,17 @@ export const sessionRoutes = table({
     ),
     query: () => strict({ wait: z.optional(count()) }),
     response: () => z.union([promptResult(), runningTurn()]),
+  },
+  streamTurn: {
+    ...one(
+      'GET',
+      '/turns/{turn}/pieces',
+      'Streams the pieces of a turn, past ones and then new ones, until its `end`.',
+    ),
+    access: 'read',
+    query: () => strict({ after: z.optional(z.string()) }),
+    response: 'event-stream',
+    frames: () => frames({ message: streamPiece() }),
   },
   cancelTurn: {
     ...one('POST', '/cancel', 'Cancels the running turn and the queued prompts.'),

@@ -120,6 +120,12 @@ export const sessionOptions = lazily({
   open: () => strict({ id: z.optional(z.string()), agent: z.string(), ...sessionFields(), ...inProcess() }),
   resume: () => strict({ ...sessionFields(), ...inProcess() }),
   prompt: () => strict({ ...promptFields(), signal: z.optional(signal()) }),
+  stream: () =>
+    strict({
+      ...promptFields(),
+      after: z.optional(z.custom<string>(() => true)),
+      signal: z.optional(signal()),
+    }),
   answer: () =>
     strict({
       action: z.enum(['accept', 'decline', 'cancel']),

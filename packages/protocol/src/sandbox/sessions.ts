@@ -1,6 +1,7 @@
 import type { Outcome } from '../events/data/shared.ts'
 import type { MatchedEvent, MatchedItem } from '../events/match.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
+import type { SessionStreamOptions, StreamPiece } from './stream-piece.ts'
 
 /** A part of a prompt as the Agent Client Protocol defines it: `text`, `image`, `audio`, `resource_link`, `resource`. */
 export type ContentBlock = JsonObject & { readonly type: string }
@@ -123,6 +124,8 @@ export interface FailedConnection {
 export interface ModelErrorSign {
   readonly sign: 'message' | 'silence'
   readonly text?: string
+  /** The field to check, in a session with a `modelEndpoint`. */
+  readonly hint?: string
   /** The connections of the agent that failed during the turn. */
   readonly connections?: readonly FailedConnection[]
 }
@@ -171,6 +174,12 @@ export interface ConfigOption {
   readonly static?: true
 }
 
+/** A turn that ended. */
+export interface LastTurn {
+  readonly id: string
+  readonly outcome: Outcome
+}
+
 export interface SessionInfo {
   readonly id: string
   readonly agent: string
@@ -178,7 +187,10 @@ export interface SessionInfo {
   readonly createdAt: string
   readonly cwd: string
   readonly title?: string
+  /** Turns that were started, those that did not end well included. */
   readonly turns: number
+  /** The newest turn that ended; after a crash its outcome is `interrupted`. Absent before the first end. */
+  readonly lastTurn?: LastTurn
   /** Whether a turn is running. */
   readonly busy: boolean
   readonly options: readonly ConfigOption[]
@@ -226,6 +238,14 @@ export interface Session {
   readonly info: SessionInfo
   /** Settles once `turn.finished` is committed. */
   prompt(content: string | readonly ContentBlock[], options?: PromptOptions): Promise<PromptResult>
+  /**
+   * Sends a prompt as `prompt` does, and reads its turn piece by piece; the last piece is the `end`. Leaving the loop
+   * cancels nothing. Throws the error of a turn that failed, after its `end`.
+   */
+  stream(
+    content: string | readonly ContentBlock[],
+    options?: SessionStreamOptions,
+  ): AsyncIterableIterator<StreamPiece>
   /** Cancels the running turn and the queued prompts. */
   cancel(): Promise<void>
   /**

@@ -398,6 +398,7 @@ const rows: {
     },
   },
   sessionOptions: {
+    stream: { good: { turn: 'a', after: 'a/1/0' }, misspelt: ['afer', 'after'] },
     context: { good: { run: 'r', actor: 'a', caller: 'c' }, misspelt: ['runs', 'run'] },
     open: {
       good: {

@@ -5,6 +5,7 @@ it('exports these values and no others', () => {
   expect(Object.keys(primitives).sort()).toEqual([
     'Backoff',
     'ObserverErrors',
+    'PullIterator',
     'Semaphore',
     'Serial',
     'TimeSlice',

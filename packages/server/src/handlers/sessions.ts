@@ -1,4 +1,4 @@
-import { type HostSandbox, readView } from '@vitrine/host'
+import { type HostSandbox, readView, TurnPieceSource } from '@vitrine/host'
 import {
   type ContentBlock,
   newId,
@@ -7,13 +7,15 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import type { sessionRoutes } from '@vitrine/protocol/http'
-import { settledWithin } from '@vitrine/protocol/primitives'
+import { PullIterator, settledWithin } from '@vitrine/protocol/primitives'
 import { transcriptView } from '@vitrine/views'
 import type { Daemon } from '../daemon/daemon.ts'
 import { jsonResponse } from '../responses/json.ts'
 import { slicedJsonResponse } from '../responses/sliced-json.ts'
 import type { Call, HandlersOf } from '../routing/call.ts'
 import { omitUndefined } from '../routing/omit-undefined.ts'
+import { framesOf } from '../streams/sources.ts'
+import { eventStream } from '../streams/stream.ts'
 import { agentHandlers } from './agents.ts'
 
 const maxWaitMs = 60_000
@@ -72,6 +74,26 @@ export function sessionHandlers(daemon: Daemon): HandlersOf<typeof sessionRoutes
       const waitMs = Math.min(query.wait ?? 0, maxWaitMs)
       const hasEnded = await settledWithin(result, waitMs, { signal: signal(), ref: true })
       return hasEnded ? await result : { turn, running: true }
+    },
+    async streamTurn({ params, query, request, signal, ...call }) {
+      const { session, turn } = params
+      const after = request.header('last-event-id') ?? query.after
+      const source = new TurnPieceSource(await call.journal(), { session, turn, after })
+      await source.begin()
+      const pieces = new PullIterator(source, signal())
+      const streaming = daemon.metrics.streaming()
+      const close = () => {
+        void pieces.return()
+        streaming()
+      }
+      return eventStream(
+        framesOf(pieces, (piece) => piece, {
+          close,
+          closing: daemon.closing,
+          cursors: { start: after, of: ({ cursor }) => cursor },
+        }),
+        daemon.streams,
+      )
     },
     async cancelTurn({ body, ...call }) {
       const session = await sessionOf(call)

@@ -48,7 +48,7 @@ interface FramesOptions<Item> {
   close(): void
   readonly closing: AbortSignal
   /** For a stream that can be resumed: the cursor before its first item, and after each. */
-  readonly cursors?: { readonly start: string; of(item: Item): string }
+  readonly cursors?: { readonly start: string | undefined; of(item: Item): string | undefined }
 }
 
 /** The items of an iterator as JSON frames. When the daemon closes, the end says so: the items were not complete. */

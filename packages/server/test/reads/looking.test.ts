@@ -18,7 +18,7 @@ const fullToken = 'a-full-token'
 const tokens = [{ name: 'me', token: fullToken, access: 'full' as const }]
 
 /** Values of the parameters of paths, as they are on record in the stopped sandbox. */
-const known: Record<string, string> = { sandbox: stopped, session: 'talk', agent: 'demo' }
+const known: Record<string, string> = { sandbox: stopped, session: 'talk', turn: 'hello', agent: 'demo' }
 
 let daemon: TestDaemon
 const data = dataFolder()
@@ -27,7 +27,7 @@ beforeAll(async () => {
   await first.call('POST', '/v1/sandboxes', { id: stopped, local: { isolation: 'none' } })
   const at = `/v1/sandboxes/${stopped}`
   await first.call('POST', `${at}/sessions`, { agent: 'demo', id: 'talk' })
-  await first.call('POST', `${at}/sessions/talk/prompt?wait=true`, { prompt: '/say hi' })
+  await first.call('POST', `${at}/sessions/talk/prompt?wait=true`, { prompt: '/say hi', turn: 'hello' })
   const { id } = await first.call('POST', `${at}/processes`, { command: 'sh', args: ['-c', 'echo said'] })
   await first.call('GET', `${at}/processes/${id}?wait=20000`)
   await first.fetch(`${at}/files/content?path=a.txt`, { method: 'PUT', body: 'hi' })
@@ -110,7 +110,16 @@ describe('a sandbox that is stopped', () => {
     const read = async (path: string): Promise<ResponseJson> =>
       (await get(`/v1/sandboxes/${stopped}${path}`)).json()
     expect(await read('/sessions')).toMatchObject({
-      sessions: [{ id: 'talk', agent: 'demo', state: 'closed', turns: 1, activity: { outcome: 'ok' } }],
+      sessions: [
+        {
+          id: 'talk',
+          agent: 'demo',
+          state: 'closed',
+          turns: 1,
+          lastTurn: { id: 'hello' },
+          activity: { outcome: 'ok' },
+        },
+      ],
     })
     expect(await read('/sessions/talk')).toMatchObject({ id: 'talk', permissions: [], questions: [] })
     expect(await read(`/processes/${known.process}`)).toMatchObject({

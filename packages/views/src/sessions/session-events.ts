@@ -73,13 +73,16 @@ function turnFinished(session: ListedSession, event: JournalEvent): ListedSessio
   const data = asFields(event.data)
   const { turn, ...activity } = session.activity
   const isOver = turn === undefined || !event.turn || turn.id === event.turn
+  const outcome = outcomeIn(data)
+  const id = event.turn || turn?.id
   return {
     ...session,
+    ...(id !== undefined && { lastTurn: { id, outcome: outcome ?? 'interrupted' } }),
     activity: {
       ...activity,
       ...(!isOver && { turn }),
       ...withTurnSpending(activity, data),
-      ...omitUndefined({ context: contextOf(fieldsIn(data, 'context')), outcome: outcomeIn(data) }),
+      ...omitUndefined({ context: contextOf(fieldsIn(data, 'context')), outcome }),
     },
   }
 }

@@ -1,4 +1,4 @@
-import { isGap, type JournalEvent, type Moment, type SessionActivity } from '@vitrine/protocol'
+import { isGap, type JournalEvent, type LastTurn, type Moment, type SessionActivity } from '@vitrine/protocol'
 import { requireWholeNumber } from '@vitrine/protocol/primitives'
 import { type CopyOnWrite, copyOnWrite } from '../copy-on-write.ts'
 import { gapMayContain } from '../gaps.ts'
@@ -18,6 +18,8 @@ export interface ListedSession {
   readonly createdAt?: Moment
   /** Turns that were started. */
   readonly turns: number
+  /** The newest turn that ended. */
+  readonly lastTurn?: LastTurn
   readonly activity: SessionActivity
 }
 

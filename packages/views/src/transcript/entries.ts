@@ -1,5 +1,6 @@
 import type { CopyOnWrite } from '../copy-on-write.ts'
 import { wideEntryOf, withoutWideEntry, withWideEntry } from '../wide-table.ts'
+import type { Content } from './content.ts'
 import type { TranscriptStep } from './step.ts'
 import type { Transcript, TranscriptEntry, TranscriptRef } from './transcript.ts'
 
@@ -39,12 +40,15 @@ export function transcriptEntry(
 
 /** The transcript with this entry: appended if it is new, replaced in place if it is known. */
 export function withTranscriptEntry(
-  { copy, limits }: TranscriptStep,
+  step: TranscriptStep,
   transcript: Transcript,
   entry: TranscriptEntry,
+  added?: Content,
 ): Transcript {
+  const { copy, limits } = step
   const { kind, id } = entry
   const known = transcriptEntry(transcript, entry)
+  step.onEntry?.(entry, known, added)
   const next = copy(
     known === undefined ? endCurrentMessage(copy, transcript) : endMessageWithoutId(copy, transcript),
   )

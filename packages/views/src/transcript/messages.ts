@@ -18,6 +18,7 @@ export function addPrompt(step: TranscriptStep, transcript: Transcript): Transcr
     step,
     transcript,
     withContent(step, newTextEntry(step, transcript, 'user'), content),
+    content,
   )
 }
 
@@ -33,7 +34,7 @@ export function addMessage(
   const messageId = nameIn(update, 'messageId')
   const entry =
     continuedEntry(step, transcript, speaker, messageId) ?? newTextEntry(step, transcript, speaker)
-  const next = step.copy(withTranscriptEntry(step, transcript, withContent(step, entry, content)))
+  const next = step.copy(withTranscriptEntry(step, transcript, withContent(step, entry, content), content))
   next.speaking = { kind: entry.kind, id: entry.id, ...omitUndefined({ messageId }) }
   return next
 }

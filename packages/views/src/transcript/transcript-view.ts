@@ -1,4 +1,4 @@
-import { isGap } from '@vitrine/protocol'
+import { isGap, type JournalItem } from '@vitrine/protocol'
 import { copyOnWrite } from '../copy-on-write.ts'
 import { asFields } from '../fields.ts'
 import { gapMayContain } from '../gaps.ts'
@@ -14,7 +14,7 @@ import {
   applyQuestionRequested,
   applyQuestionResolved,
 } from './requests.ts'
-import type { TranscriptStep } from './step.ts'
+import type { TranscriptBatch, TranscriptStep } from './step.ts'
 import { withTurnClosed } from './tool-calls.ts'
 import { emptyTranscript, type Transcript } from './transcript.ts'
 import { applyTurnFinished, applyTurnStarted } from './turns.ts'
@@ -40,19 +40,20 @@ export function transcriptView(options: TranscriptOptions = {}): View<Transcript
   return {
     empty: emptyTranscript,
     add(state, events) {
-      const copy = copyOnWrite()
+      const batch = { copy: copyOnWrite(), limits }
       let transcript = state
-      for (const item of events) {
-        if (isGap(item)) {
-          if (transcript.complete && gapMayContain(item, types))
-            transcript = { ...transcript, complete: false }
-        } else if (session === undefined || item.session === session) {
-          transcript = applyEvent({ event: item, copy, limits }, transcript)
-        }
-      }
+      for (const item of events)
+        if (isGap(item) || session === undefined || item.session === session)
+          transcript = applyItem(batch, transcript, item)
       return transcript
     },
   }
+}
+
+export function applyItem(batch: TranscriptBatch, transcript: Transcript, item: JournalItem): Transcript {
+  if (!isGap(item)) return applyEvent({ ...batch, event: item }, transcript)
+  if (!transcript.complete || !gapMayContain(item, types)) return transcript
+  return { ...transcript, complete: false }
 }
 
 function applyEvent(step: TranscriptStep, transcript: Transcript): Transcript {

@@ -1,4 +1,4 @@
-import type { ModelErrorSign } from '@vitrine/protocol'
+import type { FailedConnection, ModelErrorSign } from '@vitrine/protocol'
 import {
   asFields,
   countIn,
@@ -19,6 +19,7 @@ import { withCallsClosed, withTurnClosed } from './tool-calls.ts'
 import type { Transcript, TranscriptTurn } from './transcript.ts'
 import { contextOf, costIn, usageOf, withTurnUsage } from './usage.ts'
 
+const maxConnections = 5
 const signs = ['message', 'silence'] as const
 
 /** Only the first start and the first end of a turn count. */
@@ -98,5 +99,23 @@ function endOf(data: Fields) {
 
 function modelErrorOf(fields: Fields): ModelErrorSign | undefined {
   const sign = signs.find((one) => one === fields.sign)
-  return sign && { sign, ...omitUndefined({ text: nameIn(fields, 'text') }) }
+  const connections = failedConnectionsOf(fields.connections)
+  return (
+    sign && {
+      sign,
+      ...omitUndefined({ text: nameIn(fields, 'text'), hint: nameIn(fields, 'hint'), connections }),
+    }
+  )
+}
+
+function failedConnectionsOf(value: unknown): readonly FailedConnection[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  return value.slice(0, maxConnections).flatMap((one) => {
+    const fields = asFields(one)
+    const host = nameIn(fields, 'host')
+    const port = countIn(fields, 'port')
+    if (host === undefined || port === undefined) return []
+    const error = nameIn(fields, 'error') ?? ''
+    return [{ host, port, error, ...omitUndefined({ allow: nameIn(fields, 'allow') }) }]
+  })
 }

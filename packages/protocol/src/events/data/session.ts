@@ -98,6 +98,7 @@ export const sessionData = lazily({
         z.looseObject({
           sign: z.enum(['message', 'silence']),
           text: z.optional(z.string()),
+          hint: z.optional(z.string()),
           connections,
         }),
       ),

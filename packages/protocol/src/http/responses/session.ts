@@ -32,6 +32,7 @@ export const modelError = component('ModelErrorSign', () =>
   z.object({
     sign: z.enum(['message', 'silence']),
     text: z.exactOptional(z.string()),
+    hint: z.exactOptional(z.string()),
     connections: z.exactOptional(z.array(failedConnection())),
   }),
 )
@@ -59,6 +60,7 @@ const infoFields = () => ({
   cwd: z.string(),
   title: z.exactOptional(z.string()),
   turns: z.int(),
+  lastTurn: z.exactOptional(z.object({ id: z.string(), outcome: outcome() })),
   busy: z.boolean(),
   options: z.array(configOption()),
   agentSession: z.exactOptional(z.string()),

@@ -4,7 +4,7 @@ import { outcome } from '../values.ts'
 import { json } from './json.ts'
 import { contextUse, cost, modelError, moment, usage } from './session.ts'
 
-const attachment = component('Attachment', () =>
+export const attachment = component('Attachment', () =>
   z.object({
     type: z.string(),
     mimeType: z.exactOptional(z.string()),
@@ -41,26 +41,31 @@ const thought = component('TranscriptThought', () =>
 
 const longText = z.union([z.string(), z.object({ blob: z.string(), bytes: z.int() })])
 
+/** The fields of a tool call that an agent reports. */
+export const toolCallFields = () => ({
+  toolCallId: z.string(),
+  status: z.enum(['pending', 'in_progress', 'unfinished', 'cancelled', 'completed', 'failed']),
+  title: z.exactOptional(z.string()),
+  name: z.exactOptional(z.string()),
+  toolKind: z.exactOptional(z.string()),
+  subject: z.exactOptional(z.string()),
+  locations: z.exactOptional(z.array(z.object({ path: z.string(), line: z.exactOptional(z.number()) }))),
+  input: z.exactOptional(json()),
+  output: z.exactOptional(json()),
+  content: z.exactOptional(
+    z.object({
+      text: z.string(),
+      diffs: z.array(z.object({ path: z.string(), oldText: z.exactOptional(longText), newText: longText })),
+      attachments: z.array(attachment()),
+    }),
+  ),
+})
+
 const toolCall = component('TranscriptToolCall', () =>
   z.object({
     ...entryFields(),
     kind: z.literal('toolCall'),
-    toolCallId: z.string(),
-    status: z.enum(['pending', 'in_progress', 'unfinished', 'cancelled', 'completed', 'failed']),
-    title: z.exactOptional(z.string()),
-    name: z.exactOptional(z.string()),
-    toolKind: z.exactOptional(z.string()),
-    subject: z.exactOptional(z.string()),
-    locations: z.exactOptional(z.array(z.object({ path: z.string(), line: z.exactOptional(z.number()) }))),
-    input: z.exactOptional(json()),
-    output: z.exactOptional(json()),
-    content: z.exactOptional(
-      z.object({
-        text: z.string(),
-        diffs: z.array(z.object({ path: z.string(), oldText: z.exactOptional(longText), newText: longText })),
-        attachments: z.array(attachment()),
-      }),
-    ),
+    ...toolCallFields(),
     endedAt: z.exactOptional(moment()),
   }),
 )

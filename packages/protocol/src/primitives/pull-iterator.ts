@@ -1,4 +1,4 @@
-import { Serial } from '@vitrine/protocol/primitives'
+import { Serial } from './serial.ts'
 
 /** A source of items, one at a time. */
 export interface PullSource<Item> {
