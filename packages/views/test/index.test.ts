@@ -5,6 +5,7 @@ it('exports these values and no others', () => {
   expect(Object.keys(views).sort()).toEqual([
     'changedFilesAt',
     'changedFilesView',
+    'diffText',
     'escapeForTerminal',
     'eventLine',
     'eventParts',
@@ -28,5 +29,6 @@ it('exports these values and no others', () => {
     'transcriptEntry',
     'transcriptText',
     'transcriptView',
+    'unifiedDiff',
   ])
 })
