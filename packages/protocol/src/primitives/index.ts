@@ -5,6 +5,7 @@ export { checkSandboxId, idPattern, namePattern, sessionIdPattern } from '../ids
 export { shown } from '../shown.ts'
 export { Backoff } from './backoff.ts'
 export { checkedByteRange } from './byte-range.ts'
+export { toWebStream } from './byte-stream.ts'
 export { itemCursor, itemSeq, parseItemCursor } from './item-cursor.ts'
 export { type Listener, notify, notifyOne } from './notify.ts'
 export { ObserverErrors } from './observer-errors.ts'

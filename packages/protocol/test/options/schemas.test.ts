@@ -112,6 +112,12 @@ const rows: {
       ],
     },
     watch: { good: { after: 'c', ignore: ['a'], signal }, misspelt: ['ignored', 'ignore'] },
+    uploadDirectory: {
+      good: { to: 'app', onProgress: run, signal },
+      misspelt: ['onprogress', 'onProgress'],
+      wrong: [[{ to: 1 }, 'to: expected a non-empty string, got 1.']],
+    },
+    downloadDirectory: { good: { from: 'app', onProgress: run }, misspelt: ['form', 'from'] },
     archive: {
       good: { scheme: 'tar.gz' },
       misspelt: ['schema', 'scheme'],
