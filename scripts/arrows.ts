@@ -58,8 +58,7 @@ export function forbiddenArrows(
         complaints.push(
           `${path}: imports ${specifier}, but ${name} may use only ${allowed[name]?.join(', ') || 'nothing'}`,
         )
-      }
-      if (browserSafe.has(name) && !isForNode(path) && other !== undefined && !browserSafe.has(other))
+      } else if (other !== undefined && browserSafe.has(name) && !browserSafe.has(other) && !isForNode(path))
         complaints.push(`${path}: imports ${specifier}, but runs in browsers`)
       if (browserSafe.has(name) && !isForNode(path) && specifier.startsWith('node:'))
         complaints.push(`${path}: imports ${specifier}, but runs in browsers`)

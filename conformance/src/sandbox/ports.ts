@@ -117,8 +117,8 @@ export function portCases(make: MakeSandbox): void {
     it('a port without a listener is refused with a retryable code', async () => {
       const { sandbox } = await shared()
       const port = await freePort()
-      for (const ask of [sandbox.ports.resolve, sandbox.ports.preview])
-        await expect(ask.call(sandbox.ports, port)).rejects.toMatchObject({
+      for (const ask of ['resolve', 'preview'] as const)
+        await expect(sandbox.ports[ask](port)).rejects.toMatchObject({
           code: 'port_unavailable',
           message: expect.stringContaining(`Nothing listens on port ${port} of the sandbox`),
           retryable: true,

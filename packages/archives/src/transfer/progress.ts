@@ -1,14 +1,14 @@
 import type { DirectoryProgress } from '@vitrine/protocol'
 
-export type OnProgress = (progress: DirectoryProgress) => void
+export type OnTransferProgress = (progress: DirectoryProgress) => void
 
 /** Counts the entries and bytes of a transfer, and reports them for each part of the archive. */
 export class TransferProgress {
-  readonly #onProgress: OnProgress
+  readonly #onProgress: OnTransferProgress
   #entries = 0
   #bytes = 0
 
-  constructor(onProgress: OnProgress = () => undefined) {
+  constructor(onProgress: OnTransferProgress = () => undefined) {
     this.#onProgress = onProgress
   }
 

@@ -6,12 +6,12 @@ import { Handle } from '../directories/handle.ts'
 import { packSource } from '../pack-source.ts'
 import { closingStream } from '../streams/closing-stream.ts'
 import { maxLeftOut } from '../unpacking.ts'
-import { type OnProgress, TransferProgress } from './progress.ts'
+import { type OnTransferProgress, TransferProgress } from './progress.ts'
 
 export interface TransferOptions {
   readonly signal?: AbortSignal | undefined
   /** Must not throw. */
-  readonly onProgress?: OnProgress | undefined
+  readonly onProgress?: OnTransferProgress | undefined
 }
 
 /**

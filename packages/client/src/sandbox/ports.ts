@@ -28,7 +28,7 @@ export class RemotePorts implements Ports {
   async preview(port: number): Promise<PortPreview> {
     const path = ['ports', String(requirePort(port)), 'preview']
     const made = await requestJson<{ url: string; path: string }>(this.#http, { method: 'POST', path })
-    const { href } = new URL(this.#http.url + made.path, globalThis.location?.href)
+    const { href } = absolute(this.#http.url + made.path)
     return { url: href, ownOriginUrl: made.url }
   }
 
@@ -51,9 +51,15 @@ export class RemotePorts implements Ports {
 
   /** Addresses are those of the daemon's machine. */
   #located(address: PortAddress): PortAddress {
-    const { hostname } = new URL(this.#http.url, globalThis.location?.href)
+    const { hostname } = absolute(this.#http.url)
     return isLoopback(hostname) ? address : { ...address, otherMachine: true }
   }
+}
+
+/** In a browser, the daemon's address may be relative to the page. */
+function absolute(url: string): URL {
+  const { location } = globalThis as { location?: { readonly href: string } }
+  return new URL(url, location?.href)
 }
 
 function isLoopback(hostname: string): boolean {

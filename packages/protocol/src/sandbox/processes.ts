@@ -43,6 +43,7 @@ export interface ReachedLimit {
 }
 
 export interface SpawnOptions extends Omit<ExecOptions, 'stdin' | 'maxOutputBytes'> {
+  /** Runs it in a terminal of this size, for people and programs; a model's tool uses `ptyExecStart`. */
   readonly tty?: { readonly cols: number; readonly rows: number }
   /** A label for lists: `user`, `desktop`, the name of an agent … */
   readonly owner?: string

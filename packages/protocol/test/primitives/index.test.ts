@@ -30,6 +30,7 @@ it('exports these values and no others', () => {
     'settledWithin',
     'shown',
     'systemErrorCode',
+    'toWebStream',
     'withinEventValues',
   ])
 })

@@ -1,6 +1,6 @@
 import { type AllowList, readTarget } from '@vitrine/egress'
 
-/** What a sandbox may reach; undefined if it shares the network of the host. */
+/** The destinations that a sandbox may reach; undefined if it shares the network of the host. */
 export type CloneNetwork = AllowList | undefined
 
 const ports: Readonly<Record<string, string>> = {

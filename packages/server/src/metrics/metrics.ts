@@ -1,10 +1,10 @@
 import type { Host } from '@vitrine/host'
-import { Spending } from './spending.ts'
+import { TurnSums } from './turn-sums.ts'
 
 /** The daemon's metrics in the text format of Prometheus. Bounded: there are few routes and statuses. */
 export class Metrics {
   readonly #requests = new Map<string, Map<number, number>>()
-  readonly #spending = new Spending()
+  readonly #sums = new TurnSums()
   readonly #startedAt = performance.now()
   #streams = 0
 
@@ -34,8 +34,8 @@ export class Metrics {
   async text(host: Host): Promise<string> {
     const states = Map.groupBy(host.infos(), ({ state }) => state)
     const { rss } = process.memoryUsage()
-    const spending = this.#spending
-    await spending.update(host.store)
+    const sums = this.#sums
+    await sums.update(host.store)
     return [
       metric('vitrine_requests_total', 'counter', 'Requests by route and status.', this.#requestCounts()),
       metric('vitrine_streams_open', 'gauge', 'Open event streams.', [['', this.#streams]]),
@@ -46,13 +46,13 @@ export class Metrics {
         [...states].map(([state, all]) => [`state="${state}"`, all.length]),
       ),
       metric('vitrine_turns_total', 'counter', 'Finished turns in the store by outcome.', [
-        ...labelled('outcome', spending.turns),
+        ...labelled('outcome', sums.turns),
       ]),
       metric('vitrine_tokens_total', 'counter', 'Tokens that agents reported for finished turns, by kind.', [
-        ...labelled('kind', spending.tokens),
+        ...labelled('kind', sums.tokens),
       ]),
       metric('vitrine_cost_total', 'counter', 'Cost that agents reported for finished turns, by currency.', [
-        ...labelled('currency', spending.cost),
+        ...labelled('currency', sums.cost),
       ]),
       metric('vitrine_store_healthy', 'gauge', 'Whether events can be committed.', [
         ['', host.store.health.status === 'ok' ? 1 : 0],

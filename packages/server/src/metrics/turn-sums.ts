@@ -7,8 +7,8 @@ const maxCurrencies = 8
 
 type Sums = Map<string, number>
 
-/** What the turns in the store have used, as far as their agents reported it. Read on demand, each turn once. */
-export class Spending {
+/** Sums of tokens and cost of the turns in the store, as far as their agents reported them. Each turn is read once. */
+export class TurnSums {
   readonly turns: Sums = new Map()
   readonly tokens: Sums = new Map()
   readonly cost: Sums = new Map()
