@@ -115,7 +115,7 @@ const rows: {
     uploadDirectory: {
       good: { to: 'app', onProgress: run, signal },
       misspelt: ['onprogress', 'onProgress'],
-      wrong: [[{ to: 1 }, 'to: expected a non-empty string, got 1.']],
+      wrong: [[{ to: '' }, 'to: expected a non-empty string']],
     },
     downloadDirectory: { good: { from: 'app', onProgress: run }, misspelt: ['form', 'from'] },
     archive: {
