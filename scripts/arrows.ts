@@ -20,7 +20,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   host: ['protocol', 'views', 'journal', 'sandbox', 'agents', 'desktop', 'snapshots'],
   runtime: ['protocol', 'views', 'journal', 'host'],
   server: ['protocol', 'views', 'journal', 'host'],
-  client: ['protocol', 'views'],
+  client: ['protocol', 'views', 'archives'],
   providers: ['protocol', 'client'],
   react: ['protocol', 'views', 'client'],
   interop: ['protocol', 'client', 'host', 'runtime'],
@@ -58,7 +58,8 @@ export function forbiddenArrows(
         complaints.push(
           `${path}: imports ${specifier}, but ${name} may use only ${allowed[name]?.join(', ') || 'nothing'}`,
         )
-      }
+      } else if (other !== undefined && browserSafe.has(name) && !browserSafe.has(other) && !isForNode(path))
+        complaints.push(`${path}: imports ${specifier}, but runs in browsers`)
       if (browserSafe.has(name) && !isForNode(path) && specifier.startsWith('node:'))
         complaints.push(`${path}: imports ${specifier}, but runs in browsers`)
       if (/^(\.\.\/)+(packages|conformance|bench|scripts)\b/.test(specifier))

@@ -160,6 +160,25 @@ const registrations: readonly Registration[] = [
       return { fire, journal: undefined }
     },
   },
+  ...(['uploadDirectory', 'downloadDirectory'] as const).flatMap((method) =>
+    (['createSandbox', 'a client'] as const).map((of) => ({
+      how: `files.${method}(…, { onProgress }) of ${of}`,
+      observer: 'files.onProgress',
+      async register({ failing, healthy, onObserverError }: Observers) {
+        const sandbox = await (of === 'a client'
+          ? newRemote(onObserverError).then((remote) => remote.sandbox)
+          : createSandbox({ provider: plain, install: 'never', onObserverError }))
+        onTestFinished(() => sandbox.close())
+        const directory = await newFolder()
+        writeFileSync(join(directory, 'file'), 'x')
+        const fire = async () => {
+          await sandbox.files[method](directory, { onProgress: () => failing() as undefined })
+          healthy()
+        }
+        return { fire, journal: sandbox.journal }
+      },
+    })),
+  ),
   {
     how: 'session.onEvent(…) of a client',
     observer: 'session.onEvent',
@@ -277,6 +296,12 @@ async function observerLogs(journal: JournalReader): Promise<readonly JournalIte
   for await (const { events } of readPages(journal, { types: ['log.message'] }))
     found.push(...events.filter(({ data }) => 'observer' in data))
   return found
+}
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join('/var/tmp', 'vitrine-observers-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
 }
 
 async function newHost(options: Parameters<typeof openHost>[0]): Promise<Host> {

@@ -26,6 +26,15 @@ describe('the table of packages', () => {
     ])
   })
 
+  it('refuses a package for Node in browsers, but not in the part that is for Node', () => {
+    const imports = ['@vitrine/archives']
+    const inBrowsers = { package: 'client', path: 'packages/client/src/files/a.ts', imports }
+    const inNode = { package: 'client', path: 'packages/client/src/node/a.ts', imports }
+    expect(forbiddenArrows([inBrowsers, inNode], {})).toEqual([
+      'packages/client/src/files/a.ts: imports @vitrine/archives, but runs in browsers',
+    ])
+  })
+
   it('sees every way to import', () => {
     const source = `import a from 'one'
 import type { B } from "two"

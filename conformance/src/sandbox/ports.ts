@@ -42,6 +42,15 @@ export function portCases(make: MakeSandbox): void {
       expect(new Set(many)).toEqual(new Set(['hello from inside']))
     })
 
+    it('a preview leads to the server in the sandbox', async () => {
+      const { sandbox } = await shared()
+      const port = await freePort()
+      await sandbox.spawn(server(port, 'hello from afar'))
+      await sandbox.ports.waitFor(port)
+      const { url } = await sandbox.ports.preview(port)
+      expect(await (await fetch(url)).text()).toBe('hello from afar')
+    })
+
     it('a resolved port leads to a server that listens only on IPv6', async ({ skip }) => {
       const { sandbox } = await shared()
       if (!(await sandbox.exec('cat /proc/net/if_inet6')).stdout.includes('00000000000000000000000000000001'))
@@ -107,10 +116,13 @@ export function portCases(make: MakeSandbox): void {
 
     it('a port without a listener is refused with a retryable code', async () => {
       const { sandbox } = await shared()
-      await expect(sandbox.ports.resolve(await freePort())).rejects.toMatchObject({
-        code: 'port_unavailable',
-        retryable: true,
-      })
+      const port = await freePort()
+      for (const ask of ['resolve', 'preview'] as const)
+        await expect(sandbox.ports[ask](port)).rejects.toMatchObject({
+          code: 'port_unavailable',
+          message: expect.stringContaining(`Nothing listens on port ${port} of the sandbox`),
+          retryable: true,
+        })
     })
 
     it('an invalid port number is refused', async () => {

@@ -26,5 +26,7 @@ export {
   type StreamSource,
 } from './streams/closing-stream.ts'
 export { cancelled, TimeSlice } from './time-slice.ts'
+export { downloadDirectory } from './transfer/download-directory.ts'
+export { uploadDirectory } from './transfer/upload-directory.ts'
 export { type UnpackOptions, unpack } from './unpack.ts'
 export { maxLeftOut } from './unpacking.ts'

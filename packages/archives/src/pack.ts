@@ -15,6 +15,10 @@ export interface PackOptions {
   readonly only?: string
   /** Excludes an entry with everything below it. */
   readonly skip?: (path: string) => boolean
+  /** Called for each entry that is packed. */
+  readonly onMember?: () => void
+  /** Called for a directory that was removed while it was packed: '' is the packed directory itself. */
+  readonly onVanished?: (path: string) => void
   /** Called for FIFOs, sockets and devices, which are not packed. */
   readonly onLeftOut?: (path: string, kind: LeftOut['kind']) => void
   /** Called for a file whose size changed while it was packed: the tar may have neither its old nor its new content. */
@@ -34,11 +38,11 @@ const readPart = promisify(read)
  * chunk after it is requested.
  */
 export async function* pack(directory: Handle, options: PackOptions = {}): AsyncGenerator<Uint8Array, void> {
-  const { only, skip = () => false, signal } = options
+  const { only, skip = () => false, onMember, onVanished, signal } = options
   const timeSlice = new TimeSlice(signal)
   const out = new ChunkBuffer()
   const hardLinks = new HardLinks()
-  const tree = walkTree(directory, { only, skip })
+  const tree = walkTree(directory, { only, skip, onVanished })
   try {
     if (only === undefined) out.header(memberOf('./', 'directory', fstatSync(directory.fd)))
     let visited = 0
@@ -49,6 +53,7 @@ export async function* pack(directory: Handle, options: PackOptions = {}): Async
       if (found.path.length > maxPathLength) throw fileError(tooLong, found.path)
       const member = describeMember(found, hardLinks, options)
       if (member === undefined) continue
+      onMember?.()
       if (!out.fits(spaceFor(member))) yield out.take()
       if (member.kind !== 'file') out.header(member)
       else if (member.size <= smallBytes) packSmall(found, member, out, options)

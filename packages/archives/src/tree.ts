@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { fileError, withPathInErrors } from './directories/errors.ts'
 import { type Handle, isMissing } from './directories/handle.ts'
 import { DirectoryStack } from './directory-stack.ts'
@@ -12,6 +13,14 @@ export interface TreeEntry {
   readonly parent: Handle
 }
 
+interface WalkTreeOptions {
+  /** Yields only this entry of the directory, and everything below it. */
+  readonly only?: string | undefined
+  readonly skip: (path: string) => boolean
+  /** Called for a directory that was removed during the walk, so that some of its entries may be missing. */
+  readonly onVanished?: ((path: string) => void) | undefined
+}
+
 /**
  * Yields everything below a directory, parents before their entries and names in byte order. Links are not followed, and
  * only the names of the directories on the current path are in memory. It yields `undefined` where the caller can yield
@@ -19,7 +28,7 @@ export interface TreeEntry {
  */
 export function* walkTree(
   top: Handle,
-  { only, skip }: { readonly only?: string | undefined; readonly skip: (path: string) => boolean },
+  { only, skip, onVanished }: WalkTreeOptions,
 ): Generator<TreeEntry | undefined> {
   const stack = new DirectoryStack(top)
   const levels = [{ prefix: '', names: only === undefined ? orderedNames(top) : [only].values() }]
@@ -28,6 +37,7 @@ export function* walkTree(
       const { prefix, names } = level
       const { done, value: name } = nextOf(names, prefix)
       if (done) {
+        if (onVanished !== undefined && isRemoved(stack.here)) onVanished(prefix.slice(0, -1))
         levels.pop()
         stack.pop()
         continue
@@ -35,7 +45,10 @@ export function* walkTree(
       const parent = name === undefined ? undefined : stack.here
       if (name === undefined || parent === undefined) {
         // The directory was moved away during the walk.
-        if (name !== undefined) names.return?.(undefined)
+        if (name !== undefined) {
+          names.return?.(undefined)
+          onVanished?.(prefix.slice(0, -1))
+        }
         yield undefined
         continue
       }
@@ -59,6 +72,11 @@ export function* walkTree(
     for (const { names } of levels) names.return?.(undefined)
     stack.close()
   }
+}
+
+/** A removed directory has no links; it may still be open. */
+function isRemoved(directory: Handle | undefined): boolean {
+  return directory === undefined || fstatSync(directory.fd).nlink === 0
 }
 
 function nextOf(names: Iterator<string | undefined>, prefix: string): IteratorResult<string | undefined> {

@@ -26,6 +26,8 @@ export interface UnpackOptions {
   readonly below?: string | undefined
   readonly limits?: Partial<ArchiveLimits> | undefined
   readonly signal?: AbortSignal | undefined
+  /** Called for each member of a tar except the root. */
+  readonly onMember?: (() => void) | undefined
 }
 
 /**
@@ -46,7 +48,7 @@ export async function unpack(
     const rules = { special, links, below, rootPath, tally }
     unpacking = new Unpacking(into, owner, rules, new TimeSlice(signal))
     if (scheme === 'zip') await unpackZip(source, into, unpacking, tally)
-    else await unpackTar(source, scheme, unpacking, tally)
+    else await unpackTar(source, scheme, unpacking, tally, options.onMember)
     return await unpacking.finish()
   } finally {
     unpacking?.close()
@@ -59,6 +61,7 @@ async function unpackTar(
   scheme: TarScheme | 'sniff',
   unpacking: Unpacking,
   tally: ArchiveTally,
+  onMember: UnpackOptions['onMember'],
 ): Promise<void> {
   const reader = new TarReader()
   for await (const chunk of expand(source, scheme, tally)) {
@@ -67,6 +70,7 @@ async function unpackTar(
       if (piece.kind === 'member') {
         if (piece.holes !== undefined) tally.holes(piece.holes)
         unpacking.begin(piece.member)
+        if (piece.member.name !== './') onMember?.()
       } else if (piece.kind === 'end') unpacking.end()
       else await unpacking.write(piece.bytes, piece.at)
       if (unpacking.timeSlice.expired) await unpacking.timeSlice.yieldToEventLoop()

@@ -15,6 +15,7 @@ it('the index exports these values and no others', () => {
     'checkScheme',
     'closingStream',
     'defaultLimits',
+    'downloadDirectory',
     'fileByteSource',
     'fileError',
     'isMissing',
@@ -34,6 +35,7 @@ it('the index exports these values and no others', () => {
     'sourceFailed',
     'toBytes',
     'unpack',
+    'uploadDirectory',
     'walk',
   ])
 })

@@ -1,5 +1,6 @@
 import type { AgentSession, OpenOptions, SandboxSessions } from '@vitrine/agents'
 import {
+  type ByteStream,
   type Capabilities,
   type Command,
   type EventInput,
@@ -136,10 +137,7 @@ export class EngineSandbox implements HostSandbox {
     return this.#engine.persist(options)
   }
 
-  hydrate(
-    archive: ReadableStream<Uint8Array> | Uint8Array,
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<Unpacked> {
+  hydrate(archive: ByteStream | Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<Unpacked> {
     return this.#engine.hydrate(archive, options)
   }
 

@@ -244,6 +244,11 @@ export class Journal implements JournalOrigin {
     return operateInOneCommit(this.#operationHost(), op, data, run, this.#traced(options))
   }
 
+  /** Reports the errors of observers of calls that this journal records. */
+  get observerErrors(): ObserverErrors {
+    return this.#core.observerErrors
+  }
+
   #operationHost(): OperationHost {
     return {
       journal: this.id,

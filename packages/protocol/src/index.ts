@@ -98,7 +98,7 @@ export type * from './sandbox/local.ts'
 export type * from './sandbox/look.ts'
 export type * from './sandbox/manifest.ts'
 export type { CommandPolicyOptions, Rule, Verdict } from './sandbox/policy.ts'
-export type { PortAddress, PortInfo, Ports } from './sandbox/ports.ts'
+export type { PortAddress, PortInfo, PortPreview, Ports } from './sandbox/ports.ts'
 export type * from './sandbox/processes.ts'
 export type {
   EngineProvider,

@@ -108,6 +108,7 @@ it('exports these types and no others by name', async () => {
     'Page',
     'PortAddress',
     'PortInfo',
+    'PortPreview',
     'Ports',
     'Problem',
     'ProvidedSandbox',

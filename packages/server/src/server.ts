@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { Host, HostCreateOptions } from '@vitrine/host'
 import { VitrineError, version } from '@vitrine/protocol'
 import { checkOptions, serverOptions } from '@vitrine/protocol/options'
+import { notifyOne } from '@vitrine/protocol/primitives'
 import type { Daemon } from './daemon/daemon.ts'
 import { DefaultSandbox } from './daemon/default-sandbox.ts'
 import { InFlightCalls } from './daemon/in-flight-calls.ts'
@@ -14,6 +15,7 @@ import { corsHeaders, Origins, preflightHeaders } from './guard/origins.ts'
 import { invalidRequestUrl } from './guard/request-head.ts'
 import { bearerToken, type NamedToken, Tokens } from './guard/tokens.ts'
 import { handlersOf } from './handlers/handlers.ts'
+import { loggedPath, type OnRequest } from './http/access-log.ts'
 import { fromRequest, type HttpRequest } from './http/http-request.ts'
 import { HttpResponse } from './http/http-response.ts'
 import { Metrics } from './metrics/metrics.ts'
@@ -38,6 +40,8 @@ export interface ServerOptions {
   /** Allowed names in the Host header, in addition to IP addresses and localhost. */
   readonly allowHosts?: readonly string[]
   readonly limits?: ServerLimits
+  /** Called for each response, for an access log. It gets no queries, headers or bodies. */
+  readonly onRequest?: OnRequest
 }
 
 export interface ServerLimits {
@@ -73,6 +77,7 @@ export interface Server {
 export function createServer(options: ServerOptions): Server {
   checkOptions('createServer', serverOptions.create, options ?? {})
   const { host, tokens, limits = {} } = options
+  const { store } = host
   const { stallMs = 30_000 } = limits
   const closing = new AbortController()
   const callers = new Tokens(tokens, options.allowAnonymous ? { name: 'anyone', access: 'full' } : undefined)
@@ -107,7 +112,10 @@ export function createServer(options: ServerOptions): Server {
   })
 
   /** Checks host, origin and token before the request is routed. */
-  async function respond(request: HttpRequest): Promise<HttpResponse> {
+  async function respond(
+    request: HttpRequest,
+    onCaller: (name: string) => void = () => undefined,
+  ): Promise<HttpResponse> {
     const { host, path } = request
     // A preview is protected by its unguessable token, and its host name serves nothing else of the daemon.
     const preview = daemon.previews.find(host, path)
@@ -120,11 +128,13 @@ export function createServer(options: ServerOptions): Server {
     const origin = origins.check(request.header('origin'), host)
     if (request.method === 'OPTIONS' && origin !== undefined)
       return new HttpResponse(204, { ...securityHeaders, ...preflightHeaders(origin) }, null)
+    if (path === '/healthz') return alive(request.method, closing.signal.aborted)
     if (path === '/' || path === '/ui' || path.startsWith('/ui/')) return page(path, request.method)
     let response: HttpResponse
     try {
       if (closing.signal.aborted) throw new VitrineError('server_closing', 'The daemon is shutting down.')
       const caller = callers.caller(bearerToken(request.header('authorization')))
+      onCaller(caller.name)
       request.setAuthenticated(caller.access)
       response = await route(request, caller)
     } catch (error) {
@@ -133,12 +143,45 @@ export function createServer(options: ServerOptions): Server {
     return origin === undefined ? response : response.with(corsHeaders(origin))
   }
 
-  const respondSafely = (request: HttpRequest) =>
-    respond(request).catch((error: unknown) => problemResponse(problemOf(error)))
+  const { onRequest } = options
+  const respondSafely = async (request: HttpRequest) => {
+    const began = performance.now()
+    let caller: string | undefined
+    const response = await respond(request, (name) => {
+      caller = name
+    }).catch((error: unknown) => problemResponse(problemOf(error)))
+    if (onRequest !== undefined) {
+      const path = loggedPath(request, (text) => store.redactText(text))
+      const durationMs = performance.now() - began
+      const { method } = request
+      const entry = {
+        method,
+        path,
+        status: response.status,
+        durationMs,
+        ...(caller !== undefined && { caller }),
+      }
+      void notifyOne(onRequest, entry, () => undefined)
+    }
+    return response
+  }
   return {
     respond: respondSafely,
     fetch: async (request) => (await respondSafely(fromRequest(request))).toResponse(),
     upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),
     close: () => closing.abort(),
   }
+}
+
+/** For probes, without a token: says only that the daemon is alive, and 503 once it is closing. */
+function alive(method: string, isClosing: boolean): HttpResponse {
+  const headers = { ...securityHeaders, 'content-type': 'application/json' }
+  if (method !== 'GET' && method !== 'HEAD')
+    return new HttpResponse(405, { ...headers, allow: 'GET, HEAD' }, null)
+  const response = new HttpResponse(
+    isClosing ? 503 : 200,
+    headers,
+    JSON.stringify({ status: isClosing ? 'closing' : 'ok' }),
+  )
+  return method === 'HEAD' ? response.head() : response
 }

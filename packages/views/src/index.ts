@@ -1,6 +1,14 @@
 /** Pure, incremental functions from events to display state. No Node, no I/O. */
 export type { ChangedFile, Moment } from '@vitrine/protocol'
 export {
+  type DiffHunk,
+  type DiffLine,
+  type DiffTextOptions,
+  diffText,
+  type TextDiff,
+  unifiedDiff,
+} from './diff/diff-text.ts'
+export {
   type ChangedFiles,
   changedFilesAt,
   changedFilesView,

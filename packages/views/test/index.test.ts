@@ -5,6 +5,7 @@ it('exports these values and no others', () => {
   expect(Object.keys(views).sort()).toEqual([
     'changedFilesAt',
     'changedFilesView',
+    'diffText',
     'escapeForTerminal',
     'eventLine',
     'eventParts',
@@ -30,5 +31,6 @@ it('exports these values and no others', () => {
     'transcriptText',
     'transcriptView',
     'turnPieces',
+    'unifiedDiff',
   ])
 })

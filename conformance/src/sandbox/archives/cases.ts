@@ -4,6 +4,7 @@ import { badTarCases } from './bad-tars.ts'
 import { badZipCases } from './bad-zips.ts'
 import { cancelledCases } from './cancelled.ts'
 import { damagedCases } from './damaged.ts'
+import { directoryCases } from './directories.ts'
 import { downloadingCases } from './downloading.ts'
 import { extractingCases } from './extracting.ts'
 import { archiveLimitCases } from './limits.ts'
@@ -14,6 +15,7 @@ import { unpackingOverCases } from './unpacking-over.ts'
 export function archiveCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('archives', () => {
     downloadingCases(make)
+    directoryCases(make)
     extractingCases(make)
     badTarCases(make)
     badZipCases(make)

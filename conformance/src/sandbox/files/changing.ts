@@ -26,12 +26,15 @@ export function changingCases(make: MakeSandbox): void {
   describe('move', () => {
     const shared = sharedSandbox(make)
 
-    it('move renames, replaces a file, and creates parents on request', async () => {
+    it('move renames, replaces a file, and creates missing parents unless told not to', async () => {
       const { sandbox } = await shared()
       const { files } = sandbox
       await sandbox.exec('echo a > a; echo b > b; mkdir full empty; echo in > full/in; ln -s a link')
       await files.move('a', 'b')
-      await files.move('b', 'deep/er/b', { parents: true })
+      await expect(files.move('b', 'deep/er/b', { parents: false })).rejects.toMatchObject({
+        code: 'file_not_found',
+      })
+      await files.move('b', 'deep/er/b')
       await files.move('full', 'empty')
       await files.move('link', 'other')
       expect(await outputOf(sandbox, 'find . | sort; cat deep/er/b; readlink other')).toBe(
@@ -50,7 +53,8 @@ export function changingCases(make: MakeSandbox): void {
         ['one', 'file', 'file_not_directory'],
         ['two', 'two/full/it', 'argument_invalid'],
         ['missing', 'x', 'file_not_found'],
-        ['file', 'missing/x', 'file_not_found'],
+        ['file', 'missing/../x', 'file_not_found'],
+        ['file', 'file/x', 'file_not_directory'],
         ['.', 'x', 'argument_invalid'],
         ['file', '..', 'path_outside'],
         ['file', '../x', 'path_outside'],

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { background } from '../../waiting/background.ts'
 import { eventually } from '../../waiting/within.ts'
@@ -21,6 +22,50 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       )
     })
 
+    it('write, upload and stdin take a Readable of Node and any async iterable of bytes', async () => {
+      const { sandbox } = await shared()
+      const { files } = sandbox
+      const parts = async function* () {
+        yield Buffer.from('two ')
+        yield Buffer.from('parts')
+      }
+      await files.write('readable', Readable.from([Buffer.from('read'), Buffer.from('able')]))
+      await files.write('iterable', parts())
+      expect((await sandbox.exec('cat', { stdin: Readable.from([Buffer.from('in')]) })).stdout).toBe('in')
+      await sandbox.exec('tar cf packed.tar readable')
+      const tar = await new Response(await files.read('packed.tar')).bytes()
+      expect(await files.upload('out', Readable.from([tar]))).toMatchObject({ files: 1 })
+      expect(await outputOf(sandbox, 'cat readable iterable out/readable')).toBe('readabletwo partsreadable')
+    })
+
+    it('write refuses a Readable that was read, destroyed, fails or yields text', async () => {
+      const { sandbox } = await shared()
+      const { files } = sandbox
+      await files.write('file', 'kept')
+      const read = Readable.from([Buffer.from('x')])
+      for await (const _ of read);
+      const destroyed = new Readable({ read: () => undefined }).destroy()
+      const text = Readable.from(['text'])
+      const broken = new Readable({ read: () => void broken.destroy(new Error('broke')) })
+      for (const [source, code, message] of [
+        [read, 'argument_invalid', 'data: expected a stream that was not read yet'],
+        [destroyed, 'argument_invalid', 'data: expected a stream that was not read yet'],
+        [text, 'argument_invalid', 'got string'],
+        [broken, 'file_failed', 'broke'],
+      ] as const)
+        await expect(files.write('file', source)).rejects.toMatchObject({
+          code,
+          message: expect.stringContaining(message),
+        })
+      const caller = new AbortController()
+      const silent = new Readable({ read: () => caller.abort() })
+      await expect(files.write('file', silent, { signal: caller.signal })).rejects.toMatchObject({
+        code: 'cancelled',
+      })
+      await eventually('the source to be destroyed', () => silent.destroyed)
+      expect(await outputOf(sandbox, 'cat file')).toBe('kept')
+    })
+
     it('write takes a large stream', async () => {
       const { sandbox } = await shared()
       const bytes = someBytes(5_000_000)
@@ -41,12 +86,16 @@ export function writingCases(make: MakeSandbox, { remote = false }: SandboxKitOp
       expect(await outputOf(sandbox, 'cat log')).toBe('one\ntwo\nthree')
     })
 
-    it('write creates parents only on request', async () => {
+    it('write creates missing parents unless told not to', async () => {
       const { sandbox } = await shared()
-      await expect(sandbox.files.write('a/b/c', 'x')).rejects.toMatchObject({ code: 'file_not_found' })
+      const parents = false
+      for (const data of ['x', streamOf(['x'])])
+        await expect(sandbox.files.write('a/b/c', data, { parents })).rejects.toMatchObject({
+          code: 'file_not_found',
+        })
       expect(await outputOf(sandbox, 'ls -A')).toBe('')
-      await sandbox.files.write('a/b/c', 'x', { parents: true })
-      await sandbox.files.write('a/b/d', 'y', { parents: true })
+      await sandbox.files.write('a/b/c', 'x')
+      await sandbox.files.write('a/b/d', streamOf(['y']), { parents: true })
       expect(await outputOf(sandbox, 'cat a/b/c a/b/d; stat -c %a a a/b')).toBe('xy755\n755')
     })
 

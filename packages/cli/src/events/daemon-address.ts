@@ -1,4 +1,5 @@
 import { fromProblem, VitrineError } from '@vitrine/protocol'
+import { cloneDataFolder } from '../serve/clone-folder.ts'
 import { dataFolder, readDaemonFile } from '../serve/daemon-file.ts'
 
 /** The URL of a daemon and the token to call it with. */
@@ -19,7 +20,8 @@ export function daemonAddress(flags: { url?: string; token?: string; data?: stri
     return { url: flags.url, ...(token !== undefined && { token }) }
   }
   const data = dataFolder(flags.data)
-  const daemon = readDaemonFile(data)
+  const ofClone = flags.data === undefined ? cloneDataFolder() : undefined
+  const daemon = readDaemonFile(data) ?? (ofClone === undefined ? undefined : readDaemonFile(ofClone))
   if (daemon === undefined) throw noDaemon(`No daemon runs on ${data}.`)
   const token = flags.token ?? daemon.token
   return { url: daemon.url, ...(token !== undefined && { token }) }

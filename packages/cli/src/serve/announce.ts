@@ -1,16 +1,48 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { AgentInfo } from '@vitrine/protocol'
 import pc from 'picocolors'
 import { isLoopback } from './exposure.ts'
 import type { RunningDaemon } from './start.ts'
 
-/** Lines for a person: the address, the data directory, the Inspector's link and how to stop the daemon. */
-export function greeting(daemon: RunningDaemon, hostname: string): string[] {
+/** Lines for a person: the address, the facts of the daemon, the Inspector's link and what to do next. */
+export async function greeting(daemon: RunningDaemon, hostname: string): Promise<string[]> {
   return [
     `${pc.bold('Vitrine')} listens on ${pc.cyan(daemon.url)}`,
-    `  data       ${daemon.data}`,
+    ...(await facts(daemon)),
     `  Inspector  ${pc.cyan(inspectorUrl(daemon))}`,
     ...(isLoopback(hostname) ? [] : [pc.yellow(`  ${openToOtherMachines}`)]),
-    pc.dim('Ctrl-C stops it; workspaces and journals stay.'),
+    'Open the Inspector, follow along with "vitrine events tail", or connect({ url, token }) from a program.',
+    stopping,
   ]
+}
+
+export const stopping = pc.dim('Ctrl-C stops it; workspaces and journals stay.')
+
+/** Isolation, data directory and agents. */
+export async function facts({ data, isolation, host }: RunningDaemon): Promise<string[]> {
+  return [
+    `  isolation  ${isolationText(isolation)}`,
+    `  data       ${data}`,
+    `  agents     ${agentsText(await host.listAgents().catch(() => []))}`,
+  ]
+}
+
+function isolationText(isolation: RunningDaemon['isolation']): string {
+  if (isolation === 'none') return pc.yellow('none: commands run as this user, on this machine')
+  if (isolation === 'bubblewrap' || findsBubblewrap()) return 'bubblewrap'
+  return pc.yellow('none, because bubblewrap is not installed: commands run as this user, on this machine')
+}
+
+function findsBubblewrap(): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'bwrap')))
+}
+
+function agentsText(agents: readonly AgentInfo[]): string {
+  const found = agents.filter(({ installed }) => installed).map(({ name }) => name)
+  const missing = agents.length - found.length
+  const others = missing === 0 ? '' : `; ${missing} more with "vitrine agents install <name>"`
+  return `${found.join(', ') || 'none'}${others}`
 }
 
 const openToOtherMachines =

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { logLevels } from './access-log.ts'
 import { addListenFlags, collect, defaultPort, type ListenFlags, parseAboveZero } from './flags.ts'
 import { omittable } from './journaling.ts'
 import type { DaemonOptions } from './start.ts'
@@ -65,6 +66,11 @@ export function addServe(program: Command): void {
         `a part of events that is not recorded: ${omittable.join(', ')}; repeatable`,
       ).argParser(collectPart),
     )
+    .addOption(
+      new Option('--log-level <level>', 'what is logged to stderr; info logs each request, without queries')
+        .choices(logLevels)
+        .default('error'),
+    )
     .option('--json', 'print one line of JSON: url, token and data')
     .addHelpText('after', help)
     .action(async ({ json = false, port = defaultPort, ...options }: ServeFlags) => {
@@ -72,8 +78,9 @@ export function addServe(program: Command): void {
         import('./run.ts'),
         import('./announce.ts'),
       ])
-      await runDaemon({ ...options, ports: [port] }, (daemon) => {
-        for (const line of json ? [machineLine(daemon)] : greeting(daemon, options.host)) console.log(line)
+      await runDaemon({ ...options, ports: [port] }, async (daemon) => {
+        const lines = json ? [machineLine(daemon)] : await greeting(daemon, options.host)
+        for (const line of lines) console.log(line)
       })
     })
 }

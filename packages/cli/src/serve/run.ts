@@ -6,7 +6,7 @@ import { type DaemonOptions, type RunningDaemon, startDaemon } from './start.ts'
 /** Runs a daemon until a signal or an uncaught error, then exits the process. */
 export async function runDaemon(
   options: DaemonOptions,
-  onListening: (daemon: RunningDaemon) => void,
+  onListening: (daemon: RunningDaemon) => void | Promise<void>,
 ): Promise<never> {
   // Handle signals before starting, so that a daemon stopped during its start is still closed.
   const cause = waitForShutdownCause()
@@ -18,7 +18,7 @@ export async function runDaemon(
     process.exit(1)
   }
   const daemon = await starting
-  onListening(daemon)
+  await onListening(daemon)
   limitHeap()
   process.exit(await shutDown(daemon, await cause))
 }

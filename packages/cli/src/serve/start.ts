@@ -5,6 +5,7 @@ import { isVitrineError, VitrineError, version } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { createServer, type Listening, listen, type Server } from '@vitrine/server'
 import { type Access, type AccessFlags, accessOf } from './access.ts'
+import { type LogLevel, requestLogger } from './access-log.ts'
 import { removeDaemonFile, writeDaemonFile } from './daemon-file.ts'
 import { callableUrl, checkExposure, floorFor, isolationFor } from './exposure.ts'
 import { type JournalingFlags, journalingOf } from './journaling.ts'
@@ -23,6 +24,7 @@ export interface DaemonOptions extends AccessFlags, JournalingFlags {
   readonly allowHost?: readonly string[]
   readonly allowUnisolated?: boolean
   readonly forgetUnreadableSecrets?: boolean
+  readonly logLevel?: LogLevel
 }
 
 /** A daemon that accepts requests. */
@@ -30,6 +32,8 @@ export interface RunningDaemon {
   readonly url: string
   readonly token?: string
   readonly data: string
+  /** How its sandboxes are isolated unless they ask for another way. */
+  readonly isolation: DaemonOptions['isolation']
   readonly host: Host
   readonly server: Server
   /** The text with every token of this daemon replaced. */
@@ -55,7 +59,7 @@ export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon
   try {
     const access = accessOf(options, fromEnvironment, () => storedToken(host.data))
     const { server, listening } = await listenOn(host, access, { ...options, isolation })
-    return await orClose(listening, () => runningDaemon(host, access, server, listening))
+    return await orClose(listening, () => ({ ...runningDaemon(host, access, server, listening), isolation }))
   } catch (error) {
     await host.close()
     throw error
@@ -79,9 +83,12 @@ function takeTokenFromEnvironment(): string | undefined {
 
 async function listenOn(host: Host, { tokens, allowAnonymous }: Access, options: DaemonOptions) {
   const { host: hostname, ports, root, isolation, cors = [], allowHost = [] } = options
+  const withoutTokens = hideTokens(tokens)
+  const onRequest = requestLogger(options.logLevel ?? 'error', (line) => console.error(withoutTokens(line)))
   const server = createServer({
     host,
     tokens,
+    ...(onRequest && { onRequest }),
     allowAnonymous,
     cors,
     allowHosts: allowHost,
@@ -121,7 +128,12 @@ function isPortInUse(error: unknown): boolean {
   return isVitrineError(error) && systemErrorCode(error.cause) === 'EADDRINUSE'
 }
 
-function runningDaemon(host: Host, access: Access, server: Server, listening: Listening): RunningDaemon {
+function runningDaemon(
+  host: Host,
+  access: Access,
+  server: Server,
+  listening: Listening,
+): Omit<RunningDaemon, 'isolation'> {
   const { data } = host
   const address = {
     url: callableUrl(listening.url),
@@ -133,8 +145,7 @@ function runningDaemon(host: Host, access: Access, server: Server, listening: Li
     data,
     host,
     server,
-    withoutTokens: (text) =>
-      access.tokens.reduce((rest, { token }) => rest.replaceAll(token, '[token]'), text),
+    withoutTokens: hideTokens(access.tokens),
     async close() {
       // Removed first, so that other commands do not find a daemon that is closing.
       removeDaemonFile(data)
@@ -142,4 +153,8 @@ function runningDaemon(host: Host, access: Access, server: Server, listening: Li
       await host.close()
     },
   }
+}
+
+function hideTokens(tokens: Access['tokens']): (text: string) => string {
+  return (text) => tokens.reduce((rest, { token }) => rest.replaceAll(token, '[token]'), text)
 }

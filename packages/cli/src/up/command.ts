@@ -22,6 +22,7 @@ export function addUp(program: Command): void {
 
 const help = `
 If a daemon already runs on that data directory, its link is printed.
+In a clone of Vitrine, the data directory is .vitrine in the clone, which git ignores.
 The default port is ${defaultPort}, or any free one if that is in use.
 
 Examples:

@@ -1,6 +1,7 @@
 import { isVitrineError } from '@vitrine/protocol'
 import pc from 'picocolors'
-import { inspectorUrl } from '../serve/announce.ts'
+import { facts, inspectorUrl, stopping } from '../serve/announce.ts'
+import { cloneDataFolder } from '../serve/clone-folder.ts'
 import { type DaemonRecord, dataFolder, readDaemonFile } from '../serve/daemon-file.ts'
 import { runDaemon } from '../serve/run.ts'
 import { startDemoSession } from './start-demo-session.ts'
@@ -15,11 +16,17 @@ export interface UpOptions {
 }
 
 /** Starts a daemon and a demo session, or prints the link of the daemon that already runs. */
-export async function up({ print, ...options }: UpOptions): Promise<void> {
+export async function up({ print, ...given }: UpOptions): Promise<void> {
+  const data = given.data ?? cloneDataFolder()
+  const options = { ...given, ...(data !== undefined && { data }) }
   try {
-    await runDaemon({ ...options, isolation: 'auto' }, (daemon) => {
+    await runDaemon({ ...options, isolation: 'auto' }, async (daemon) => {
       print(inspectorUrl(daemon))
-      print(pc.dim('Ctrl-C stops it; workspaces and journals stay.'))
+      for (const line of await facts(daemon)) print(line)
+      print(
+        'Open the link: the demo agent is at work. Run your own with "vitrine ask", as "vitrine --help" says.',
+      )
+      print(stopping)
       startDemoSession(daemon).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error)
         console.error(daemon.withoutTokens(`vitrine: the demo session did not start: ${reason}`))

@@ -263,13 +263,16 @@ it('a sandbox keeps its policy over kill -9 and with other flags', async () => {
 })
 
 describe('messages', () => {
-  it('prints the address, the data directory, the link and how to stop the daemon', async () => {
+  it('prints the address, isolation, data directory, agents, the link, what to do next and how to stop it', async () => {
     const data = dataFolder()
     const run = vitrine(['serve', '--port', '0', '--data', data])
     await run.says(/Ctrl-C stops it/)
     const token = readFileSync(join(data, 'token'), 'utf8').trim()
     expect(run.stdout).toMatch(/^Vitrine listens on http:\/\/127\.0\.0\.1:\d+\n/)
-    expect(run.stdout).toContain(data)
+    expect(run.stdout).toMatch(/^ {2}isolation {2}(bubblewrap|none.*)$/m)
+    expect(run.stdout).toContain(`  data       ${data}\n`)
+    expect(run.stdout).toMatch(/^ {2}agents {5}.*demo.*$/m)
+    expect(run.stdout).toContain('vitrine events tail')
     expect(run.stdout).toMatch(new RegExp(`http://127\\.0\\.0\\.1:\\d+/ui/#token=${token}\n`))
     await run.end()
     expect(run.stderr).toBe('')

@@ -3,11 +3,17 @@ import { dataFolder, vitrine } from '../vitrine-process.ts'
 
 const pace = { env: { VITRINE_DEMO_PACE: '0' } }
 
-it('prints one link and runs the demo agent', async () => {
-  const run = vitrine(['up', '--port', '0', '--data', dataFolder()], pace)
+it('prints one link, isolation, data directory, agents and what to do next, and runs the demo agent', async () => {
+  const data = dataFolder()
+  const run = vitrine(['up', '--port', '0', '--data', data], pace)
   const [, url, token] = await run.says(
-    /^(http:\/\/127\.0\.0\.1:\d+)\/ui\/#token=(\S+)\n.*Ctrl-C stops it.*\n$/,
+    /^(http:\/\/127\.0\.0\.1:\d+)\/ui\/#token=(\S+)\n(?:.*\n)+.*Ctrl-C stops it.*\n$/,
   )
+  expect(run.stdout.match(/http:/g)).toHaveLength(1)
+  expect(run.stdout).toMatch(/^ {2}isolation {2}(bubblewrap|none.*)$/m)
+  expect(run.stdout).toContain(`  data       ${data}\n`)
+  expect(run.stdout).toMatch(/^ {2}agents {5}.*demo.*$/m)
+  expect(run.stdout).toContain('Open the link')
   expect((await fetch(`${url}/ui/`)).status).toBe(200)
   const stream = await fetch(`${url}/v1/events?types=turn.*,file.created`, {
     headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },

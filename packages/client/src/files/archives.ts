@@ -1,10 +1,10 @@
-import type { ArchiveOptions, Unpacked } from '@vitrine/protocol'
+import type { ArchiveOptions, ByteStream, Unpacked } from '@vitrine/protocol'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
 import { requestJson } from '../http/request.ts'
 import { requestBody } from '../http/request-body.ts'
 
-type Archive = ReadableStream<Uint8Array> | Uint8Array
+type Archive = ByteStream | Uint8Array
 
 /** Uploads an archive into a directory, or extracts one; `extract` without bytes extracts the file at `path`. */
 export async function unpack(

@@ -1,5 +1,7 @@
 import type {
   ArchiveOptions,
+  ByteStream,
+  DownloadDirectoryOptions,
   FileList,
   FileOptions,
   FileStat,
@@ -11,9 +13,10 @@ import type {
   SearchOptions,
   SearchResult,
   Unpacked,
+  UploadDirectoryOptions,
   WriteOptions,
 } from '@vitrine/protocol'
-import { requireWholeNumber } from '@vitrine/protocol/primitives'
+import { type ObserverErrors, requireWholeNumber } from '@vitrine/protocol/primitives'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
 import { type RequestOptions, requestJson, requestVoid } from '../http/request.ts'
@@ -22,14 +25,17 @@ import { requestBytes } from '../http/response-body.ts'
 import { unpack } from './archives.ts'
 import { watchFiles } from './watch-files.ts'
 
-type Archive = ReadableStream<Uint8Array> | Uint8Array
+type Archive = ByteStream | Uint8Array
 
 /** The files of one sandbox. */
 export class RemoteFiles implements Files {
   readonly #http: HttpClient
 
-  constructor(http: HttpClient) {
+  readonly #observerErrors: ObserverErrors
+
+  constructor(http: HttpClient, observerErrors: ObserverErrors) {
     this.#http = http
+    this.#observerErrors = observerErrors
   }
 
   read(path: string, { signal, ...rest }: ReadFileOptions = {}): Promise<ReadableStream<Uint8Array>> {
@@ -39,7 +45,7 @@ export class RemoteFiles implements Files {
 
   async write(
     path: string,
-    data: string | Uint8Array | ReadableStream<Uint8Array>,
+    data: string | Uint8Array | ByteStream,
     { mode, signal, ...rest }: WriteOptions = {},
   ): Promise<FileStat> {
     const bits = modeOf(mode)?.toString(8)
@@ -119,6 +125,16 @@ export class RemoteFiles implements Files {
 
   extract(path: string, archive?: Archive, options: ArchiveOptions = {}): Promise<Unpacked> {
     return unpack(this.#http, 'extract', path, archive, options)
+  }
+
+  async uploadDirectory(directory: string, options: UploadDirectoryOptions = {}): Promise<Unpacked> {
+    const { uploadDirectory } = await import('#directories')
+    return uploadDirectory(this, directory, options, this.#observerErrors)
+  }
+
+  async downloadDirectory(directory: string, options: DownloadDirectoryOptions = {}): Promise<Unpacked> {
+    const { downloadDirectory } = await import('#directories')
+    return downloadDirectory(this, directory, options, this.#observerErrors)
   }
 
   #change(name: string, json: unknown, signal: AbortSignal | undefined): Promise<void> {

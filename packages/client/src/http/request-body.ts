@@ -1,4 +1,5 @@
-import { VitrineError } from '@vitrine/protocol'
+import { type ByteStream, VitrineError } from '@vitrine/protocol'
+import { toWebStream } from '@vitrine/protocol/primitives'
 
 /** The bytes of a request. */
 export interface RequestBody {
@@ -14,13 +15,14 @@ export type SourceErrorCode = 'file_failed' | 'input_closed'
 
 export function requestBody(
   name: string,
-  data: Uint8Array | ReadableStream<Uint8Array> | undefined,
+  given: Uint8Array | ByteStream | undefined,
   errorCode: SourceErrorCode = 'file_failed',
 ): RequestBody {
+  const data = toWebStream(name, given)
   if (data instanceof Uint8Array) return fromBytes(data)
   if (!(data instanceof ReadableStream))
     throw invalid(
-      `${name}: expected a Uint8Array or a ReadableStream, got ${data === null ? 'null' : typeof data}.`,
+      `${name}: expected a Uint8Array or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
     )
   if (data.locked) throw invalid(`${name}: expected an unlocked stream, got one that has a reader.`)
   return fromStream(name, data, errorCode)

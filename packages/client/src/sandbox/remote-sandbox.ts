@@ -1,4 +1,5 @@
 import type {
+  ByteStream,
   CallContext,
   Capabilities,
   Command,
@@ -62,7 +63,6 @@ export class RemoteSandbox implements Sandbox, AsyncDisposable {
     this.capabilities = capabilities
     this.journal = new RemoteJournal(id, http)
     this.processes = new RemoteProcesses(http)
-    this.files = new RemoteFiles(http)
     this.ports = new RemotePorts(http)
     this.lifecycle = new RemoteLifecycle(http)
     this.#http = http
@@ -71,6 +71,7 @@ export class RemoteSandbox implements Sandbox, AsyncDisposable {
       onObserverError: http.onObserverError,
       log: (event) => this.record([event]),
     })
+    this.files = new RemoteFiles(http, this.#observerErrors)
     this.sessions = new RemoteSessions(http, this.#observerErrors)
   }
 
@@ -93,7 +94,7 @@ export class RemoteSandbox implements Sandbox, AsyncDisposable {
   }
 
   async hydrate(
-    archive: ReadableStream<Uint8Array> | Uint8Array,
+    archive: ByteStream | Uint8Array,
     { signal, ...query }: { readonly signal?: AbortSignal } = {},
   ): Promise<Unpacked> {
     const bytes = requestBody('archive', archive)

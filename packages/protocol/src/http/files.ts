@@ -32,7 +32,11 @@ export const fileRoutes = table({
     ranges: true,
   },
   writeFile: {
-    ...file('PUT', 'content', 'Writes the body to a file, completely or not at all.'),
+    ...file(
+      'PUT',
+      'content',
+      'Writes the body to a file, completely or not at all. Missing parent directories are created unless `parents=false`.',
+    ),
     query: () =>
       strict({
         path: z.string(),
@@ -72,7 +76,11 @@ export const fileRoutes = table({
     response: 'nothing',
   },
   moveFile: {
-    ...file('POST', 'move', 'Moves a file or directory.'),
+    ...file(
+      'POST',
+      'move',
+      'Moves a file or directory. Missing parent directories are created unless `parents` is false.',
+    ),
     body: () => strict({ from: z.string(), to: z.string(), parents: z.optional(z.boolean()), user }),
     status: 204,
     response: 'nothing',

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import type { ArchiveScheme } from '../sandbox/files.ts'
 import { strict } from './strict.ts'
-import { flag, mode, signal, text, texts, whole } from './values.ts'
+import { callable, flag, mode, signal, text, texts, whole } from './values.ts'
 
 const mostListed = 100_000
 const mostHits = 100_000
@@ -41,6 +41,9 @@ export const fileOptions = lazily({
   search: () => strict({ ...searchFields(), signal: z.optional(signal()) }),
   watch: () =>
     strict({ after: z.optional(z.string()), ignore: z.optional(texts()), signal: z.optional(signal()) }),
+  uploadDirectory: () => strict({ to: z.optional(text()), onProgress: z.optional(callable()), ...common() }),
+  downloadDirectory: () =>
+    strict({ from: z.optional(text()), onProgress: z.optional(callable()), ...common() }),
   /** Options of `upload`, `download` and `extract`. */
   archive: () => strict({ scheme: z.optional(archiveScheme()), ...common() }),
 })

@@ -1,5 +1,7 @@
+import type { ByteStream } from '../sandbox/files.ts'
+
 // biome-ignore lint/suspicious/noExplicitAny: matches a function with any parameters.
-type Whole = ((...given: any[]) => unknown) | AbortSignal | Uint8Array | ReadableStream | Date
+type Whole = ((...given: any[]) => unknown) | AbortSignal | Uint8Array | ByteStream | Date
 
 /** Options as a schema accepts them: an optional field may also be `undefined`. */
 export type Given<Options> = Options extends Whole

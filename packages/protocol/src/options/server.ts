@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import { hostOptions } from './host.ts'
 import { strict } from './strict.ts'
-import { flag, having, milliseconds, texts, whole } from './values.ts'
+import { callable, flag, having, milliseconds, texts, whole } from './values.ts'
 
 /** The guard checks a token's characters, with an error that does not repeat it. */
 const token = () => strict({ name: z.string(), access: z.enum(['read', 'full']), token: z.string() })
@@ -20,6 +20,7 @@ export const serverOptions = lazily({
       defaultSandbox: z.optional(hostOptions.create),
       cors: z.optional(texts()),
       allowHosts: z.optional(texts()),
+      onRequest: z.optional(callable()),
       limits: z.optional(
         strict({
           jsonBytes: z.optional(whole(1)),

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { JsonObject } from '../json.ts'
 import { longestTimer } from '../primitives/time-limit.ts'
 import { wholeNumberWithin } from '../primitives/whole-number.ts'
+import type { ByteStream } from '../sandbox/files.ts'
 
 /** A whole number within bounds. */
 export function whole(least = 0, most = Number.MAX_SAFE_INTEGER) {
@@ -58,7 +59,10 @@ export const signal = () =>
   )
 
 export const stream = () =>
-  z.custom<ReadableStream<Uint8Array>>((value) => has(value, 'getReader'), 'expected a stream of bytes')
+  z.custom<ByteStream>(
+    (value) => has(value, 'getReader') || has(value, Symbol.asyncIterator),
+    'expected a stream of bytes',
+  )
 
 export const bytes = () =>
   z.custom<Uint8Array>(
@@ -79,6 +83,6 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-function has(value: unknown, method: string): value is object {
+function has(value: unknown, method: string | symbol): value is object {
   return isObject(value) && typeof Reflect.get(value, method) === 'function'
 }

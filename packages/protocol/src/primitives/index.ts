@@ -5,6 +5,7 @@ export { checkSandboxId, idPattern, namePattern, sessionIdPattern } from '../ids
 export { shown } from '../shown.ts'
 export { Backoff } from './backoff.ts'
 export { checkedByteRange } from './byte-range.ts'
+export { toWebStream } from './byte-stream.ts'
 export {
   itemCursor,
   itemCursorOfAll,

@@ -1,7 +1,7 @@
 import type { EventInput } from '../events/envelope.ts'
 import type { JournalReader } from '../reading.ts'
 import type { Capabilities } from './capabilities.ts'
-import type { Files, Unpacked } from './files.ts'
+import type { ByteStream, Files, Unpacked } from './files.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import type { Ports } from './ports.ts'
 import type { Command, ExecOptions, ExecResult, Process, Processes, SpawnOptions } from './processes.ts'
@@ -48,10 +48,7 @@ export interface SandboxCore extends PtyTool {
   /** Reads the workspace as a tar. */
   persist(options?: { readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>
   /** Replaces the content of the workspace with the archive, completely or not at all. */
-  hydrate(
-    archive: ReadableStream<Uint8Array> | Uint8Array,
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<Unpacked>
+  hydrate(archive: ByteStream | Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<Unpacked>
   /** Appends events of the runtime; accepts `run.*`, `loop.*` and `log.*` only. */
   record(events: readonly EventInput[], options?: RecordOptions): Promise<void>
   /**

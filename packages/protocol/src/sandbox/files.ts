@@ -32,7 +32,7 @@ export interface ReadFileOptions extends FileOptions {
 
 export interface WriteOptions extends FileOptions {
   readonly append?: boolean
-  /** Creates missing parent directories. */
+  /** Whether missing parent directories are created; default true. */
   readonly parents?: boolean
   readonly mode?: number
 }
@@ -98,6 +98,28 @@ export interface Unpacked {
   readonly leftOutCount: number
 }
 
+/** How far a directory was transferred. */
+export interface DirectoryProgress {
+  /** Files, directories and links so far. */
+  readonly entries: number
+  /** Bytes of their archive so far. */
+  readonly bytes: number
+}
+
+export interface UploadDirectoryOptions extends FileOptions {
+  /** The directory of the sandbox, which is created if it is missing; default the workspace. */
+  readonly to?: string
+  /** Called for each part that was read, and at the end. */
+  readonly onProgress?: (progress: DirectoryProgress) => void
+}
+
+export interface DownloadDirectoryOptions extends FileOptions {
+  /** The directory of the sandbox; default the workspace. */
+  readonly from?: string
+  /** Called for each part that was unpacked, and at the end. */
+  readonly onProgress?: (progress: DirectoryProgress) => void
+}
+
 export interface FileWatchOptions {
   /** The cursor of the last event that was seen. */
   readonly after?: string
@@ -106,23 +128,26 @@ export interface FileWatchOptions {
   readonly signal?: AbortSignal
 }
 
+/** A web stream, a Node `Readable`, or another async iterable of bytes. */
+export type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+
 export interface Files {
   read(path: string, options?: ReadFileOptions): Promise<ReadableStream<Uint8Array>>
   /** Writes atomically: all of the data or nothing, also with `append`. */
-  write(
-    path: string,
-    data: string | Uint8Array | ReadableStream<Uint8Array>,
-    options?: WriteOptions,
-  ): Promise<FileStat>
+  write(path: string, data: string | Uint8Array | ByteStream, options?: WriteOptions): Promise<FileStat>
   list(path: string, options?: ListOptions): Promise<FileList>
   /** Does not follow a symlink at the path. */
   stat(path: string, options?: FileOptions): Promise<FileStat>
   exists(path: string, options?: FileOptions): Promise<boolean>
+  /** With `parents`, creates missing parent directories too, and accepts a directory that exists. */
   mkdir(
     path: string,
     options?: FileOptions & { readonly parents?: boolean; readonly mode?: number },
   ): Promise<void>
-  /** Replaces a file at the new path, but never a directory that is not empty. */
+  /**
+   * Replaces a file at the new path, but never a directory that is not empty. Missing parent directories are created
+   * unless `parents` is false.
+   */
   move(from: string, to: string, options?: FileOptions & { readonly parents?: boolean }): Promise<void>
   /** With `force`, a missing file is not an error. */
   remove(
@@ -136,20 +161,22 @@ export interface Files {
   /** Resolves once every change made before the call is in the journal. */
   flush(): Promise<void>
   /** Unpacks an archive into a directory. */
-  upload(
-    path: string,
-    archive: ReadableStream<Uint8Array> | Uint8Array,
-    options?: ArchiveOptions,
-  ): Promise<Unpacked>
+  upload(path: string, archive: ByteStream | Uint8Array, options?: ArchiveOptions): Promise<Unpacked>
   /** Packs a file or directory as a tar; member names are relative to it. */
   download(path: string, options?: ArchiveOptions): Promise<ReadableStream<Uint8Array>>
+  /**
+   * Uploads a directory of the caller's machine: all of it or nothing. Files at the same paths are replaced, others stay.
+   * For Node on Linux; elsewhere use `upload`.
+   */
+  uploadDirectory(directory: string, options?: UploadDirectoryOptions): Promise<Unpacked>
+  /**
+   * Downloads a directory into one of the caller's machine, which is created if it is missing: all of it or nothing. A link
+   * that leads out of the directory is refused. For Node on Linux; elsewhere use `download`.
+   */
+  downloadDirectory(directory: string, options?: DownloadDirectoryOptions): Promise<Unpacked>
   /**
    * Unpacks the archive at a path into its directory. An archive that is passed is written to that path first. Without
    * `scheme`, the file name determines the format.
    */
-  extract(
-    path: string,
-    archive?: ReadableStream<Uint8Array> | Uint8Array,
-    options?: ArchiveOptions,
-  ): Promise<Unpacked>
+  extract(path: string, archive?: ByteStream | Uint8Array, options?: ArchiveOptions): Promise<Unpacked>
 }

@@ -1,10 +1,14 @@
 import type { Command } from './processes.ts'
 
+/**
+ * How a sandbox starts and ends. All of these keep the journal; `close()` of a sandbox releases its handle. What each of
+ * them ends and keeps is a table in docs/persistence.md.
+ */
 export interface Lifecycle {
   start(): Promise<void>
-  /** Runs the before-stop hooks, persists the workspace and stops every process. */
+  /** Runs the before-stop hooks, persists the workspace and ends every process. */
   stop(): Promise<void>
-  /** Stops every process and keeps the workspace. */
+  /** Ends every process, without hooks, and keeps the workspace. */
   shutdown(): Promise<void>
   pause(): Promise<void>
   resume(): Promise<void>

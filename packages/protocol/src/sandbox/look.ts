@@ -67,6 +67,8 @@ export interface ChangedFile {
   readonly redacted?: true
   /** The move replaced another file. */
   readonly replaced?: true
+  /** The manifest of the workspace wrote it, and nothing has changed it since. */
+  readonly manifest?: true
   /** The last event about it. */
   readonly seq: number
 }

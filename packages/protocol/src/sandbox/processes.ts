@@ -1,4 +1,5 @@
 import type { Outcome } from '../events/data/shared.ts'
+import type { ByteStream } from './files.ts'
 
 /** A string runs in a shell, an array without one. */
 export type Command = string | readonly string[]
@@ -11,7 +12,7 @@ export interface ExecOptions {
   /** More variables, whose values are masked in every event. Only their names are recorded. */
   readonly secrets?: Readonly<Record<string, string>>
   readonly user?: string
-  readonly stdin?: string | Uint8Array | ReadableStream<Uint8Array>
+  readonly stdin?: string | Uint8Array | ByteStream
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
   /** Limit for each stream; longer output keeps its head and tail and sets `truncated`. */
@@ -42,6 +43,7 @@ export interface ReachedLimit {
 }
 
 export interface SpawnOptions extends Omit<ExecOptions, 'stdin' | 'maxOutputBytes'> {
+  /** Runs it in a terminal of this size, for people and programs; a model's tool uses `ptyExecStart`. */
   readonly tty?: { readonly cols: number; readonly rows: number }
   /** A label for lists: `user`, `desktop`, the name of an agent … */
   readonly owner?: string

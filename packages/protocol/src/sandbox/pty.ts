@@ -22,7 +22,10 @@ export interface PtyWrite {
 
 /** The terminal tool for models: every update is short, and says how to continue. */
 export interface PtyTool {
-  /** Starts a command and resolves when it has ended or the yield time is over. */
+  /**
+   * Starts a command and resolves when it has ended or the yield time is over. For tools of a model, which get short texts;
+   * people and programs use `spawn` with `tty`, which returns a process with live output.
+   */
   ptyExecStart(start: PtyStart): Promise<PtyUpdate>
   /** Types into a session, or polls its new output. A session that has ended is removed after this update. */
   ptyWriteStdin(write: PtyWrite): Promise<PtyUpdate>

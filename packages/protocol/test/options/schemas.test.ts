@@ -114,6 +114,12 @@ const rows: {
       ],
     },
     watch: { good: { after: 'c', ignore: ['a'], signal }, misspelt: ['ignored', 'ignore'] },
+    uploadDirectory: {
+      good: { to: 'app', onProgress: run, signal },
+      misspelt: ['onprogress', 'onProgress'],
+      wrong: [[{ to: '' }, 'to: expected a non-empty string']],
+    },
+    downloadDirectory: { good: { from: 'app', onProgress: run }, misspelt: ['form', 'from'] },
     archive: {
       good: { scheme: 'tar.gz' },
       misspelt: ['schema', 'scheme'],

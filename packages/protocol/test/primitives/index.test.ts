@@ -35,6 +35,7 @@ it('exports these values and no others', () => {
     'settledWithin',
     'shown',
     'systemErrorCode',
+    'toWebStream',
     'withinEventValues',
   ])
 })

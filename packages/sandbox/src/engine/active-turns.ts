@@ -1,7 +1,11 @@
 import type { EventContext } from '@vitrine/protocol'
 
-/** The running turns of a sandbox. A file change is attributed to a turn only while no other turn runs. */
+/**
+ * The running turns of a sandbox. A file change is attributed to a turn only while no other turn runs, and to the manifest
+ * while that is applied, before any turn.
+ */
 export class ActiveTurns {
+  isPreparing = false
   readonly #turns = new Set<EventContext>()
 
   get only(): EventContext | undefined {

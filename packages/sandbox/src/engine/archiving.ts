@@ -23,8 +23,16 @@ import {
   unpack,
   walk,
 } from '@vitrine/archives'
-import type { ArchiveLimits, ArchiveOptions, ArchiveScheme, LeftOut, Unpacked } from '@vitrine/protocol'
+import type {
+  ArchiveLimits,
+  ArchiveOptions,
+  ArchiveScheme,
+  ByteStream,
+  LeftOut,
+  Unpacked,
+} from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
+import { toWebStream } from '@vitrine/protocol/primitives'
 import { makeDirectories } from '../files/change.ts'
 import { type FileContext, mustBeWritable, ownerAt, rootAccess } from '../files/file-context.ts'
 import { directoryAt } from '../files/list.ts'
@@ -279,11 +287,12 @@ export async function hydrate(
   }
 }
 
-export function checkArchive<T>(archive: T): T {
+export function checkArchive(given: Uint8Array | ByteStream): Uint8Array | ReadableStream<Uint8Array> {
+  const archive = toWebStream('archive', given)
   if (archive instanceof Uint8Array || archive instanceof ReadableStream) return archive
   const got = archive === null ? 'null' : typeof archive
   throw new VitrineError(
     'argument_invalid',
-    `archive: expected a Uint8Array or a ReadableStream, got ${got}.`,
+    `archive: expected a Uint8Array or a stream of bytes, got ${got}.`,
   )
 }

@@ -11,6 +11,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
+import { toWebStream } from '@vitrine/protocol/primitives'
 import { checkEnvironment, checkVariableCount } from '../machine/environment.ts'
 import type { Launch } from '../machine/machine.ts'
 import { cutMargin, HeadAndTail, type MaskExcerpt } from '../output/head-and-tail.ts'
@@ -99,16 +100,17 @@ async function run(
   options: ExecOptions,
 ): Promise<RecordedResult> {
   const began = performance.now()
+  const input = toWebStream('stdin', options.stdin)
   const max = options.maxOutputBytes ?? caller.core.settings.processLimits.outputBytes
   const stdout = new HeadAndTail(max, 0.5, cutMargin)
   const stderr = new HeadAndTail(max, 0.5, cutMargin)
   const entry = await startProcess(caller, argv, options, {
     remember: false,
-    input: options.stdin !== undefined,
+    input: input !== undefined,
     onOutput: (stream, chunk) => (stream === 'stdout' ? stdout : stderr).push(chunk),
   })
   let inputFailure: { readonly error: unknown } | undefined
-  writeInput(entry.current.stdin, options.stdin, (error) => {
+  writeInput(entry.current.stdin, input, (error) => {
     inputFailure = { error }
     void entry.kill('cancelled').catch(() => undefined)
   })
@@ -249,7 +251,7 @@ async function recordFailedKill(
 
 function writeInput(
   stdin: Writable | undefined,
-  input: ExecOptions['stdin'],
+  input: string | Uint8Array | ReadableStream<Uint8Array> | undefined,
   onError: (error: unknown) => void,
 ): void {
   if (stdin === undefined) return

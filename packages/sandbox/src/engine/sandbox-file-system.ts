@@ -76,6 +76,7 @@ export class SandboxFileSystem {
                 run: (argv) => runQuietly(machine, argv),
                 signal: AbortSignal.any([fileSystem.#stopWatching.signal, store.lost]),
                 context: () => turns.only ?? {},
+                isPreparing: () => turns.isPreparing,
               }),
             ),
           { finish: ({ entries }) => ({ entries }) },

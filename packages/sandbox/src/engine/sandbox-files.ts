@@ -1,7 +1,18 @@
-import { cancelled, checkPath, closingStream, type FileIdentity, fileError, walk } from '@vitrine/archives'
+import {
+  cancelled,
+  checkPath,
+  closingStream,
+  downloadDirectory,
+  type FileIdentity,
+  fileError,
+  uploadDirectory,
+  walk,
+} from '@vitrine/archives'
 import type { Journal } from '@vitrine/journal'
 import {
   type ArchiveOptions,
+  type ByteStream,
+  type DownloadDirectoryOptions,
   type FileList,
   type FileOptions,
   type FileStat,
@@ -14,16 +25,18 @@ import {
   type SearchOptions,
   type SearchResult,
   type Unpacked,
+  type UploadDirectoryOptions,
   VitrineError,
   type WriteOptions,
 } from '@vitrine/protocol'
 import { checkOptions, fileOptions } from '@vitrine/protocol/options'
+import { toWebStream } from '@vitrine/protocol/primitives'
 import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
 import { statOf } from '../files/file-context.ts'
 import { list } from '../files/list.ts'
 import { closeFile, fileSource, isSmall, type OpenFile, openFile, readSmall } from '../files/read.ts'
 import { search } from '../files/search.ts'
-import { type FileContent, writeFile } from '../files/write.ts'
+import { writeFile } from '../files/write.ts'
 import { ignoreMatcher } from '../watching/ignore.ts'
 import { defaultIgnore } from '../watching/settings.ts'
 import { type ArchiveContext, checkArchive, download, extract, upload } from './archiving.ts'
@@ -83,13 +96,17 @@ export class SandboxFiles implements Files {
     }
   }
 
-  async write(path: string, data: FileContent, options: WriteOptions = {}): Promise<FileStat> {
+  async write(
+    path: string,
+    data: string | Uint8Array | ByteStream,
+    options: WriteOptions = {},
+  ): Promise<FileStat> {
     checkOptions('files.write', fileOptions.write, options)
-    const { append, parents, mode } = options
+    const { append, parents = true, mode } = options
     const startData = {
       ...pathData(path, options),
       ...(append && { append }),
-      ...(parents && { parents }),
+      ...(!parents && { parents }),
       ...(mode !== undefined && { mode }),
     }
     return this.#operate(
@@ -98,12 +115,17 @@ export class SandboxFiles implements Files {
       startData,
       options,
       ({ context }, identity, signal) => {
-        if (typeof data !== 'string' && !(data instanceof Uint8Array) && !(data instanceof ReadableStream))
+        const content = toWebStream('data', data)
+        if (
+          typeof content !== 'string' &&
+          !(content instanceof Uint8Array) &&
+          !(content instanceof ReadableStream)
+        )
           throw new VitrineError(
             'argument_invalid',
-            `data: expected a string, a Uint8Array or a ReadableStream, got ${data === null ? 'null' : typeof data}.`,
+            `data: expected a string, a Uint8Array or a stream of bytes, got ${data === null ? 'null' : typeof data}.`,
           )
-        return writeFile(context, path, data, { ...options, signal }, identity)
+        return writeFile(context, path, content, { ...options, parents, signal }, identity)
       },
       ({ size }) => ({ size }),
     )
@@ -168,10 +190,11 @@ export class SandboxFiles implements Files {
     options: FileOptions & { readonly parents?: boolean } = {},
   ): Promise<void> {
     checkOptions('files.move', fileOptions.move, options)
-    const startData = { ...pathData(from, options), to: pathData(to, {}).path }
+    const { parents = true } = options
+    const startData = { ...pathData(from, options), to: pathData(to, {}).path, ...(!parents && { parents }) }
     return this.#operate('mv', from, startData, options, ({ context }, identity) => {
       checkPath('to', to)
-      move(context, from, to, options, identity)
+      move(context, from, to, { parents }, identity)
     })
   }
 
@@ -247,7 +270,7 @@ export class SandboxFiles implements Files {
 
   async upload(
     path: string,
-    archive: ReadableStream<Uint8Array> | Uint8Array,
+    archive: ByteStream | Uint8Array,
     options: ArchiveOptions = {},
   ): Promise<Unpacked> {
     checkOptions('files.upload', fileOptions.archive, options)
@@ -264,7 +287,7 @@ export class SandboxFiles implements Files {
 
   async extract(
     path: string,
-    archive?: ReadableStream<Uint8Array> | Uint8Array,
+    archive?: ByteStream | Uint8Array,
     options: ArchiveOptions = {},
   ): Promise<Unpacked> {
     checkOptions('files.extract', fileOptions.archive, options)
@@ -296,6 +319,27 @@ export class SandboxFiles implements Files {
       },
       () => endData(),
     )
+  }
+
+  async uploadDirectory(directory: string, options: UploadDirectoryOptions = {}): Promise<Unpacked> {
+    checkOptions('files.uploadDirectory', fileOptions.uploadDirectory, options)
+    const { to = '.', onProgress, ...rest } = options
+    return uploadDirectory((archive) => this.upload(to, archive, { ...rest, scheme: 'tar' }), directory, {
+      onProgress: this.#guarded(onProgress),
+    })
+  }
+
+  async downloadDirectory(directory: string, options: DownloadDirectoryOptions = {}): Promise<Unpacked> {
+    checkOptions('files.downloadDirectory', fileOptions.downloadDirectory, options)
+    const { from = '.', onProgress, ...rest } = options
+    return downloadDirectory(() => this.download(from, rest), directory, {
+      signal: rest.signal,
+      onProgress: this.#guarded(onProgress),
+    })
+  }
+
+  #guarded(onProgress: UploadDirectoryOptions['onProgress']): UploadDirectoryOptions['onProgress'] {
+    return onProgress && this.#journal.observerErrors.guard('files.onProgress', onProgress)
   }
 
   flush(): Promise<void> {

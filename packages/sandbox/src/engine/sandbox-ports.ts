@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Journal } from '@vitrine/journal'
-import { type PortAddress, type PortInfo, type Ports, VitrineError } from '@vitrine/protocol'
+import {
+  type PortAddress,
+  type PortInfo,
+  type PortPreview,
+  type Ports,
+  VitrineError,
+} from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { requirePort } from '@vitrine/protocol/primitives'
 import type { EngineCore } from './core.ts'
@@ -36,6 +42,11 @@ export class SandboxPorts implements Ports {
     )
   }
 
+  async preview(port: number): Promise<PortPreview> {
+    const { url } = await this.resolve(port)
+    return { url }
+  }
+
   async waitFor(
     port: number,
     options: { timeoutMs?: number; signal?: AbortSignal } = {},
@@ -66,11 +77,9 @@ export class SandboxPorts implements Ports {
 
   async #resolve(port: number): Promise<PortAddress> {
     const { machine, forwards } = this.#core.ready()
-    const found = (await this.#listening()).find((one) => one.port === port)
-    if (found === undefined)
-      throw new VitrineError('port_unavailable', `Nothing listens on port ${port} of the sandbox.`, {
-        details: { port },
-      })
+    const listening = await this.#listening()
+    const found = listening.find((one) => one.port === port)
+    if (found === undefined) throw nothingListens(port, listening)
     if (machine.sharesLoopback) {
       const host = ['0.0.0.0', '::'].includes(found.address) ? '127.0.0.1' : found.address
       return { host, port, url: `http://${host.includes(':') ? `[${host}]` : host}:${port}` }
@@ -78,4 +87,14 @@ export class SandboxPorts implements Ports {
     const outer = await forwards.hostPort(port)
     return { host: '127.0.0.1', port: outer, url: `http://127.0.0.1:${outer}` }
   }
+}
+
+const maxNamed = 20
+
+function nothingListens(port: number, listening: readonly PortInfo[]): VitrineError {
+  const others = listening.slice(0, maxNamed).map((one) => one.port)
+  const hint = others.length === 0 ? 'nor on any other' : `only on ${others.join(', ')}`
+  return new VitrineError('port_unavailable', `Nothing listens on port ${port} of the sandbox, ${hint}.`, {
+    details: { port, listening: others },
+  })
 }

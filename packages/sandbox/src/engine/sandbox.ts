@@ -2,6 +2,7 @@ import type { Server } from 'node:net'
 import { cancelled } from '@vitrine/archives'
 import type { Journal } from '@vitrine/journal'
 import {
+  type ByteStream,
   type Capabilities,
   type Command,
   type EventContext,
@@ -240,7 +241,7 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   async hydrate(
-    archive: ReadableStream<Uint8Array> | Uint8Array,
+    archive: ByteStream | Uint8Array,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<Unpacked> {
     checkOptions('hydrate', hostOptions.archive, options)

@@ -17,6 +17,8 @@ export interface RecorderOptions {
   readonly signal: AbortSignal
   /** The context for the events of the next commit. */
   context?(): EventContext
+  /** Whether the manifest makes the changes that are committed next. */
+  isPreparing?(): boolean
 }
 
 /** A change that is not committed yet, with its prepared blob. */
@@ -69,7 +71,8 @@ export class ChangeRecorder {
     this.#bytes = 0
     const blobs = pending.flatMap(({ blob }) => blob ?? [])
     const context = this.#options.context?.()
-    const events = pending.map(({ change }) => ({ ...context, ...eventOf(change) }))
+    const facts = this.#options.isPreparing?.() ? { by: 'manifest' } : {}
+    const events = pending.map(({ change }) => ({ ...context, ...eventOf(change, facts) }))
     await this.#append(events, blobs)
     if (this.#full === 'now') await this.#reportFull()
   }
@@ -120,7 +123,7 @@ function isContentChange({ type }: Change): boolean {
   return type === 'created' || type === 'changed'
 }
 
-function eventOf(change: Change): EventInput {
+function eventOf(change: Change, facts: { readonly by?: string }): EventInput {
   const { type, kind, size, before, after } = change
   const known = before?.hash
   return {
@@ -135,6 +138,7 @@ function eventOf(change: Change): EventInput {
       ...(after?.hash !== undefined && { after: after.hash }),
       ...(after?.omitted !== undefined && { afterOmitted: after.omitted }),
       ...((before?.redacted === true || after?.redacted === true) && { redacted: true }),
+      ...facts,
     },
   }
 }

@@ -36,6 +36,8 @@ export interface WatchWorkspaceOptions {
   readonly signal: AbortSignal
   /** The context for events that are committed now. */
   context(): EventContext
+  /** Whether the manifest makes the changes that are committed now. */
+  isPreparing(): boolean
   /** Runs a command in the workspace, for the mode `find`. */
   run(argv: readonly string[]): FindRun
 }
@@ -44,12 +46,29 @@ export interface WatchWorkspaceOptions {
 export async function watchWorkspace(
   options: WatchWorkspaceOptions,
 ): Promise<Watcher & { readonly entries: number }> {
-  const { root, path, settings, journal, store, context, privatePaths = new PrivatePaths([]) } = options
+  const {
+    root,
+    path,
+    settings,
+    journal,
+    store,
+    context,
+    isPreparing,
+    privatePaths = new PrivatePaths([]),
+  } = options
   const startFailed = new AbortController()
   const signal = AbortSignal.any([options.signal, startFailed.signal])
   const uncovered = new UncoveredReporter(journal)
   const { imagesTotalBytes } = settings
-  const recorder = new ChangeRecorder({ journal, store, imagesTotalBytes, privatePaths, signal, context })
+  const recorder = new ChangeRecorder({
+    journal,
+    store,
+    imagesTotalBytes,
+    privatePaths,
+    signal,
+    context,
+    isPreparing,
+  })
   const failed = (error: unknown) => {
     if (!signal.aborted) uncovered.add('', `Checking the workspace for changes failed: ${String(error)}`)
   }

@@ -1,5 +1,6 @@
 import { type ExecOptions, type ExecResult, isVitrineError, VitrineError } from '@vitrine/protocol'
 import { CommandFailure } from './command-failure.ts'
+import { type CloneNetwork, explainClone, isLocalRepository } from './explain-clone.ts'
 import type { GitCredentials, PlannedRepository } from './read-repository.ts'
 import { type Exec, runCommand } from './run-command.ts'
 
@@ -9,21 +10,41 @@ const credentialHelper =
 
 type Environment = Readonly<Record<string, string>>
 
-/** Clones a repository into the workspace with the sandbox's own git. `baseEnv` is the environment of every command. */
+export interface CloneContext {
+  /** The environment of every command. */
+  readonly env: Environment
+  readonly network: CloneNetwork
+}
+
+/** A bound repository belongs to another user than the sandbox's. Git reads it in a process of its own. */
+const trustingUploadPack = ['--upload-pack', "git -c 'safe.directory=*' upload-pack"]
+
+/** Clones a repository into the workspace with the sandbox's own git. */
 export async function clone(
   exec: Exec,
   { url, ref, depth, credentials, path }: PlannedRepository & { readonly path: string },
-  baseEnv: Environment,
+  { env: baseEnv, network }: CloneContext,
   signal: AbortSignal,
 ): Promise<void> {
   const quiet = { GIT_TERMINAL_PROMPT: '0' }
   const git = (args: readonly string[], options: Omit<ExecOptions, 'signal'> = {}) =>
-    reportFailure(credentials, runCommand(exec, ['git', ...args], { env: quiet, ...options, signal }))
-  const remoteOptions = { env: { ...quiet, ...environmentOf(credentials, baseEnv) } }
+    reportFailure(
+      { url, credentials, network },
+      runCommand(exec, ['git', ...args], { env: quiet, ...options, signal }),
+    )
+  const isLocal = isLocalRepository(url)
+  const given = credentials && {
+    VITRINE_GIT_USERNAME: credentials.username,
+    VITRINE_GIT_TOKEN: credentials.token,
+  }
+  const remoteOptions = {
+    env: { ...quiet, ...environmentOf(settingsOf(credentials, isLocal), baseEnv), ...given },
+  }
+  const trusting = isLocal ? trustingUploadPack : []
   const shallow = depth === undefined ? [] : ['--depth', String(depth)]
   if (ref?.kind !== 'commit') {
     const branch = ref === undefined ? [] : ['--branch', ref.text]
-    await git(['clone', ...shallow, ...branch, '--', url, path], remoteOptions)
+    await git(['clone', ...trusting, ...shallow, ...branch, '--', url, path], remoteOptions)
     return
   }
   // `git clone` accepts branches and tags only, so a commit is fetched.
@@ -31,20 +52,30 @@ export async function clone(
   await git(['init', '--quiet', '--', path])
   await git(['remote', 'add', 'origin', url], { cwd })
   const wanted = depth === undefined ? [] : [ref.text]
-  await git(['fetch', '--quiet', ...shallow, 'origin', ...wanted], { ...remoteOptions, cwd })
+  await git(['fetch', '--quiet', ...trusting, ...shallow, 'origin', ...wanted], { ...remoteOptions, cwd })
   await git(['checkout', '--quiet', '--detach', ref.text], { cwd })
 }
 
 /**
  * Configures the credentials for their origin only, so that a redirect target does not get them, and disables every
- * other credential helper, which might store them.
+ * other credential helper, which might store them. A local repository is trusted whoever owns it.
  */
-function environmentOf(credentials: GitCredentials | undefined, baseEnv: Environment): Environment {
-  if (credentials === undefined) return {}
-  const settings = [
+function settingsOf(
+  credentials: GitCredentials | undefined,
+  isLocal: boolean,
+): [key: string, value: string][] {
+  if (credentials === undefined) return isLocal ? [['safe.directory', '*']] : []
+  return [
     ['credential.helper', ''],
     [`credential.${credentials.origin}.helper`, credentialHelper],
-  ] as const
+  ]
+}
+
+function environmentOf(
+  settings: readonly (readonly [key: string, value: string])[],
+  baseEnv: Environment,
+): Environment {
+  if (settings.length === 0) return {}
   // Append after settings that are already passed through GIT_CONFIG_COUNT.
   const first = Math.max(0, Number.parseInt(baseEnv.GIT_CONFIG_COUNT ?? '0', 10) || 0)
   return {
@@ -55,13 +86,15 @@ function environmentOf(credentials: GitCredentials | undefined, baseEnv: Environ
         [`GIT_CONFIG_VALUE_${first + at}`, value],
       ]),
     ),
-    VITRINE_GIT_USERNAME: credentials.username,
-    VITRINE_GIT_TOKEN: credentials.token,
   }
 }
 
 async function reportFailure(
-  credentials: GitCredentials | undefined,
+  {
+    url,
+    credentials,
+    network,
+  }: Pick<PlannedRepository, 'url' | 'credentials'> & Pick<CloneContext, 'network'>,
   run: Promise<ExecResult>,
 ): Promise<void> {
   try {
@@ -69,8 +102,10 @@ async function reportFailure(
   } catch (error) {
     if (isVitrineError(error) && error.code === 'command_not_found')
       throw new VitrineError('command_not_found', 'git is not installed in the sandbox.', { cause: error })
-    if (!(error instanceof CommandFailure) || credentials === undefined) throw error
-    throw new CommandFailure(maskCredentials(credentials, error.result))
+    if (!(error instanceof CommandFailure)) throw error
+    const { result } = error
+    const shown = credentials === undefined ? result : maskCredentials(credentials, result)
+    throw new CommandFailure(shown, explainClone(url, network, shown.stderr))
   }
 }
 

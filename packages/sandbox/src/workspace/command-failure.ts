@@ -7,8 +7,9 @@ const maxCharacters = 4_000
 export class CommandFailure extends Error {
   readonly result: ExecResult
 
-  constructor(result: ExecResult) {
-    super(`${describeEnd(result)}${indented(lastOutput(result))}`)
+  /** `explanation` says more than the output does; '' if nothing more is known. */
+  constructor(result: ExecResult, explanation = '') {
+    super(`${[describeEnd(result), explanation].filter(Boolean).join(' ')}${indented(lastOutput(result))}`)
     this.result = result
   }
 

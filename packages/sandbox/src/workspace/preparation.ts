@@ -71,7 +71,14 @@ export class Preparation {
       return
     }
     const { folders } = this.#settings
-    await this.#apply(this.#plan, target, this.#signal, { fresh: true })
+    const { turns } = target.core
+    turns.isPreparing = true
+    try {
+      await this.#apply(this.#plan, target, this.#signal, { fresh: true })
+      await target.core.files().flushWatcher()
+    } finally {
+      turns.isPreparing = false
+    }
     markDone(folders)
     this.#fresh = false
   }

@@ -1,3 +1,4 @@
+import { readAllowList } from '@vitrine/egress'
 import type { Journal } from '@vitrine/journal'
 import type { EngineCore } from '../engine/core.ts'
 import type { LocalSandbox } from '../engine/sandbox.ts'
@@ -21,7 +22,8 @@ export function stepsOf(
   target: PreparationTarget,
 ): readonly (readonly PreparationStep[])[] {
   const { sandbox, core } = target
-  const { env } = core.settings
+  const { env, egress } = core.settings
+  const network = core.files().machine.sharesLoopback ? undefined : readAllowList(egress)
   const exec: Exec = (command, options) => sandbox.exec(command, options)
   const execClone: Exec = (command, options) => sandbox.execWithHostVariables(command, options)
   const one = [
@@ -29,7 +31,9 @@ export function stepsOf(
     ...plan.directories.map((entry) => makeDirectory(entry, target)),
     ...plan.files.map((entry) => writeFile(entry, target)),
     ...plan.copy.map((entry) => copy(entry, target)),
-    ...plan.git.map((entry) => step(entry, 'clone', (signal) => clone(execClone, entry, env, signal))),
+    ...plan.git.map((entry) =>
+      step(entry, 'clone', (signal) => clone(execClone, entry, { env, network }, signal)),
+    ),
   ].map((each) => [each])
   const commands = plan.setup.map((group) =>
     group.map(({ field, name, run, options }) => ({

@@ -43,6 +43,7 @@ export async function newScene({ prepare, ...options }: SceneOptions = {}): Prom
     marks: join(folder, 'marks'),
     signal: ending.signal,
     context: () => ({}),
+    isPreparing: () => false,
     run: () => {
       throw new Error('There are no commands in this scene.')
     },

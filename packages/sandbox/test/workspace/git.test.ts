@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore, type Store, secretsFile, sqliteStore } from '@vitrine/journal'
 import { newId } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { commandPolicy } from '../../src/index.ts'
-import { folder, isolations, openScene, prepare, say } from './prepared.ts'
+import { folder, hasBubblewrap, isolations, isRoot, openScene, prepare, say } from './prepared.ts'
 import { makeRepository, redirectTo, serveRepository } from './repository.ts'
 
 /** Every byte of every file below a folder. */
@@ -44,7 +45,46 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
       ({ type, data }) => type === 'operation.started' && data.op === 'exec',
     )
     expect(started[0]?.data).toMatchObject({
-      argv: ['git', 'clone', '--depth', '1', '--', `file://${path}`, 'code/app'],
+      argv: [
+        'git',
+        'clone',
+        '--upload-pack',
+        "git -c 'safe.directory=*' upload-pack",
+        '--depth',
+        '1',
+        '--',
+        `file://${path}`,
+        'code/app',
+      ],
+    })
+  })
+
+  it.each([
+    ['by URL', 'file://', undefined],
+    ['by path', '', undefined],
+    ['at a commit', 'file://', 'first'],
+  ] as const)('clones a bound repository of another user %s', async (_, prefix, at) => {
+    const { place, path, first } = makeRepository()
+    // Without a git configuration that trusts it.
+    rmSync(join(place, 'gitconfig'))
+    if (isRoot) execFileSync('chown', ['-R', '12345:12345', path])
+    const sandbox = await prepare(
+      { git: { app: { url: `${prefix}${path}`, ...(at && { ref: first }) } } },
+      { isolation, binds: [{ source: place }] },
+    )
+    expect(await say(sandbox, 'cat app/file.txt')).toBe(at === 'first' ? 'one' : 'two')
+  })
+
+  it('names the field and the reason if the repository does not exist', async () => {
+    const { place, env } = makeRepository()
+    const failing = prepare(
+      { git: { app: { url: `file://${place}/none.git` } }, env },
+      { isolation, binds: [{ source: place }] },
+    )
+    await expect(failing).rejects.toMatchObject({
+      code: 'setup_failed',
+      message: expect.stringMatching(/\(workspace\.git\.app\).*url: there is no repository at this path/s),
+      details: { where: 'workspace.git.app' },
     })
   })
 
@@ -298,4 +338,17 @@ it('unregisters the secrets with the sandbox, so that the store does not accumul
   await sandbox.close()
   await journal.append([{ type: 'log.message', data: { level: 'info', message: token } }])
   expect(await received()).toContain(token)
+})
+
+describe.skipIf(!hasBubblewrap)('a repository that the sandbox may not reach', () => {
+  it.each([
+    ['https://git.example/owner/name.git', 'git.example:443'],
+    ['git@git.example:owner/name.git', 'git.example:22'],
+  ])('fails with the egress entry that would allow %s', async (url, entry) => {
+    const failing = prepare({ git: { app: { url } } }, { isolation: 'bubblewrap' })
+    await expect(failing).rejects.toMatchObject({
+      code: 'setup_failed',
+      message: expect.stringContaining(`may not reach ${entry}; allow it with egress: ['${entry}']`),
+    })
+  })
 })

@@ -1,8 +1,10 @@
 import type { Host } from '@vitrine/host'
+import { TurnSums } from './turn-sums.ts'
 
 /** The daemon's metrics in the text format of Prometheus. Bounded: there are few routes and statuses. */
 export class Metrics {
   readonly #requests = new Map<string, Map<number, number>>()
+  readonly #sums = new TurnSums()
   readonly #startedAt = performance.now()
   #streams = 0
 
@@ -32,6 +34,8 @@ export class Metrics {
   async text(host: Host): Promise<string> {
     const states = Map.groupBy(host.infos(), ({ state }) => state)
     const { rss } = process.memoryUsage()
+    const sums = this.#sums
+    await sums.update(host.store)
     return [
       metric('vitrine_requests_total', 'counter', 'Requests by route and status.', this.#requestCounts()),
       metric('vitrine_streams_open', 'gauge', 'Open event streams.', [['', this.#streams]]),
@@ -41,6 +45,15 @@ export class Metrics {
         'Sandboxes by state.',
         [...states].map(([state, all]) => [`state="${state}"`, all.length]),
       ),
+      metric('vitrine_turns_total', 'counter', 'Finished turns in the store by outcome.', [
+        ...labelled('outcome', sums.turns),
+      ]),
+      metric('vitrine_tokens_total', 'counter', 'Tokens that agents reported for finished turns, by kind.', [
+        ...labelled('kind', sums.tokens),
+      ]),
+      metric('vitrine_cost_total', 'counter', 'Cost that agents reported for finished turns, by currency.', [
+        ...labelled('currency', sums.cost),
+      ]),
       metric('vitrine_store_healthy', 'gauge', 'Whether events can be committed.', [
         ['', host.store.health.status === 'ok' ? 1 : 0],
       ]),
@@ -66,6 +79,10 @@ function metric(
 ): string {
   const lines = samples.map(([labels, value]) => `${name}${labels === '' ? '' : `{${labels}}`} ${value}\n`)
   return `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n${lines.join('')}`
+}
+
+function labelled(label: string, sums: ReadonlyMap<string, number>): [string, number][] {
+  return [...sums].map(([value, sum]) => [`${label}="${escapeLabel(value)}"`, sum])
 }
 
 function escapeLabel(text: string): string {

@@ -1,6 +1,6 @@
 const problem = { $ref: '#/components/responses/Problem' }
 
-/** The two routes that are not in the route table; the router serves their texts directly. */
+/** The routes that are not in the route table: the server answers them directly. */
 export const textRoutes = {
   '/openapi.json': {
     get: {
@@ -16,6 +16,28 @@ export const textRoutes = {
                 type: 'object',
                 required: ['openapi'],
                 properties: { openapi: { type: 'string', const: '3.1.0' } },
+              },
+            },
+          },
+        },
+        default: problem,
+      },
+    },
+  },
+  '/healthz': {
+    get: {
+      operationId: 'readHealthz',
+      summary: 'Says without a token that the daemon is alive.',
+      security: [],
+      responses: {
+        200: {
+          description: 'The daemon is alive.',
+          content: {
+            'application/json': {
+              schema: {
+                type: 'object',
+                required: ['status'],
+                properties: { status: { type: 'string', const: 'ok' } },
               },
             },
           },

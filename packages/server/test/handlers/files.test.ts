@@ -103,7 +103,8 @@ describe('files', () => {
       size: 8,
       mode: 0o600,
     })
-    expect((await problemOf(await write('no/where.txt', 'x'))).code).toBe('file_not_found')
+    expect((await problemOf(await write('no/where.txt', 'x', '&parents=false'))).code).toBe('file_not_found')
+    expect(await (await write('some/where.txt', 'x')).json()).toMatchObject({ path: 'some/where.txt' })
     expect((await problemOf(await write('x', 'x', '&mode=999'))).code).toBe('argument_invalid')
     expect(await (await write('empty.txt', '')).json()).toMatchObject({ size: 0 })
   })

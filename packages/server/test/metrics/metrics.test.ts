@@ -1,4 +1,5 @@
 import { callbackSink } from '@vitrine/journal'
+import type { JsonObject } from '@vitrine/protocol'
 import parse from 'parse-prometheus-text-format'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDaemon, type TestDaemon } from '../daemon.ts'
@@ -38,6 +39,9 @@ describe('The metrics of a daemon', () => {
       'vitrine_requests_total COUNTER',
       'vitrine_streams_open GAUGE',
       'vitrine_sandboxes GAUGE',
+      'vitrine_turns_total COUNTER',
+      'vitrine_tokens_total COUNTER',
+      'vitrine_cost_total COUNTER',
       'vitrine_store_healthy GAUGE',
       'vitrine_sink_lag GAUGE',
       'vitrine_uptime_seconds GAUGE',
@@ -73,6 +77,31 @@ describe('The metrics of a daemon', () => {
     expect((await daemon.fetch('/v1/files/exists')).status).toBe(400)
     for (let count = 0; count < 2; count += 1) await daemon.fetch('/v1/sandboxes/none')
     expect(await counts()).toEqual([3, 1, 2])
+  })
+
+  it('sum the tokens and the cost of finished turns, each turn once, also those of earlier daemons', async () => {
+    const journal = await daemon.host.store.journal('sbx_spending')
+    const finish = (turn: string, data: JsonObject) =>
+      journal.append([
+        { type: 'turn.started', turn, data: {} },
+        { type: 'turn.finished', turn, data: { outcome: 'ok', ...data } },
+      ])
+    const sums = async () => [
+      await sample('vitrine_turns_total', { outcome: 'ok' }),
+      await sample('vitrine_tokens_total', { kind: 'input' }),
+      await sample('vitrine_tokens_total', { kind: 'output' }),
+      await sample('vitrine_cost_total', { currency: 'USD' }),
+    ]
+    expect(await sums()).toEqual([undefined, undefined, undefined, undefined])
+    await finish('turn_1', {
+      usage: { inputTokens: 10, outputTokens: 2, totalTokens: 12 },
+      cost: { amount: 0.5, currency: 'USD' },
+    })
+    expect(await sums()).toEqual([1, 10, 2, 0.5])
+    await finish('turn_2', { usage: { inputTokens: 5 } })
+    await finish('turn_3', { cost: { amount: 0.25, currency: 'USD' } })
+    expect(await sums()).toEqual([3, 15, 2, 0.75])
+    expect(await sums()).toEqual([3, 15, 2, 0.75])
   })
 
   it('count open streams only', async () => {

@@ -37,11 +37,12 @@ describe('The OpenAPI document', () => {
     const all = Object.values<Route>(routes).flatMap(pathsOf)
     expect(ids.size).toBe(all.length)
     const others = Object.keys(document.paths).filter((path) => !all.includes(path))
-    expect(others).toEqual(['/openapi.json', '/metrics'])
+    expect(others).toEqual(['/openapi.json', '/healthz', '/metrics'])
   })
 
   it('requires a bearer token, and lists the context headers', () => {
     expect(document.security).toEqual([{ token: [] }])
+    expect(document.paths['/healthz'].get.security).toEqual([])
     expect(document.components.securitySchemes.token).toEqual({ type: 'http', scheme: 'bearer' })
     expect(document.paths['/v1/exec'].parameters).toContainEqual({
       $ref: '#/components/parameters/vitrine-run',

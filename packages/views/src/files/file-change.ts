@@ -13,6 +13,8 @@ export interface FileChange {
   readonly before: string | undefined
   readonly after: string | undefined
   readonly redacted: true | undefined
+  /** Whether the manifest of the workspace made the change. */
+  readonly byManifest: boolean
   readonly seq: number
 }
 
@@ -29,6 +31,7 @@ export function fileChangeOf(event: JournalEvent): FileChange | undefined {
     before: idIn(data, 'before'),
     after: idIn(data, 'after'),
     redacted: data.redacted === true || undefined,
+    byManifest: data.by === 'manifest',
     seq: event.seq,
   }
 }

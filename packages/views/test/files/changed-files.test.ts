@@ -29,6 +29,46 @@ const net = (steps: readonly Step[]) =>
 describe('changedFilesView', () => {
   describeViewProperties(changedFilesView)
 
+  const by = { by: 'manifest' }
+
+  it('marks files that the manifest wrote and that nothing changed since', () => {
+    const files = listed(
+      eventsOf([
+        ['created', 'app/', by],
+        ['created', 'app/kept', by],
+        ['created', 'app/edited', { ...by, after: 'v1' }],
+        ['changed', 'app/edited', { ...by, after: 'v2' }],
+        ['created', 'app/gone', { ...by, after: 'v3' }],
+        ['created', 'app/old', by],
+        ['created', 'app-2', by],
+        ['changed', 'app/edited', { after: 'v4' }],
+        ['deleted', 'app/gone'],
+        ['moved', 'app/old > app/new'],
+        ['created', 'report.md'],
+      ]),
+    )
+    expect(
+      files.map(({ path, change, manifest, before }) => [path, change, manifest ?? false, before]),
+    ).toEqual([
+      ['app', 'created', true, undefined],
+      ['app/edited', 'changed', false, 'v2'],
+      ['app/gone', 'deleted', false, 'v3'],
+      ['app/kept', 'created', true, undefined],
+      ['app/new', 'moved', false, undefined],
+      ['app-2', 'created', true, undefined],
+      ['report.md', 'created', false, undefined],
+    ])
+  })
+
+  it('marks nothing below a directory of the manifest that was moved or deleted', () => {
+    const made: Step[] = [
+      ['created', 'd/', by],
+      ['created', 'd/x', by],
+    ]
+    expect(listed(eventsOf([...made, ['moved', 'd/ > e/']])).filter(({ manifest }) => manifest)).toEqual([])
+    expect(listed(eventsOf([...made, ['deleted', 'd/']])).filter(({ manifest }) => manifest)).toEqual([])
+  })
+
   const table: [about: string, steps: Step[], result: string[]][] = [
     ['a file that was created', [['created', 'a']], ['created a']],
     ['a file that was changed', [['changed', 'a']], ['changed a']],

@@ -19,6 +19,8 @@ const fileChange = () =>
     /** Why its content is not stored: `size`, `private`, `unreadable`, `budget`, or `unchanged` since it was first seen. */
     afterOmitted: z.optional(z.string()),
     redacted: z.optional(z.boolean()),
+    /** `manifest`: the manifest of the workspace made the change, before the sandbox was ready. */
+    by: z.optional(z.string()),
   })
 
 export const fileData = lazily({

@@ -46,6 +46,8 @@ export const changedFileList = component('ChangedFileList', () =>
         after: z.exactOptional(z.string()),
         redacted: z.exactOptional(z.literal(true)),
         replaced: z.exactOptional(z.literal(true)),
+        /** The manifest of the workspace wrote it, and nothing has changed it since. */
+        manifest: z.exactOptional(z.literal(true)),
         seq: z.int(),
       }),
     ),
