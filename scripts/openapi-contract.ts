@@ -38,6 +38,7 @@ const noFields = new Set(
 /** Every field that may hold any JSON, by the end of its path, and the origin of its value. */
 const anyJsonFields = new Map([
   ['/_meta/anyOf/0/additionalProperties', 'a message to an agent'],
+  ['/v1/sandboxes/post/requestBody/properties/spec/additionalProperties', "the options of a user's provider"],
   ['ForeignEvent/properties/data/properties/data', 'a foreign event'],
   ['AgentMessageEvent/properties/data/properties/message', 'a message of an agent'],
   ['PromptQueuedEvent/properties/data/properties/prompt', 'a message to an agent'],

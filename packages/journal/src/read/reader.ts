@@ -36,7 +36,7 @@ export interface EncodedPage extends Omit<Page, 'events'> {
 type InScope<Options> = Options & JournalFilter
 
 /** The events that a reader wants, page after page. */
-interface Wanted {
+interface PageSelection {
   readonly filter: ScanFilter
   readonly matches: ReturnType<typeof entryMatcher>
   readonly window: ScanWindow | undefined
@@ -233,7 +233,7 @@ export class Reader {
   async #pull(
     scope: ReadScope,
     key: number,
-    { filter, matches, window }: Wanted,
+    { filter, matches, window }: PageSelection,
     limit: number,
     signal?: AbortSignal,
   ): Promise<{ found: readonly ScannedItem[]; scanned: number }> {

@@ -28,7 +28,7 @@ export interface Marks {
 
 export function marksOf(texts: readonly string[]): Marks {
   const marks: Marks = { hashes: new Uint8Array(mask + 1), grams: new Map() }
-  for (const text of texts) mark(marks, text)
+  for (const text of texts) addGram(marks, text)
   return marks
 }
 
@@ -41,7 +41,7 @@ export function createGramFilter(first: Marks = noMarks): GramFilter {
   return {
     add(text) {
       if (marks === first) marks = { hashes: first.hashes.slice(), grams: new Map(first.grams) }
-      mark(marks, text)
+      addGram(marks, text)
     },
     unmark(text) {
       const { hashes, grams } = marks
@@ -60,7 +60,7 @@ export function createGramFilter(first: Marks = noMarks): GramFilter {
   }
 }
 
-function mark({ hashes, grams }: Marks, text: string): void {
+function addGram({ hashes, grams }: Marks, text: string): void {
   const hash = hashOf(text)
   if (hashes[hash]! < full) hashes[hash]!++
   const gram = gramAt(text, 0)
