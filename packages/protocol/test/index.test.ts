@@ -154,5 +154,6 @@ it('exports these types and no others by name', async () => {
     './sandbox/manifest.ts',
     './sandbox/processes.ts',
     './sandbox/sessions.ts',
+    './sandbox/stream-piece.ts',
   ])
 })

@@ -112,6 +112,6 @@ async function bundle(): Promise<string> {
     platform: 'browser',
     resolve: { conditionNames: ['source', 'browser', 'import', 'default'] },
   })
-  const { output } = await build.generate({ format: 'esm' })
+  const { output } = await build.generate({ format: 'esm', codeSplitting: false })
   return output.map((part) => (part.type === 'chunk' ? part.code : '')).join('')
 }

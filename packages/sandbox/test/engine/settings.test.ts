@@ -51,6 +51,7 @@ describe('the settings of a sandbox', () => {
         ratio: 200,
       },
       grants: [],
+      privatePaths: [],
       watch: {
         mode: 'native',
         ignore: ['.git', 'node_modules'],
