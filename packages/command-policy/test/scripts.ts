@@ -162,6 +162,8 @@ export const repeatable: readonly string[] = [
   'eval ',
   'xargs ',
   'timeout ',
+  'time ',
+  'time -p ',
   'find -exec ',
   'find -exec a ; ',
   'a;',

@@ -36,6 +36,8 @@ export function readCommand(state: ParserState): void {
   const assignments: Assignment[] = []
   const words: Word[] = []
   const redirections: Redirection[] = []
+  // In bash, `time` may precede a group or another reserved word, also another `time`.
+  let isTimed = false
   const emit = () => {
     if (words.length + assignments.length + redirections.length === 0) return
     found.commands.push({ assignments, words, redirections, certain: !found.lost })
@@ -60,7 +62,7 @@ export function readCommand(state: ParserState): void {
     if (word.pieces.length === 0) break
     if (isDescriptor(state, word)) continue
     const bare = words.length + assignments.length + redirections.length === 0
-    const reserved = bare || isTimed(words) ? plainText(word) : undefined
+    const reserved = bare || isTimed ? plainText(word) : undefined
     if (reserved !== undefined && (connectives.has(reserved) || headers.has(reserved))) {
       if (!bare) {
         cursor.at = start
@@ -71,19 +73,14 @@ export function readCommand(state: ParserState): void {
     }
     const assignment = words.length === 0 ? readAssignment(state, word) : undefined
     if (assignment) assignments.push(assignment)
-    else words.push(word)
+    else {
+      const written = plainText(word)
+      isTimed =
+        written === 'time' ? words.length === 0 || isTimed : isTimed && written?.startsWith('-') === true
+      words.push(word)
+    }
   }
   emit()
-}
-
-/** In bash, `time` may precede a group or another reserved word, also another `time`. */
-function isTimed([first, ...others]: readonly Word[]): boolean {
-  const isTime = (word: Word) => plainText(word) === 'time'
-  return (
-    first !== undefined &&
-    isTime(first) &&
-    others.every((word) => isTime(word) || plainText(word)?.startsWith('-'))
-  )
 }
 
 function eatEmptyParentheses({ cursor }: ParserState): boolean {
