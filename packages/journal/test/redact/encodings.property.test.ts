@@ -23,20 +23,31 @@ const cut = written.chain(({ secret, written }) =>
   }),
 )
 
-/** Secrets of the same pieces: the end of one is often the beginning of another. */
-const similarSecret = fc
-  .array(fc.constantFrom('__lookupGetter__', 'upGetter__', '__look', 'Getter__kup', '__'), {
-    minLength: 2,
-    maxLength: 30,
-  })
-  .map((pieces) => pieces.join(''))
-  .filter((secret) => secret.length >= 16 && secret.length <= 120)
-const similar = fc.tuple(similarSecret, similarSecret).chain(([a, b]) =>
-  fc.record({
-    secrets: fc.constant([a, b] as const),
-    texts: fc.tuple(encoded(a), encoded(b)).map((both) => both.map(({ text }) => text)),
-  }),
-)
+const piecesOf = (minLength: number, maxLength: number) =>
+  fc
+    .array(fc.constantFrom('__lookupGetter__', 'upGetter__', '__look', 'Getter__kup', '__'), {
+      minLength: 1,
+      maxLength: 30,
+    })
+    .map((pieces) => pieces.join(''))
+    .filter(({ length }) => length >= minLength && length <= maxLength)
+
+/** Two secrets of the same pieces, and a text with each of them. */
+const similar = fc
+  .oneof(
+    fc.tuple(piecesOf(16, 120), piecesOf(16, 120)).map((secrets) => ({ secrets, values: secrets })),
+    // The end of one is the beginning of the other.
+    fc.tuple(piecesOf(8, 60), piecesOf(8, 60), piecesOf(8, 60)).map(([first, shared, last]) => ({
+      secrets: [first + shared, shared + last],
+      values: [first + shared + last, first + shared + last],
+    })),
+  )
+  .chain(({ secrets: [a, b], values: [inA, inB] }) =>
+    fc.record({
+      secrets: fc.constant([a!, b!] as const),
+      texts: fc.tuple(encoded(inA!), encoded(inB!)).map((both) => both.map(({ text }) => text)),
+    }),
+  )
 const similarCut = similar.chain(({ secrets, texts }) =>
   fc.record({
     secrets: fc.constant(secrets),
