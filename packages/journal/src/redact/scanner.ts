@@ -134,6 +134,7 @@ export function createScanner(filter: GramFilter): Scanner {
       }
       next = at + 1
       const candidates = candidatesAt(text, at)
+      if (candidates.length === 0) continue
       let open: OpenMatch | undefined
       for (const { match, open: other } of candidates) {
         if (

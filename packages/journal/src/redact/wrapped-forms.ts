@@ -89,12 +89,11 @@ export function createWrappedForms(): WrappedForms {
     at(text, at) {
       const gram = text.slice(at, at + gramLength)
       if (!grams.has(gram)) return noMatches
-      const found: WrappedMatch[] = []
       const gap = gapStart(text, at)
-      if (gap < at)
-        for (let start = backOver(text, gap); start < gap; start++) found.push(matchFrom(text, start))
-      if (starts.has(gram)) found.push(matchFrom(text, at))
-      return found
+      let found = noMatches
+      for (let start = gap < at ? backOver(text, gap) : gap; start < gap; start++)
+        found = withMatch(found, matchFrom(text, start))
+      return starts.has(gram) ? withMatch(found, matchFrom(text, at)) : found
     },
     completion: (letters) => sorted.completionAt(letters, 0) ?? letters,
     shortTail(text) {
@@ -114,6 +113,11 @@ function count(counts: Map<string, number>, grams: readonly string[], change: 1 
     if (left === 0) counts.delete(gram)
     else counts.set(gram, left)
   }
+}
+
+/** Allocates nothing for the many candidates that are no match. */
+function withMatch(found: readonly WrappedMatch[], match: WrappedMatch): readonly WrappedMatch[] {
+  return match === noMatch ? found : [...found, match]
 }
 
 interface Window {
