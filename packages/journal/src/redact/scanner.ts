@@ -1,6 +1,6 @@
 import { type GramFilter, gramLength } from './grams.ts'
 import { createSortedForms } from './sorted-forms.ts'
-import { noSpans, type Span, unionSpans } from './span.ts'
+import { decidedSpans, noSpans, type Span, unionSpans } from './span.ts'
 import { createWrappedForms, wrappedGrams } from './wrapped-forms.ts'
 
 /** A secret's name and the texts it may appear as. */
@@ -152,7 +152,7 @@ export function createScanner(filter: GramFilter): Scanner {
       }
       if (open === undefined) continue
       if (ending === 'open')
-        return { spans: decided(spans ?? noSpans, open.start), pending: open.start, hold: true }
+        return { spans: decidedSpans(spans ?? noSpans, open.start), pending: open.start, hold: true }
       const last = span(open.start, length, open.completion())
       return { spans: unionSpans([...(spans ?? noSpans), last]), pending: length, hold: false }
     }
@@ -202,11 +202,6 @@ export function createScanner(filter: GramFilter): Scanner {
     cut: (text) => (names.size === 0 ? noSpans : walk(text, 0, 'cut').spans),
     shortTail: (text) => (names.size === 0 ? text.length : tailFrom(text)),
   }
-}
-
-/** Leaves out the spans that are held back too: the next scan finds them again, or longer ones. */
-export function decided(spans: readonly Span[], pending: number): readonly Span[] {
-  return unionSpans(spans).filter(({ start }) => start < pending)
 }
 
 type TextEnd = 'complete' | 'open' | 'cut'

@@ -1,7 +1,7 @@
 import { EscapeReader, longestEscape, type Reading, readings } from './escape-reader.ts'
 import { type Encoding, keptBeside, mayHideGram, type Unescaped, unescapeAs } from './escapes.ts'
-import { decided, type OpenScan, type Scanner } from './scanner.ts'
-import { mergeSpans, type Span } from './span.ts'
+import type { OpenScan, Scanner } from './scanner.ts'
+import { decidedSpans, mergeSpans, type Span } from './span.ts'
 import { mayHaveEscapes, unfinishedEscape } from './unfinished-escape.ts'
 
 /** Escapes are undone twice, because an escaped text is often escaped again: JSON in JSON, JSON in a URL. */
@@ -73,7 +73,7 @@ export function searchUnescaped(plain: Scanner, bytes: Scanner, encoding: Encodi
         pending = Math.min(pending, level.source(found.pending))
       hold ||= found.hold
     }
-    return { spans: hold ? decided(spans, pending) : spans, pending, hold }
+    return { spans: hold ? decidedSpans(spans, pending) : spans, pending, hold }
   }
 
   /** Only grams that touch an escape are new: all others are candidates of the plain text too. */

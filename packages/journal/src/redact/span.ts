@@ -40,7 +40,15 @@ export function unionSpans(spans: readonly Span[]): readonly Span[] {
   return union
 }
 
-/** Merges both lists, which have no overlapping spans themselves. Overlapping spans become one, with the name of the registered secret if there is one. */
+/** Leaves out the spans from `pending` on, which are held back: the next scan finds them again, or longer ones. */
+export function decidedSpans(spans: readonly Span[], pending: number): readonly Span[] {
+  return unionSpans(spans).filter(({ start }) => start < pending)
+}
+
+/**
+ * Merges two lists, each without overlapping spans. Spans of both that overlap become one, with the name of the
+ * registered secret if there is one.
+ */
 export function mergeSpans(known: readonly Span[], guessed: readonly Span[]): readonly Span[] {
   if (guessed.length === 0) return known
   if (known.length === 0) return guessed
