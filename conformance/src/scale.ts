@@ -58,6 +58,7 @@ export const scale = {
   bypassStep: scaled(50, 1),
   /** Secrets in random encodings, cut anywhere: at the redactor, at an agent's bridge, in the output of a process. */
   maskedTexts: scaled(500, 20_000),
+  similarTexts: scaled(100, 5_000),
   maskedMessages: scaled(60, 2_000),
   maskedOutputs: scaled(12, 200),
   /** Random scripts that are judged and really run. */

@@ -5,6 +5,7 @@ import type { Span } from './span.ts'
 /** A text whose end may belong to a secret that continues in a later value. */
 export interface TextPart {
   readonly text: string
+  /** They may overlap. */
   readonly spans: Span[]
   /** The open match at its end; undefined if all spans of the text are final. */
   partial: PartialMatch | undefined
@@ -66,7 +67,7 @@ export function detachPart(textPart: TextPart): void {
   const { partial } = textPart
   if (partial === undefined) return
   partial.parts = partial.parts.filter((part) => part.textPart !== textPart)
-  partial.endsWithMarker = textPart.spans.at(-1)?.end === textPart.text.length
+  partial.endsWithMarker = textPart.spans.some(({ end }) => end === textPart.text.length)
   textPart.partial = undefined
 }
 

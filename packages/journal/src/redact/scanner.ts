@@ -1,6 +1,6 @@
 import { type GramFilter, gramLength } from './grams.ts'
 import { createSortedForms } from './sorted-forms.ts'
-import { noSpans, type Span } from './span.ts'
+import { decidedSpans, noSpans, type Span, unionSpans } from './span.ts'
 import { createWrappedForms, wrappedGrams } from './wrapped-forms.ts'
 
 /** A secret's name and the texts it may appear as. */
@@ -15,6 +15,7 @@ export interface NamedForms {
 
 /** The result for a text that may continue. */
 export interface OpenScan {
+  /** They may reach beyond `pending`: the end of a match may be the beginning of another one. */
   readonly spans: readonly Span[]
   /**
    * The index where the beginning of a form starts that reaches the end of the text (only possibly, if `hold` is
@@ -38,8 +39,8 @@ export interface SecretSearch {
 }
 
 /**
- * Finds forms in texts: from left to right, the longest at each index, never overlapping. The time hardly depends on
- * the number of forms.
+ * Finds forms in texts, also where the end of one is the beginning of another: such matches are one span. The time
+ * hardly depends on the number of forms.
  */
 export interface Scanner extends SecretSearch {
   readonly isEmpty: boolean
@@ -55,13 +56,20 @@ export interface Scanner extends SecretSearch {
 const cutLength = 8
 const excerptLength = 12
 
-/** The matches that start at a candidate index. */
+/**
+ * So many candidates inside a match are looked at, and more if it is short: all those of a secret of 120 characters in
+ * hexadecimal. It bounds the time for a text of one repeated letter.
+ */
+const fewestInside = 64
+const comparedInside = 64 * 1024
+
+/** The longest form that starts at an index, and the beginning of a longer one. */
 interface Candidate {
   readonly match: { readonly start: number; readonly end: number; readonly form: string } | undefined
   readonly open: OpenMatch | undefined
 }
 
-const noCandidate: Candidate = { match: undefined, open: undefined }
+const noCandidates: readonly Candidate[] = []
 
 /** The beginning of a form that reaches the end of the text. */
 interface OpenMatch {
@@ -84,58 +92,79 @@ export function createScanner(filter: GramFilter): Scanner {
     name: (names.get(form) ?? wrappedNames.get(form))?.[0] ?? '',
   })
 
-  function literalAt(text: string, at: number): Candidate {
+  function literalAt(text: string, at: number): readonly Candidate[] {
     const { length } = text
     const isOpen = length - at < longest && sorted.isPrefixAt(text, at)
     const form = sorted.matchAt(text, at)
-    if (form === undefined && !isOpen) return noCandidate
+    if (form === undefined && !isOpen) return noCandidates
     const completion = () => sorted.completionAt(text, at) ?? ''
-    return {
-      match: form === undefined ? undefined : { start: at, end: at + form.length, form },
-      open: isOpen ? { start: at, length: length - at, completion } : undefined,
-    }
+    return [
+      {
+        match: form === undefined ? undefined : { start: at, end: at + form.length, form },
+        open: isOpen ? { start: at, length: length - at, completion } : undefined,
+      },
+    ]
   }
 
-  /** The match that starts first or is longer, and the same of the open ones. */
-  function candidateAt(text: string, at: number, from: number): Candidate {
+  function candidatesAt(text: string, at: number): readonly Candidate[] {
     const literal = literalAt(text, at)
-    const { match, open } = wrappedForms.at(text, at, from)
-    if (match === undefined && open === undefined) return literal
-    const isBetter = match && (match.start < at || match.end > (literal.match?.end ?? 0))
-    const completion = () => wrappedForms.completion(open?.letters ?? '')
-    return {
-      match: isBetter ? match : literal.match,
-      open: open ? { start: open.start, length: open.letters.length, completion } : literal.open,
-    }
+    const wrapped = wrappedForms.at(text, at)
+    if (wrapped.length === 0) return literal
+    const candidates = wrapped.map(({ match, open }) => {
+      if (open === undefined) return { match, open }
+      const { start, letters } = open
+      return {
+        match,
+        open: { start, length: letters.length, completion: () => wrappedForms.completion(letters) },
+      }
+    })
+    return [...candidates, ...literal]
   }
 
   function walk(text: string, first: number, ending: TextEnd): OpenScan {
     const { length } = text
     let spans: Span[] | undefined
-    // A wrapped form may start a line before its first candidate.
-    let from = 0
-    for (let at = filter.next(text, first); at !== -1; at = filter.next(text, Math.max(from, at + 1))) {
-      const { match, open } = candidateAt(text, at, from)
-      if (open !== undefined && ending === 'open')
-        return { spans: spans ?? noSpans, pending: open.start, hold: true }
-      if (open !== undefined && isEnough(open, ending)) {
-        const last = span(open.start, length, open.completion())
-        return { spans: [...(spans ?? noSpans), last], pending: length, hold: false }
+    let end = 0
+    let inside = 0
+    let next = first
+    for (let at = filter.next(text, next); at !== -1; at = filter.next(text, next)) {
+      if (at < end && inside-- === 0) {
+        next = end
+        continue
       }
-      if (match === undefined) continue
-      from = match.end
-      spans ??= []
-      spans.push(span(match.start, match.end, match.form))
+      next = at + 1
+      const candidates = candidatesAt(text, at)
+      if (candidates.length === 0) continue
+      let open: OpenMatch | undefined
+      for (const { match, open: other } of candidates) {
+        if (
+          other !== undefined &&
+          (open === undefined || other.start < open.start) &&
+          isEnough(other, ending)
+        )
+          open = other
+        if (match === undefined) continue
+        if (at >= end) inside = Math.max(fewestInside, Math.floor(comparedInside / (match.end - match.start)))
+        spans ??= []
+        if (match.end > end || match.start < spans.at(-1)!.start)
+          spans.push(span(match.start, match.end, match.form))
+        end = Math.max(end, match.end)
+      }
+      if (open === undefined) continue
+      if (ending === 'open')
+        return { spans: decidedSpans(spans ?? noSpans, open.start), pending: open.start, hold: true }
+      const last = span(open.start, length, open.completion())
+      return { spans: unionSpans([...(spans ?? noSpans), last]), pending: length, hold: false }
     }
-    const pending = ending === 'open' ? tailFrom(text, from) : length
-    return { spans: spans ?? noSpans, pending, hold: false }
+    const pending = ending === 'open' ? tailFrom(text) : length
+    return { spans: unionSpans(spans ?? noSpans), pending, hold: false }
   }
 
   /** The last three characters are too short for the filter: only their first two bytes are checked. */
-  function tailFrom(text: string, from: number): number {
-    let at = Math.max(from, text.length - gramLength + 1)
+  function tailFrom(text: string): number {
+    let at = Math.max(0, text.length - gramLength + 1)
     while (at < text.length && !sorted.mayStartWith(text.charCodeAt(at), text.charCodeAt(at + 1))) at++
-    return Math.min(at, wrappedForms.shortTail(text, from))
+    return Math.min(at, wrappedForms.shortTail(text))
   }
 
   return {
@@ -171,13 +200,14 @@ export function createScanner(filter: GramFilter): Scanner {
     scan: (text, from = 0) =>
       names.size === 0 ? { spans: noSpans, pending: text.length, hold: false } : walk(text, from, 'open'),
     cut: (text) => (names.size === 0 ? noSpans : walk(text, 0, 'cut').spans),
-    shortTail: (text) => (names.size === 0 ? text.length : tailFrom(text, 0)),
+    shortTail: (text) => (names.size === 0 ? text.length : tailFrom(text)),
   }
 }
 
 type TextEnd = 'complete' | 'open' | 'cut'
 
 function isEnough({ length, completion }: OpenMatch, ending: TextEnd): boolean {
+  if (ending === 'open') return true
   if (ending === 'complete') return length >= excerptLength
   return length >= cutLength || length * 2 >= completion().length
 }

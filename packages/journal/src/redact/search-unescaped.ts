@@ -1,7 +1,7 @@
 import { EscapeReader, longestEscape, type Reading, readings } from './escape-reader.ts'
 import { type Encoding, keptBeside, mayHideGram, type Unescaped, unescapeAs } from './escapes.ts'
 import type { OpenScan, Scanner } from './scanner.ts'
-import { mergeSpans, type Span } from './span.ts'
+import { decidedSpans, mergeSpans, type Span } from './span.ts'
 import { mayHaveEscapes, unfinishedEscape } from './unfinished-escape.ts'
 
 /** Escapes are undone twice, because an escaped text is often escaped again: JSON in JSON, JSON in a URL. */
@@ -73,7 +73,7 @@ export function searchUnescaped(plain: Scanner, bytes: Scanner, encoding: Encodi
         pending = Math.min(pending, level.source(found.pending))
       hold ||= found.hold
     }
-    return decided(spans, pending, hold)
+    return { spans: hold ? decidedSpans(spans, pending) : spans, pending, hold }
   }
 
   /** Only grams that touch an escape are new: all others are candidates of the plain text too. */
@@ -147,17 +147,6 @@ function tailStart(text: string): number {
     start = sign - 1
   }
   return 0
-}
-
-/** Leaves out the spans that a continuation may change: the next scan finds them again. */
-function decided(spans: readonly Span[], pending: number, hold: boolean): OpenScan {
-  const across = spans.find((span) => span.start < pending && span.end > pending)
-  const first = across?.start ?? pending
-  return {
-    spans: spans.filter((span) => span.end <= first),
-    pending: first,
-    hold: hold || across !== undefined || spans.some((span) => span.start >= first),
-  }
 }
 
 function wholeLength(text: string): number {

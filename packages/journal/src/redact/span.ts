@@ -25,7 +25,30 @@ export function maskSpans(text: string, spans: readonly Span[]): string {
   return masked + text.slice(from)
 }
 
-/** Merges both lists. Overlapping spans become one, with the name of the registered secret if there is one. */
+/** The spans in order. Overlapping ones become one, with the first name. */
+export function unionSpans(spans: readonly Span[]): readonly Span[] {
+  if (spans.every((span, index) => index === 0 || span.start >= spans[index - 1]!.end)) return spans
+  const union: Span[] = []
+  for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = union.at(-1)
+    if (last === undefined || span.start >= last.end) union.push(span)
+    else {
+      const end = Math.max(last.end, span.end)
+      union[union.length - 1] = { start: last.start, end, name: last.name === '' ? span.name : last.name }
+    }
+  }
+  return union
+}
+
+/** Leaves out the spans from `pending` on, which are held back: the next scan finds them again, or longer ones. */
+export function decidedSpans(spans: readonly Span[], pending: number): readonly Span[] {
+  return unionSpans(spans).filter(({ start }) => start < pending)
+}
+
+/**
+ * Merges two lists, each without overlapping spans. Spans of both that overlap become one, with the name of the
+ * registered secret if there is one.
+ */
 export function mergeSpans(known: readonly Span[], guessed: readonly Span[]): readonly Span[] {
   if (guessed.length === 0) return known
   if (known.length === 0) return guessed

@@ -13,7 +13,7 @@ import {
 } from './partial-match.ts'
 import type { OpenScan } from './scanner.ts'
 import type { EscapedSearch } from './search-unescaped.ts'
-import { maskSpans, mergeSpans, noSpans, type Span } from './span.ts'
+import { maskSpans, mergeSpans, noSpans, type Span, unionSpans } from './span.ts'
 
 /**
  * Masks secrets that are split over consecutive values: a text may continue in the text at the same path of a later
@@ -109,7 +109,10 @@ export function createStreamRedactor({ inText, inBytes, guess, rules }: StreamPa
 
   function finish({ root, texts, size }: QueuedValue): JsonValue {
     for (const { text, textParts, guessed, isBytes, container, key } of texts) {
-      const known = textParts.reduce<readonly Span[]>((all, { spans }) => mergeSpans(all, spans), noSpans)
+      const known = textParts.reduce<readonly Span[]>(
+        (all, { spans }) => mergeSpans(all, unionSpans(spans)),
+        noSpans,
+      )
       const spans = mergeSpans(known, guessed)
       for (const textPart of textParts) detachPart(textPart)
       if (spans.length === 0) continue

@@ -8,12 +8,12 @@ import { createSortedForms } from './sorted-forms.ts'
 export interface WrappedForms {
   add(added: readonly string[]): void
   remove(removed: readonly string[]): void
-  /** The match that starts at an index, or up to three letters before a gap that ends there, but not before `from`. */
-  at(text: string, at: number, from: number): WrappedMatch
+  /** The matches that start at an index, or up to three letters before a gap that ends there. */
+  at(text: string, at: number): readonly WrappedMatch[]
   /** The shortest form that starts with these letters. */
   completion(letters: string): string
-  /** The index from which a form may start that is too short to be found yet, not before `from`. */
-  shortTail(text: string, from: number): number
+  /** The index from which a form may start that is too short to be found yet. */
+  shortTail(text: string): number
 }
 
 export interface WrappedMatch {
@@ -26,6 +26,7 @@ export interface WrappedMatch {
 const longestGap = 64
 const firstWindow = 8
 const noMatch: WrappedMatch = { match: undefined, open: undefined }
+const noMatches: readonly WrappedMatch[] = []
 
 /**
  * The grams of which a text with this form has at least one. A line break after one to three letters leaves the gram
@@ -85,26 +86,21 @@ export function createWrappedForms(): WrappedForms {
       count(grams, removed.flatMap(wrappedGrams), -1)
       count(starts, removed.flatMap(firstGrams), -1)
     },
-    at(text, at, from) {
+    at(text, at) {
       const gram = text.slice(at, at + gramLength)
-      if (!grams.has(gram)) return noMatch
-      const gap = gapStart(text, at, from)
-      const atGram = starts.has(gram) ? matchFrom(text, at) : noMatch
-      if (gap === at) return atGram
-      let { match, open } = noMatch
-      for (let start = backOver(text, gap, from); start < gap; start++) {
-        const found = matchFrom(text, start)
-        match ??= found.match
-        open ??= found.open
-      }
-      return { match: match ?? atGram.match, open: open ?? atGram.open }
+      if (!grams.has(gram)) return noMatches
+      const gap = gapStart(text, at)
+      let found = noMatches
+      for (let start = gap < at ? backOver(text, gap) : gap; start < gap; start++)
+        found = withMatch(found, matchFrom(text, start))
+      return starts.has(gram) ? withMatch(found, matchFrom(text, at)) : found
     },
     completion: (letters) => sorted.completionAt(letters, 0) ?? letters,
-    shortTail(text, from) {
+    shortTail(text) {
       if (grams.size === 0) return text.length
-      const line = backOver(text, gapStart(text, text.length, from), from)
-      const gap = gapStart(text, line, from)
-      let at = gap === line ? line : backOver(text, gap, from)
+      const line = backOver(text, gapStart(text, text.length))
+      const gap = gapStart(text, line)
+      let at = gap === line ? line : backOver(text, gap)
       while (at < text.length && !mayStartAt(text, at)) at++
       return at
     },
@@ -117,6 +113,11 @@ function count(counts: Map<string, number>, grams: readonly string[], change: 1 
     if (left === 0) counts.delete(gram)
     else counts.set(gram, left)
   }
+}
+
+/** Allocates nothing for the many candidates that are no match. */
+function withMatch(found: readonly WrappedMatch[], match: WrappedMatch): readonly WrappedMatch[] {
+  return match === noMatch ? found : [...found, match]
 }
 
 interface Window {
@@ -152,16 +153,16 @@ function endOf(text: string, start: number, letters: number): number {
 }
 
 /** The start of the gap that ends at this index. */
-function gapStart(text: string, end: number, from: number): number {
+function gapStart(text: string, end: number): number {
   let at = end
-  while (at > from && end - at < longestGap && isGap(text, at - 1)) at--
+  while (at > 0 && end - at < longestGap && isGap(text, at - 1)) at--
   return at
 }
 
 /** The start of the last three letters or fewer that end at this index. */
-function backOver(text: string, end: number, from: number): number {
+function backOver(text: string, end: number): number {
   let at = end
-  while (at > from && end - at < gramLength - 1 && !isGap(text, at - 1)) at--
+  while (at > 0 && end - at < gramLength - 1 && !isGap(text, at - 1)) at--
   return at
 }
 
