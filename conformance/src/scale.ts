@@ -60,7 +60,7 @@ export const scale = {
   maskedTexts: scaled(500, 20_000),
   similarTexts: scaled(100, 5_000),
   maskedMessages: scaled(60, 2_000),
-  maskedOutputs: scaled(12, 200),
+  maskedOutputs: scaled(12, 100),
   /** Random scripts that are judged and really run. */
   scripts: scaled(80, 1_000),
   /** Random journals for each way to forge one; the share of damaged files for each way to damage one. */
