@@ -214,6 +214,7 @@ export class Reader {
       toItem,
       pull: (key: number, until: AbortSignal) =>
         this.#pull(scope, key, { filter: wantedEvents, matches, window }, limit, until),
+      isInMemory: (key: number) => this.#recent.covers(scope.journal, key),
       ...this.#end,
     }
     return new Tail(source, start, signal)

@@ -49,6 +49,11 @@ export class RecentEvents {
     return keyOf(last) === key + found.length ? found : undefined
   }
 
+  /** Whether every event after a `seq` (without a journal: a position) is in memory, or there is none. */
+  covers(journal: string | null, key: number): boolean {
+    return this.after(journal, key, 1) !== undefined
+  }
+
   /** The encoded event that all readers of a scope share. For an entry that was dropped, a new one each time. */
   encoded(entry: Entry, scope: ReadScope): EncodedEvent {
     const { ofJournals, ofStore } = this.#encoded

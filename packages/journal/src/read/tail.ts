@@ -10,6 +10,8 @@ export interface TailSource<Item> {
     after: number,
     signal: AbortSignal,
   ): Promise<{ readonly found: readonly ScannedItem[]; readonly scanned: number }>
+  /** Whether `pull` would find the events after a key in memory, or none. */
+  isInMemory(after: number): boolean
   toItem(found: ScannedItem): Item
   /** The error of a closed store: the tail fails with it. */
   closed(): Error | undefined
@@ -82,6 +84,12 @@ export class Tail<Item = JournalItem> implements AsyncIterableIterator<Item, und
   /** The cursor to resume from: after all yielded and all filtered items. Undefined until the start is known. */
   get cursor(): string | undefined {
     return this.#start === undefined ? this.#source.scope.cursor(this.#lastYieldedKey) : undefined
+  }
+
+  /** Whether the next items are in memory or not committed yet: reading them costs no read of the store. */
+  get isLive(): boolean {
+    if (this.#index < this.#page.length) return true
+    return this.#start === undefined && this.#source.isInMemory(this.#key)
   }
 
   async return(): Promise<IteratorResult<Item, undefined>> {

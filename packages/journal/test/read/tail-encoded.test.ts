@@ -145,3 +145,21 @@ describe.each(stores)('a tail on %s that is aborted while a page comes', (_name,
     }
   })
 })
+
+it('a tail is live while its next events are in memory or not committed yet', async () => {
+  const journal = await (await openMemory({ recent: { maxEntries: 4 } })).journal('sbx_a')
+  const append = (count: number) => journal.append(Array.from({ length: count }, () => note('one')))
+  await append(6)
+  const tail = journal.tailEncoded({ page: 2 })
+  expect(tail.isLive, 'event 1 was dropped').toBe(false)
+  await tail.batch()
+  expect(tail.isLive, 'events 3 to 6 are in memory').toBe(true)
+  await tail.batch()
+  await tail.batch()
+  expect(tail.isLive, 'event 7 is not committed').toBe(true)
+  await append(5)
+  expect(tail.isLive, 'event 7 was dropped').toBe(false)
+  await tail.next()
+  expect(tail.isLive, 'event 8 is in its page').toBe(true)
+  await tail.return()
+})

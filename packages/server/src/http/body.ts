@@ -2,7 +2,13 @@
  * The body of a response. A string and bytes are whole; a body in parts is read as it is sent, and may break half-way. Its
  * source may reuse the memory of a part once the next part is requested.
  */
-export type ResponseBody = string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array> | null
+export type ResponseBody = string | Uint8Array<ArrayBuffer> | BodyInParts | null
+
+/** A body that is read as it is sent. */
+export interface BodyInParts extends AsyncIterable<Uint8Array> {
+  /** Whether the next part costs no read: its events are in memory, or not committed yet. */
+  isLive?(): boolean
+}
 
 export interface BodyParts extends AsyncIterableIterator<Uint8Array, undefined> {
   /** Releases what the parts come from. */
@@ -102,6 +108,6 @@ export function discard(body: ResponseBody): void {
   parts.return?.().catch(() => undefined)
 }
 
-export function isInParts(body: ResponseBody): body is AsyncIterable<Uint8Array> {
+export function isInParts(body: ResponseBody): body is BodyInParts {
   return body !== null && typeof body === 'object' && Symbol.asyncIterator in body
 }

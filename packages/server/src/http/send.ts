@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { discard, isInParts, largeBytes, limitStalls, partsOf } from './body.ts'
+import { type BodyInParts, discard, isInParts, largeBytes, limitStalls, partsOf } from './body.ts'
 import type { HttpResponse } from './http-response.ts'
 import { TurnBudget } from './turn-budget.ts'
 
@@ -37,7 +37,7 @@ function sendAtOnce(body: string | Uint8Array, outgoing: ServerResponse, stallMs
 
 /** Sends a body as fast as the client reads. If the body fails, the connection is destroyed, so it cannot look complete. */
 async function pump(
-  body: AsyncIterable<Uint8Array>,
+  body: BodyInParts,
   outgoing: ServerResponse,
   stallMs: number,
   turn: TurnBudget,
@@ -58,12 +58,15 @@ async function pump(
   }
 }
 
-/** The same parts, each of which is read when it is due. */
-function inTurns(body: AsyncIterable<Uint8Array>, turn: TurnBudget): AsyncIterableIterator<Uint8Array> {
+/**
+ * The same parts, each of which is read when it is due. A live reader does not wait: its events are dropped from memory
+ * soon, and then it would have to read the store.
+ */
+function inTurns(body: BodyInParts, turn: TurnBudget): AsyncIterableIterator<Uint8Array> {
   const parts = body[Symbol.asyncIterator]()
   return {
     async next() {
-      const due = turn.next()
+      const due = body.isLive?.() ? undefined : turn.next()
       if (due !== undefined) await due
       return parts.next()
     },

@@ -1,6 +1,7 @@
 /**
  * Limits how long bodies are read and sent in one turn of the event loop, for all bodies together. A socket accepts
- * megabytes before a write has to wait, so that readers who catch up would keep the loop from everything else.
+ * megabytes before a write has to wait, so that readers who catch up would keep the loop from everything else. Live readers
+ * are not limited: a daemon commits no more than it has time for.
  */
 export class TurnBudget {
   readonly #ms: number

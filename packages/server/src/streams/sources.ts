@@ -15,6 +15,7 @@ export function journalSource(
       const batch = await tail.batch()
       return batch && frames.join(batch)
     },
+    isLive: () => tail.isLive,
     heartbeat: position,
     end: () => ({ ...position(), reason: closing.aborted ? 'closing' : 'complete' }),
     close() {

@@ -9,6 +9,8 @@ import { frame } from './frames.ts'
 export interface EventStreamSource {
   /** The next chunk; undefined at the end. */
   next(): Promise<Uint8Array | undefined>
+  /** Whether the next chunk costs no read: its events are in memory, or not committed yet. */
+  isLive?(): boolean
   /** Data of the heartbeat that is sent at the start and when the stream is idle. */
   heartbeat(): unknown
   /** Data of the `end` frame. */
@@ -27,7 +29,8 @@ export interface StreamSettings {
 /** Server-sent events, produced on demand: a stalled reader costs one chunk and is disconnected after `stallMs`. */
 export function eventStream(source: EventStreamSource, settings: StreamSettings): HttpResponse {
   const headers = { ...securityHeaders, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
-  const body = closingParts(streamFrames(source, settings), () => source.close())
+  const parts = closingParts(streamFrames(source, settings), () => source.close())
+  const body = { ...parts, isLive: () => source.isLive?.() ?? false }
   return new HttpResponse(200, headers, body, settings.stallMs)
 }
 

@@ -38,6 +38,34 @@ it('lets the event loop turn while fast readers catch up', async () => {
   server.close()
 })
 
+it('sends a live body without a turn, and any other only in its turn', async () => {
+  class NoTurns extends TurnBudget {
+    waiting = 0
+    override next(): Promise<void> {
+      this.waiting += 1
+      return new Promise(() => undefined)
+    }
+  }
+  const turn = new NoTurns(0)
+  const body = (isLive: boolean) => ({
+    isLive: () => isLive,
+    async *[Symbol.asyncIterator]() {
+      yield Buffer.from('part')
+    },
+  })
+  const server = createServer(({ url }, response) => {
+    void send(new HttpResponse(200, {}, body(url === '/live')), response, 60_000, turn)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  expect(await (await fetch(`http://127.0.0.1:${port}/live`)).text()).toBe('part')
+  expect(turn.waiting).toBe(0)
+  await fetch(`http://127.0.0.1:${port}/other`)
+  expect(turn.waiting).toBe(1)
+  server.closeAllConnections()
+  server.close()
+})
+
 it('resumes one of those that wait in each turn, in their order', async () => {
   const budget = new TurnBudget(0)
   const order: string[] = []
