@@ -114,7 +114,7 @@ export class Bridge {
     this.#journal = journal
     this.#fromAgent = journal
       .as({ source: 'agent' })
-      .stream({ retryWhileFailing: true, channelOf: messageChannels })
+      .stream({ retryWhileFailing: true, channelOf: messageChannels() })
     this.#maxMessageBytes = maxMessageBytes
     this.#cutter = new LineCutter(maxMessageBytes)
     this.closed = transport.closed.then((exit) => this.#end(exit))

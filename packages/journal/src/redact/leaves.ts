@@ -9,7 +9,7 @@ export interface Leaf<State> {
   readonly text: string
   readonly container: JsonContainer
   readonly key: string
-  /** The state of this path in each channel; absent until there is some. */
+  /** The state of this path in each channel; absent until there is some, and empty if no channel has any. */
   readonly nodes: readonly (JsonPathNode<State> | undefined)[]
   /** The keys that lead to it. The array is reused for the next leaf. */
   readonly path: readonly string[]
@@ -33,16 +33,16 @@ export function visitLeaves<State>(
   }
 }
 
-/** Most texts have no state, and most values are of one channel. */
-const oneAbsent: readonly undefined[] = [undefined]
+const noNodes: readonly undefined[] = []
 
 function innerNodes<State>(
   nodes: readonly (JsonPathNode<State> | undefined)[],
   key: string,
 ): readonly (JsonPathNode<State> | undefined)[] {
-  if (nodes.length > 1) return nodes.map((node) => node?.inner.get(key))
-  const inner = nodes[0]?.inner.get(key)
-  return inner === undefined ? oneAbsent : [inner]
+  // Most texts have no state.
+  if (nodes.length === 0) return noNodes
+  const inner = nodes.map((node) => node?.inner.get(key))
+  return inner.every((node) => node === undefined) ? noNodes : inner
 }
 
 /** Replaces the text of a leaf. */
