@@ -1,26 +1,24 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { type Host, openHost } from '@vitrine/host'
 import { jsonlSink } from '@vitrine/journal'
 import { isSocketRoute, pathsOf, type Route, routes } from '@vitrine/protocol/http'
+import { settledWithin } from '@vitrine/protocol/primitives'
 import { local } from '@vitrine/sandbox'
 import { createServer, type Listening, listen } from '@vitrine/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { markerName } from '../../packages/agents/src/install/installation.ts'
 import { claude } from '../../packages/agents/src/registry/agents/claude.ts'
+import type { AgentEntry } from '../../packages/agents/src/registry/entry.ts'
 import { textRoutes } from '../../packages/server/src/openapi/text-routes.ts'
-import {
-  dataFolder,
-  openDaemon,
-  readToken,
-  type TestDaemon,
-  token,
-} from '../../packages/server/test/daemon.ts'
-import { type Commands, httpPages, type ShownCall } from './http-pages.ts'
+import { dataFolder } from '../../packages/server/test/daemon.ts'
+import { type Commands, type HttpPage, httpPages, type ShownCall } from './http-pages.ts'
 import { differences, parsePattern, textPattern } from './response-pattern.ts'
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
@@ -33,34 +31,37 @@ interface Request {
   readonly status: number
 }
 
+const token = 'full-token-8d1f0c6b72a94e53'
+const readToken = 'read-token-5a2e9b7c41d80f36'
 const tokens = [
   { name: 'owner', token, access: 'full' },
   { name: 'viewer', token: readToken, access: 'read' },
 ] as const
-let daemon: TestDaemon
-/** The daemon's address for the page that is tested: each page has a default sandbox of its own. */
-let url: string
-let folder: string
+
+let data: string
+let host: Host
 /** A port that is free, for a server in the sandbox. */
 let port: number
-const served: Request[] = []
-
 beforeAll(async () => {
-  const data = dataFolder()
-  folder = mkdtempSync(join(tmpdir(), 'http-api-'))
+  data = dataFolder()
+  markInstalled(claude, data)
   port = await freePort()
-  installClaude(data)
-  daemon = await openDaemon({
+  host = await openHost({
     data,
-    host: { providers: [local({ data, isolation: 'none' })] },
+    providers: [local({ isolation: 'none' })],
+    sinks: [{ name: 'audit-log', sink: jsonlSink({ path: join(data, 'audit.jsonl') }) }],
   })
-  await daemon.host.store.addSink('audit-log', jsonlSink({ path: join(data, 'audit.jsonl') }))
 })
 afterAll(async () => {
-  await daemon?.close()
-  rmSync(daemon?.data ?? folder, { recursive: true, force: true })
-  rmSync(folder, { recursive: true, force: true })
+  await host?.close()
+  rmSync(data, { recursive: true, force: true })
 })
+
+/** The address of the daemon for the page that is tested: each page has a default sandbox and a folder of its own. */
+let url: string
+let folder: string
+/** The requests that the daemon has responded to. */
+const served: Request[] = []
 
 async function freePort(): Promise<number> {
   const server = createTcpServer().listen(0, '127.0.0.1')
@@ -71,15 +72,15 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Marks an agent as installed, because an installation needs the network. */
-function installClaude(data: string): void {
-  const { name, source } = claude
-  const packages = source.kind === 'npm' ? source.packages : []
-  const [{ version }] = packages
+/** An installation needs the network. */
+function markInstalled({ name, source }: AgentEntry, data: string): void {
+  if (source.kind !== 'npm') throw new Error(`${name} is not installed from npm.`)
+  const { packages } = source
+  const { version } = packages[0]!
   const path = join(data, 'agents', name, version)
   mkdirSync(path, { recursive: true })
   const marker = { name, version, packages, installedAt: new Date().toISOString() }
-  writeFileSync(join(path, 'vitrine-agent.json'), JSON.stringify(marker))
+  writeFileSync(join(path, markerName), JSON.stringify(marker))
 }
 
 async function run(program: string, args: readonly string[]) {
@@ -102,17 +103,27 @@ interface Ran {
   readonly stdout: string
   readonly stderr: string
   readonly exitCode: number
+  /** Without that of a stream that was ended. */
   readonly requests: readonly Request[]
+  readonly isEndedStream: boolean
 }
 
-/** Runs the commands of a page in one shell. Its `curl` also reports each request and the status of its response. */
+/** Reports each request with the status of its response, and the process of a stream, so that it can be ended. */
+const curl = `curl() {
+  set -- --silent --show-error --write-out '%{stderr}request %{method} %{url} %{http_code}\\n' "$@"
+  if [[ " $* " != *" --max-time "* ]]; then command curl "$@"; return; fi
+  command curl "$@" & echo $! >$BLOCK.pid; wait $!
+}`
+
+/** Runs the commands of a page in one shell. */
 async function runCommands(commands: readonly Commands[]): Promise<Ran[]> {
-  const curl = `curl() { command curl --silent --show-error --write-out '%{stderr}request %{method} %{url} %{http_code}\\n' "$@"; }`
   const blocks = commands.map(
-    ({ code }, index) => `{\n${code}\n} >${index}.stdout 2>${index}.stderr\necho $? >${index}.status`,
+    ({ code }, index) =>
+      `BLOCK=${index}\n{\n${code}\n} >${index}.stdout 2>${index}.stderr\necho $? >${index}.status`,
   )
-  expect(await run('bash', ['-c', [curl, ...blocks].join('\n')])).toMatchObject({ status: 0, stderr: '' })
-  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  const done = run('bash', ['-c', [curl, ...blocks].join('\n')])
+  const ended = await endStreams(commands, done)
+  expect(await done).toMatchObject({ status: 0, stderr: '' })
   return commands.map((_, index) => {
     const stderr = read(`${index}.stderr`)
     const requests = [...stderr.matchAll(/^request (\S+) (\S+) (\d+)$/gm)].map(([, method, url, status]) => ({
@@ -121,28 +132,47 @@ async function runCommands(commands: readonly Commands[]): Promise<Ran[]> {
       status: Number(status),
     }))
     const exitCode = Number(read(`${index}.status`))
-    return { stdout: read(`${index}.stdout`), stderr, exitCode, requests }
+    return { stdout: read(`${index}.stdout`), stderr, exitCode, requests, isEndedStream: ended.has(index) }
   })
 }
 
-function isOf({ method, path }: Pick<ShownCall, 'method' | 'path'>, request: Request): boolean {
-  const pattern = path.replaceAll(/\{\w+\}/g, '[^/]+')
-  const prefix =
-    path.startsWith('/v1/') && !path.startsWith('/v1/sandboxes') ? '/v1(?:/sandboxes/[^/]+)?' : ''
-  return (
-    method === request.method && new RegExp(`^${prefix}${pattern.slice(prefix && 3)}$`).test(request.path)
+/** Ends each stream that would run until its time limit, once it has sent what its page shows; returns which. */
+async function endStreams(commands: readonly Commands[], done: Promise<unknown>): Promise<Set<number>> {
+  const ended = new Set<number>()
+  const streams = commands.flatMap(({ code, response }, index) =>
+    code.includes('--max-time') ? [{ index, response }] : [],
   )
+  while (ended.size < streams.length && !(await settledWithin(done, 20)))
+    for (const { index, response } of streams) {
+      const pid = Number(read(`${index}.pid`))
+      if (pid === 0 || ended.has(index) || responseComplaints(response, read(`${index}.stdout`)).length > 0)
+        continue
+      process.kill(pid)
+      ended.add(index)
+    }
+  return ended
+}
+
+/** A file that the commands wrote; empty if they did not yet. */
+function read(name: string): string {
+  const path = join(folder, name)
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}
+
+/** Whether a request is of a call, for the default sandbox or for another one. */
+function isOf({ method, path }: ShownCall, request: Request): boolean {
+  const pattern = path.replace('/v1/', '/v1/(?:sandboxes/[^/]+/)?').replaceAll(/\{\w+\}/g, '[^/]+')
+  return method === request.method && new RegExp(`^${pattern}$`).test(request.path)
 }
 
 /** A sentence for everything about a block that is not as its page says. */
-function complaints(commands: Commands, { stdout, stderr, exitCode, requests }: Ran): string[] {
-  const { code, call, response, status } = commands
+function complaints(commands: Commands, ran: Ran): string[] {
+  const { stdout, stderr, exitCode, requests, isEndedStream } = ran
+  const { call, response, status } = commands
   const shown = requests.findLast((one) => call !== undefined && isOf(call, one)) ?? requests.at(-1)
   const failed = requests.filter((one) => one !== shown && one.status >= 400)
-  // A stream without an end is cut by curl's time limit.
-  const isCut = code.includes('--max-time') && exitCode === 28
   return [
-    ...(exitCode === 0 || isCut ? [] : [`exit code ${exitCode}: ${stderr}`]),
+    ...(exitCode === 0 || isEndedStream ? [] : [`exit code ${exitCode}: ${stderr}`]),
     ...failed.map((one) => `${one.method} ${one.path}: ${one.status}`),
     ...(shown === undefined || shown.status === (status ?? 200)
       ? []
@@ -159,6 +189,13 @@ function responseComplaints(response: Commands['response'], stdout: string): str
     : [`the page shows:\n${response.code}\nthe output is:\n${stdout}`]
 }
 
+/** The calls of a page that the daemon did not serve with their status. */
+function uncalled({ calls }: HttpPage): ShownCall[] {
+  return calls.filter(
+    (call) => call.status !== 101 && !served.some((one) => isOf(call, one) && one.status === call.status),
+  )
+}
+
 function promisedLines(code: string): string[] {
   return [...code.matchAll(/(?:#|\/\/) → (.+)$/gm)].map(([, expected]) => expected!)
 }
@@ -166,7 +203,7 @@ function promisedLines(code: string): string[] {
 describe.each(pages.map((page) => [page.file, page] as const))('%s', (file, page) => {
   let listening: Listening
   beforeAll(async () => {
-    const { host } = daemon
+    folder = mkdtempSync(join(tmpdir(), 'http-api-'))
     const server = createServer({
       host,
       tokens,
@@ -176,21 +213,27 @@ describe.each(pages.map((page) => [page.file, page] as const))('%s', (file, page
     listening = await listen(server)
     url = listening.url
   })
-  afterAll(() => listening.close())
+  afterAll(async () => {
+    await listening.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
   it('shows the responses that the daemon sends to its commands', async () => {
+    served.length = 0
     const ran = await runCommands(page.commands)
     const wrong = page.commands.flatMap((commands, index) =>
       complaints(commands, ran[index]!).map((complaint) => `${page.file}:${commands.line}: ${complaint}`),
     )
     expect(wrong).toEqual([])
-    const unseen = page.calls.filter((call) => {
-      const requests = ran
-        .filter((__, index) => page.commands[index]!.call === call)
-        .flatMap((one) => one.requests)
-      return call.status !== 101 && !requests.some((one) => isOf(call, one) && one.status === call.status)
+    expect(uncalled(page)).toEqual([])
+    const elsewhere = page.calls.filter((call) => {
+      const own = ran.filter((__, index) => page.commands[index]!.call === call)
+      const isShown = own.some(
+        ({ requests, isEndedStream }) => isEndedStream || requests.some((one) => isOf(call, one)),
+      )
+      return call.status !== 101 && !isShown
     })
-    expect(unseen).toEqual([])
+    expect(elsewhere).toEqual([])
   })
 
   it('shows a response of every call that has one', () => {
@@ -209,12 +252,7 @@ describe.each(pages.map((page) => [page.file, page] as const))('%s', (file, page
       const { status, stdout, stderr } = await runProgram(language, code)
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
       for (const promised of promisedLines(code)) expect(stdout).toContain(promised)
-      if (language !== 'python') return
-      const missing = page.calls.filter(
-        (call) =>
-          call.status !== 101 && !served.some((request) => isOf(call, request) && request.status < 300),
-      )
-      expect(missing).toEqual([])
+      if (language === 'python') expect(uncalled(page)).toEqual([])
     },
   )
 })
