@@ -10,7 +10,6 @@ import { type Host, openHost } from '@vitrine/host'
 import { jsonlSink } from '@vitrine/journal'
 import { isSocketRoute, pathsOf, type Route, routes } from '@vitrine/protocol/http'
 import { settledWithin } from '@vitrine/protocol/primitives'
-import { local } from '@vitrine/sandbox'
 import { createServer, type Listening, listen } from '@vitrine/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { markerName } from '../../packages/agents/src/install/installation.ts'
@@ -48,7 +47,6 @@ beforeAll(async () => {
   port = await freePort()
   host = await openHost({
     data,
-    providers: [local({ isolation: 'none' })],
     sinks: [{ name: 'audit-log', sink: jsonlSink({ path: join(data, 'audit.jsonl') }) }],
   })
 })
@@ -207,7 +205,7 @@ describe.each(pages.map((page) => [page.file, page] as const))('%s', (file, page
     const server = createServer({
       host,
       tokens,
-      defaultSandbox: { id: basename(file, '.md'), local: { isolation: 'none' } },
+      defaultSandbox: { id: basename(file, '.md') },
       onRequest: (request) => served.push(request),
     })
     listening = await listen(server)
