@@ -1,4 +1,4 @@
-/** What a container or a kernel without user namespaces refuses. As root, the first mount fails as `open`. */
+/** The messages of bubblewrap and of the native program where rights are missing. As root, the first mount fails as `open`. */
 const refusals =
   /creat\w* new namespace|Can't mount proc|pivot_root|^open 1 |user namespaces \d+|setting up uid map/m
 
