@@ -17,7 +17,7 @@ export function documentPages(root: string): string[] {
     'README.md',
     'CONTRIBUTING.md',
     'ARCHITECTURE.md',
-    ...globSync(['docs/*.md', 'docs/http/*.md', 'packages/*/README.md', 'examples/*/README.md'], {
+    ...globSync(['docs/{,http/,cookbook/}*.md', 'packages/*/README.md', 'examples/*/README.md'], {
       cwd: root,
     }).sort(),
   ]
