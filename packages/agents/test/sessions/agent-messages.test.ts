@@ -1,10 +1,11 @@
+import { promptBlocks } from '@vitrine/protocol/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ActiveTurn } from '../../src/sessions/active-turn.ts'
 import { linesOf } from '../../src/sessions/client-files.ts'
 import { findOption, readOptions, shownOptions } from '../../src/sessions/config-options.ts'
 import { modelErrorSign } from '../../src/sessions/model-error.ts'
-import { fitBlocks, promptBlocks, shownBlocks } from '../../src/sessions/prompt-content.ts'
+import { fitBlocks, shownBlocks } from '../../src/sessions/prompt-content.ts'
 
 describe('session options', () => {
   const old = {
