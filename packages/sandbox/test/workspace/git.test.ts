@@ -6,7 +6,7 @@ import { newId } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { commandPolicy } from '../../src/index.ts'
 import { folder, hasBubblewrap, isolations, isRoot, openScene, prepare, say } from './prepared.ts'
-import { makeRepository, redirectTo, serveRepository } from './repository.ts'
+import { closedPort, makeRepository, redirectTo, serveNothing, serveRepository } from './repository.ts'
 
 /** Every byte of every file below a folder. */
 function bytesBelow(path: string): string {
@@ -83,8 +83,42 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     )
     await expect(failing).rejects.toMatchObject({
       code: 'setup_failed',
-      message: expect.stringMatching(/\(workspace\.git\.app\).*url: there is no repository at this path/s),
+      message: expect.stringMatching(
+        /\(workspace\.git\.app\).*url: there is no repository at this path.*bind its directory.*none\.git/s,
+      ),
       details: { where: 'workspace.git.app' },
+    })
+  })
+
+  it('names the address and the reason if the server has no such repository, or there is no server', async () => {
+    const { port } = await serveNothing()
+    const closed = await closedPort()
+    for (const [at, host, reason] of [
+      [port, 'localhost', 'url: there is no repository at this address'],
+      [port, '127.0.0.1', 'url: there is no repository at this address'],
+      [closed, '127.0.0.1', `url: no server answers at 127.0.0.1:${closed}; check the address`],
+    ] as const) {
+      const url = `http://${host}:${at}/repo.git`
+      const egress = isolation === 'bubblewrap' ? { egress: [`localhost:${at}`] } : {}
+      const error: unknown = await prepare({ git: { app: { url } } }, { isolation, ...egress }).catch(
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toMatchObject({
+        code: 'setup_failed',
+        message: expect.stringContaining(`(workspace.git.app): exit code 128. ${reason}`),
+        details: { output: expect.stringContaining(url) },
+      })
+    }
+  })
+
+  it('names the host and the reason if there is no network', async () => {
+    const url = 'https://git.invalid/owner/name.git'
+    const egress = isolation === 'bubblewrap' ? { egress: ['git.invalid:443'] } : {}
+    await expect(prepare({ git: { app: { url } } }, { isolation, ...egress })).rejects.toMatchObject({
+      code: 'setup_failed',
+      message: expect.stringMatching(
+        /url: (the host of|no server answers at) git\.invalid:443.*this machine has a network.*owner\/name\.git/s,
+      ),
     })
   })
 
