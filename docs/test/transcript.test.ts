@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import * as expected from '../../conformance/agents/expected.ts'
+import { code, rowsBelow } from './table-rows.ts'
 
 const page = readFileSync(new URL('../transcript.md', import.meta.url), 'utf8')
 
@@ -12,11 +13,11 @@ const toolCallStart = {
 
 function rowOf(agent: expected.ExpectedBehaviour): string[] {
   const { permissions, mode, toolCall, reports, leavesOpen, modelErrors } = agent
-  const errors = new Set(Object.values(modelErrors).map((error) => `\`${error}\``))
+  const errors = new Set(Object.values(modelErrors).map(code))
   return [
-    `\`${agent.agent}\``,
-    permissions === undefined ? 'never' : mode === undefined ? 'yes' : `in mode \`${mode}\``,
-    `\`${toolCallStart[toolCall]}\``,
+    code(agent.agent),
+    permissions === undefined ? 'never' : mode === undefined ? 'yes' : `in mode ${code(mode)}`,
+    code(toolCallStart[toolCall]),
     reports.usage ? 'yes' : 'no',
     reports.context ? 'yes' : 'no',
     leavesOpen.join(', ') || '–',
@@ -25,14 +26,6 @@ function rowOf(agent: expected.ExpectedBehaviour): string[] {
 }
 
 it('the table of agents is what the tests with the real agents expect', () => {
-  const [, section = ''] = page.split('\n## Per agent\n')
-  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
-  const cells = rows.map((row) =>
-    row
-      .slice(1, -1)
-      .split('|')
-      .map((cell) => cell.trim()),
-  )
   const agents = Object.values(expected).toSorted((a, b) => (a.agent < b.agent ? -1 : 1))
-  expect(cells).toEqual(agents.map(rowOf))
+  expect(rowsBelow(page, 'Per agent')).toEqual(agents.map(rowOf))
 })
