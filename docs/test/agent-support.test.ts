@@ -8,7 +8,7 @@ import { code, rowsBelow } from './table-rows.ts'
 
 const page = readFileSync(new URL('../agent-support.md', import.meta.url), 'utf8')
 
-/** What a documentation does not mention was not measured either. */
+/** A feature that a documentation does not mention was not measured either. */
 function absence({ source }: Pick<AgentEntry, 'source'>): string {
   return source.kind === 'command' ? 'not measured' : 'no'
 }

@@ -147,10 +147,10 @@ export function directoryCases(make: MakeSandbox, { remote = false }: SandboxKit
       const reader = (await sandbox.files.download('in')).getReader()
       await reader.read()
       await sandbox.exec('rm -r in')
-      const rest = async () => {
+      const readToEnd = async () => {
         while (!(await reader.read()).done);
       }
-      await expect(rest()).rejects.toMatchObject(
+      await expect(readToEnd()).rejects.toMatchObject(
         remote
           ? { code: 'connection_failed' }
           : { code: 'file_not_found', message: 'in was removed while it was being packed.' },
