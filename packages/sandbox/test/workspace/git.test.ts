@@ -6,7 +6,14 @@ import { newId } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { commandPolicy } from '../../src/index.ts'
 import { folder, hasBubblewrap, isolations, isRoot, openScene, prepare, say } from './prepared.ts'
-import { closedPort, makeRepository, redirectTo, serveNothing, serveRepository } from './repository.ts'
+import {
+  closedPort,
+  makeRepository,
+  redirectTo,
+  serveContent,
+  serveNothing,
+  serveRepository,
+} from './repository.ts'
 
 /** Every byte of every file below a folder. */
 function bytesBelow(path: string): string {
@@ -109,6 +116,26 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
         details: { output: expect.stringContaining(url) },
       })
     }
+  })
+
+  it('does not take a page for an empty repository', async () => {
+    const page = await serveContent('text/html', '<html>Welcome</html>')
+    const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
+    const nothing = packet(`${'0'.repeat(40)} capabilities^{}\0agent=test\n`)
+    const empty = await serveContent(
+      'application/x-git-upload-pack-advertisement',
+      `${packet('# service=git-upload-pack\n')}0000${nothing}0000`,
+    )
+    const cloneFrom = ({ port }: { readonly port: number }) =>
+      prepare(
+        { git: { app: { url: `http://localhost:${port}/repo.git` } } },
+        { isolation, ...(isolation === 'bubblewrap' && { egress: [`localhost:${port}`] }) },
+      )
+    await expect(cloneFrom(page)).rejects.toMatchObject({
+      code: 'setup_failed',
+      message: expect.stringContaining('url: the server at this address answers, but not as a git server'),
+    })
+    expect(await say(await cloneFrom(empty), 'ls -A app')).toBe('.git')
   })
 
   it('names the host and the reason if there is no network', async () => {

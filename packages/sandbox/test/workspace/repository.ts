@@ -96,6 +96,12 @@ export async function serveNothing(): Promise<{ readonly port: number }> {
   }
 }
 
+/** A server that answers every request with the same content. */
+export async function serveContent(type: string, content: string): Promise<{ readonly port: number }> {
+  const server = createServer((_, response) => response.writeHead(200, { 'content-type': type }).end(content))
+  return { port: await listen(server) }
+}
+
 /** A port on which nothing listens. */
 export async function closedPort(): Promise<number> {
   const server = createServer()
