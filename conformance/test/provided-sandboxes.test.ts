@@ -114,7 +114,7 @@ describe.each(clients)('a sandbox of a provider of one’s own, through %s', (_n
     await sandbox.lifecycle.destroy()
     await again.destroy('one')
     expect(existsSync(folder)).toBe(false)
-    expect(await again.list()).toMatchObject([{ id: 'one', state: 'destroyed' }])
+    expect(await again.list({ state: 'destroyed' })).toMatchObject([{ id: 'one', state: 'destroyed' }])
     await expect(again.attach('one')).rejects.toMatchObject({ code: 'sandbox_destroyed' })
     const { events } = await (await again.look('one')).journal.read({ types: ['sandbox.destroyed'] })
     expect(events).toHaveLength(1)

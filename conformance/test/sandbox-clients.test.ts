@@ -39,7 +39,7 @@ describe.each(clients)('the sandboxes of %s', (_name, clientOf) => {
     const sandbox = await client.create({ id: 'one' })
     await client.destroy('one')
     await client.destroy('one')
-    expect(await client.list()).toMatchObject([{ id: 'one', state: 'destroyed' }])
+    expect(await client.list({ state: 'destroyed' })).toMatchObject([{ id: 'one', state: 'destroyed' }])
     await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'sandbox_destroyed' })
     await expect(client.destroy('never')).rejects.toMatchObject({ code: 'not_found' })
   })

@@ -10,6 +10,7 @@ it('the index exports these values and no others', () => {
     'createLocalSandbox',
     'drainOutput',
     'judge',
+    'diskUsage',
     'killOrphans',
     'local',
     'ownTemporaryData',

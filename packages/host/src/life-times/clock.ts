@@ -1,0 +1,16 @@
+/** The time that life times are measured with. */
+export interface Clock {
+  /** Milliseconds since 1970: a creation time is compared with it after a restart. */
+  now(): number
+  /** Calls `run` once after `ms`, without keeping Node running. Returns the function that prevents it. */
+  after(ms: number, run: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
+}
