@@ -78,9 +78,11 @@ export class Host implements SandboxClient, AsyncDisposable {
     }
     // Written before the start, so that the next host finds the sandbox if this one is killed meanwhile.
     records.put(record)
-    this.#parts.lives.add(record)
     try {
-      return await this.#create(record, options, context)
+      const sandbox = await this.#create(record, options, context)
+      // Not earlier: a creation in progress cannot be destroyed.
+      this.#parts.lives.add(record)
+      return sandbox
     } catch (error) {
       // One that its provider could not remove stays on record, to be destroyed later.
       if (records.get(id)?.providerId === undefined) {

@@ -25,7 +25,7 @@ type ActivityEvent = MatchedEvent<(typeof activityTypes)[number]>
 export interface Activity {
   /** Undefined while it does not run. */
   readonly startedAt: number | undefined
-  /** Somebody froze it on purpose, so it is not idle. */
+  /** A caller froze it on purpose, so it is not idle. */
   readonly isPaused: boolean
   /** The operations, processes and turns that have not ended; a queued prompt is a turn. */
   readonly open: ReadonlySet<string>
