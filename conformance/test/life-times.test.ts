@@ -80,12 +80,12 @@ describe.each(clients)('the life times of sandboxes, through %s', (name, clientO
     const terminal = await withTerminal.spawn(['cat'], { tty: { cols: 80, rows: 24 } })
     const withTurn = await create('with-turn')
     // Until the prompt is sent, this process keeps the session open.
-    const keeper = await withTurn.spawn(['cat'])
+    const cat = await withTurn.spawn(['cat'])
     const session = await withTurn.openSession({ agent: 'slow' })
     const turn = session.prompt('one')
     const queued = session.prompt('two')
     await eventually('the turn', async () => (await history('with-turn', ['prompt.queued'])).length === 1)
-    await keeper.kill()
+    await cat.kill()
     // The time is over when one that began later has been stopped.
     await create('alone')
     await isStopped('alone', 'idle')

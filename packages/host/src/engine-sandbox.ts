@@ -23,8 +23,8 @@ import {
 import type { LocalSandbox, PrivateTarget, SandboxEnd } from '@vitrine/sandbox'
 import type { HostLifecycle, HostSandbox } from './host-sandbox.ts'
 import type { LastingSettings } from './lasting-settings.ts'
-import type { RestReason } from './life-times/next-due.ts'
-import type { Restable } from './life-times/sandbox-life.ts'
+import type { AutoStopReason } from './life-times/next-due.ts'
+import type { AutoStoppable } from './life-times/sandbox-life.ts'
 import { callsThrough, type SandboxUses } from './life-times/sandbox-uses.ts'
 import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
@@ -38,7 +38,7 @@ export interface EngineSandboxParts {
 }
 
 /** A sandbox engine together with its agent sessions. */
-export class EngineSandbox implements HostSandbox, Restable {
+export class EngineSandbox implements HostSandbox, AutoStoppable {
   readonly id: string
   readonly provider: string
   readonly root: string
@@ -62,12 +62,12 @@ export class EngineSandbox implements HostSandbox, Restable {
     this.#shutdown = shutdown
     this.context = context
     this.lifecycle = hostLifecycle(parts)
-    const through = <Target extends object>(target: Target, isUse: (method: string | symbol) => boolean) =>
+    const wrapped = <Target extends object>(target: Target, isUse: (method: string | symbol) => boolean) =>
       uses === undefined ? target : callsThrough(target, isUse, (call) => this.#use(call))
     // A watch reads the journal.
-    this.files = through(engine.files, (method) => method !== 'watch')
-    this.ports = through(engine.ports, () => true)
-    this.sessions = through(sessions, (method) => method === 'resume' || method === 'resumeOrCreate')
+    this.files = wrapped(engine.files, (method) => method !== 'watch')
+    this.ports = wrapped(engine.ports, () => true)
+    this.sessions = wrapped(sessions, (method) => method === 'resume' || method === 'resumeOrCreate')
   }
 
   /** Runs a call that needs the machine. */
@@ -155,18 +155,18 @@ export class EngineSandbox implements HostSandbox, Restable {
     return stateOf(this.#engine) !== 'stopped'
   }
 
-  get isResting(): boolean {
-    return this.#parts.uses?.isResting ?? false
+  get isAutoStopped(): boolean {
+    return this.#parts.uses?.isAutoStopped ?? false
   }
 
   /**
    * Stops the sandbox until its next use. Resolves to false if it was to be stopped for being idle, but has a call or a
    * prompt that its journal does not show yet.
    */
-  async rest(reason: RestReason): Promise<boolean> {
+  async autoStop(reason: AutoStopReason): Promise<boolean> {
     const { uses, sessions } = this.#parts
     if (uses === undefined || (reason === 'idle' && (uses.inFlight > 0 || sessions.isBusy))) return false
-    await uses.rest(() => stop(this.#parts, reason))
+    await uses.autoStop(() => stop(this.#parts, reason))
     return true
   }
 
@@ -202,14 +202,14 @@ function hostLifecycle(parts: EngineSandboxParts): HostLifecycle {
       await uses?.stopEnded()
       shutdown.assertOpen()
       await engine.start()
-      uses?.endRest()
+      uses?.endAutoStop()
     },
     stop() {
-      uses?.endRest()
+      uses?.endAutoStop()
       return stop(parts)
     },
     shutdown() {
-      uses?.endRest()
+      uses?.endAutoStop()
       return shutdown.afterSessions('the sandbox was shut down', () => engine.shutdown())
     },
     pause: () => engine.pause(),
@@ -229,7 +229,7 @@ function hostLifecycle(parts: EngineSandboxParts): HostLifecycle {
 }
 
 /** Ends the sessions, then stops the machine, with the reason of `sandbox.stopped`. */
-function stop({ engine, shutdown, lasting }: EngineSandboxParts, reason?: RestReason): Promise<void> {
+function stop({ engine, shutdown, lasting }: EngineSandboxParts, reason?: AutoStopReason): Promise<void> {
   const { lifecycle } = engine
   return shutdown.afterSessions('the sandbox was stopped', async () => {
     try {

@@ -45,7 +45,7 @@ export interface HostSandbox extends Sandbox, AsyncDisposable {
   /** Whether the machine is running or paused. */
   readonly isUp: boolean
   /** Whether its host has stopped it until its next use. */
-  readonly isResting: boolean
+  readonly isAutoStopped: boolean
   /** Settles when a close that has begun is done; undefined before that. */
   readonly closing: Promise<void> | undefined
   /**

@@ -147,7 +147,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   async findStarted(id: string): Promise<HostSandbox> {
     this.#assertOpen()
     const sandbox = await this.#live.open(id)
-    if (sandbox !== undefined && !sandbox.isResting) return sandbox
+    if (sandbox !== undefined && !sandbox.isAutoStopped) return sandbox
     this.#existingRecord(id)
     throw new VitrineError(
       'sandbox_not_running',

@@ -21,7 +21,7 @@ export const activityTypes = [
 
 type ActivityEvent = MatchedEvent<(typeof activityTypes)[number]>
 
-/** What a sandbox does, as its journal shows it. */
+/** The work in a sandbox, as its journal shows it. */
 export interface Activity {
   /** Undefined while it does not run. */
   readonly startedAt: number | undefined
@@ -59,11 +59,11 @@ export function nextActivity(activity: Activity, event: ActivityEvent, now: numb
       return { ...activity, startedAt: undefined, isPaused: false }
     case 'operation.started':
       // A question about the state is a look.
-      return event.data.op === 'running' ? activity : begun(activity, `operation ${event.operation}`, now)
+      return event.data.op === 'running' ? activity : opened(activity, `operation ${event.operation}`, now)
     case 'operation.finished':
       return ended(activity, `operation ${event.operation}`, now)
     case 'process.started':
-      return begun(activity, `process ${event.data.process}`, now)
+      return opened(activity, `process ${event.data.process}`, now)
     case 'process.exited':
       return ended(activity, `process ${event.data.process}`, now)
     case 'agent.started':
@@ -71,7 +71,7 @@ export function nextActivity(activity: Activity, event: ActivityEvent, now: numb
       return ended(activity, `process ${event.data.process}`, now)
     case 'prompt.queued':
     case 'turn.started':
-      return begun(activity, `turn ${event.turn}`, now)
+      return opened(activity, `turn ${event.turn}`, now)
     case 'prompt.dropped':
     case 'turn.finished':
       return ended(activity, `turn ${event.turn}`, now)
@@ -80,7 +80,7 @@ export function nextActivity(activity: Activity, event: ActivityEvent, now: numb
   }
 }
 
-function begun(activity: Activity, work: string, now: number): Activity {
+function opened(activity: Activity, work: string, now: number): Activity {
   return { ...activity, open: new Set([...activity.open, work]), changedAt: now }
 }
 

@@ -10,12 +10,12 @@ export interface LifeFacts {
 }
 
 /** Why a host stops a sandbox until its next use. */
-export type RestReason = 'idle' | 'max_age'
+export type AutoStopReason = 'idle' | 'max_age'
 
 /** The next end of a sandbox: it is destroyed for `ttl`, and stopped for the others. */
 export interface Due {
   readonly at: number
-  readonly reason: 'ttl' | RestReason
+  readonly reason: 'ttl' | AutoStopReason
 }
 
 /** The first end that the life times demand; of those at the same time, the destruction, then the age. */

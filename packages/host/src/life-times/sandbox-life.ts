@@ -3,13 +3,13 @@ import type { SandboxRecord } from '@vitrine/protocol/records'
 import { type Activity, activityTypes, idleSince, nextActivity, noActivity } from './activity.ts'
 import type { Clock } from './clock.ts'
 import { DueTimer } from './due-timer.ts'
-import { type Due, nextDue, type RestReason } from './next-due.ts'
+import { type AutoStopReason, type Due, nextDue } from './next-due.ts'
 import { SandboxUses } from './sandbox-uses.ts'
 
 /** A running sandbox that its host may stop until its next use. */
-export interface Restable {
+export interface AutoStoppable {
   /** Resolves to false if it is in use and is not stopped therefore. */
-  rest(reason: RestReason): Promise<boolean>
+  autoStop(reason: AutoStopReason): Promise<boolean>
 }
 
 export interface SandboxLifeOptions {
@@ -25,7 +25,7 @@ export class SandboxLife {
   readonly #timer: DueTimer
   #activity: Activity = noActivity
   #uses: SandboxUses | undefined
-  #sandbox: Restable | undefined
+  #sandbox: AutoStoppable | undefined
 
   constructor(record: SandboxRecord, options: SandboxLifeOptions) {
     this.#record = record
@@ -89,7 +89,7 @@ export class SandboxLife {
 
   async #end({ reason }: Due): Promise<void> {
     if (reason === 'ttl') return this.#options.destroy()
-    const isStopped = await this.#sandbox?.rest(reason)
+    const isStopped = await this.#sandbox?.autoStop(reason)
     if (isStopped === false) this.#onUsed()
   }
 }
@@ -98,6 +98,6 @@ export interface LifeFollower {
   /** The calls through its handles. */
   readonly uses: SandboxUses
   /** Gives the sandbox after its start. */
-  use(sandbox: Restable): void
+  use(sandbox: AutoStoppable): void
   end(): void
 }

@@ -6,7 +6,7 @@ export class SandboxUses {
   /** Set inside a stop: a hook before the stop may call the sandbox, and must not wait for that stop. */
   readonly #inStop = new AsyncLocalStorage<true>()
   #inFlight = 0
-  #isResting = false
+  #isAutoStopped = false
   #stopping: Promise<void> | undefined
   #starting: Promise<void> | undefined
 
@@ -20,8 +20,8 @@ export class SandboxUses {
   }
 
   /** Whether its host has stopped it, or does so now, until its next use. */
-  get isResting(): boolean {
-    return this.#isResting
+  get isAutoStopped(): boolean {
+    return this.#isAutoStopped
   }
 
   get #isInStop(): boolean {
@@ -37,7 +37,7 @@ export class SandboxUses {
     this.#inFlight += 1
     try {
       await this.stopEnded()
-      if (this.#isResting) await this.#startOnce(start)
+      if (this.#isAutoStopped) await this.#startOnce(start)
       return await call()
     } finally {
       this.#inFlight -= 1
@@ -46,8 +46,8 @@ export class SandboxUses {
   }
 
   /** Stops the sandbox until its next use. `stop` is called at once, so that no call begins in between. */
-  rest(stop: () => Promise<void>): Promise<void> {
-    this.#isResting = true
+  autoStop(stop: () => Promise<void>): Promise<void> {
+    this.#isAutoStopped = true
     this.#stopping ??= this.#inStop.run(true, stop).finally(() => {
       this.#stopping = undefined
     })
@@ -60,8 +60,8 @@ export class SandboxUses {
   }
 
   /** Its owner has started or stopped it: a use does not start it any more. */
-  endRest(): void {
-    this.#isResting = false
+  endAutoStop(): void {
+    this.#isAutoStopped = false
   }
 
   #startOnce(start: () => Promise<void>): Promise<void> {

@@ -45,7 +45,7 @@ it('a call that begins before an idle stop prevents it, although its journal doe
     const calling = call()
     // A prompt looks its id up first.
     if (call === calls[3]) await Promise.resolve()
-    expect([String(call), await sandbox.rest('idle')]).toEqual([String(call), false])
+    expect([String(call), await sandbox.autoStop('idle')]).toEqual([String(call), false])
     await calling
   }
   expect(await states(sandbox)).toEqual(['ready'])
@@ -53,7 +53,7 @@ it('a call that begins before an idle stop prevents it, although its journal doe
 
 it('a call that begins during an idle stop waits for it, starts the sandbox again and succeeds', async () => {
   const sandbox = await create(host, 'during')
-  const stopping = sandbox.rest('idle')
+  const stopping = sandbox.autoStop('idle')
   const [first, second] = await Promise.all([
     sandbox.exec('echo one'),
     sandbox.as({ run: 'r' }).exec('echo two'),
@@ -65,7 +65,7 @@ it('a call that begins during an idle stop waits for it, starts the sandbox agai
 it('a prompt that begins during an idle stop is refused, and its session can be resumed', async () => {
   const sandbox = await create(host, 'prompted')
   const session = await sandbox.openSession({ agent: 'echo' })
-  const stopping = sandbox.rest('idle')
+  const stopping = sandbox.autoStop('idle')
   await expect(session.prompt('late')).rejects.toMatchObject({ code: 'session_closed' })
   await stopping
   const resumed = await sandbox.sessions.resume(session.id)
@@ -74,25 +74,25 @@ it('a prompt that begins during an idle stop is refused, and its session can be 
 
 it('a start, a stop and an attach of its owner during an idle stop have their effect', async () => {
   const sandbox = await create(host, 'owned')
-  let stopping = sandbox.rest('idle')
+  let stopping = sandbox.autoStop('idle')
   await sandbox.lifecycle.start()
   expect(host.info('owned')?.state).toBe('running')
   await stopping
-  stopping = sandbox.rest('idle')
+  stopping = sandbox.autoStop('idle')
   await (await host.attach('owned')).exec('true')
   await stopping
   expect(host.info('owned')?.state).toBe('running')
-  stopping = sandbox.rest('idle')
+  stopping = sandbox.autoStop('idle')
   await Promise.all([sandbox.lifecycle.stop(), stopping])
   await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'sandbox_not_running' })
 })
 
 it('a read over HTTP without `vitrine-start` does not start a sandbox that its host has stopped', async () => {
-  const sandbox = await create(host, 'resting')
-  await sandbox.rest('idle')
-  await expect(host.findStarted('resting')).rejects.toMatchObject({ code: 'sandbox_not_running' })
-  expect(await (await host.find('resting')).lifecycle.running()).toBe(false)
-  expect(host.info('resting')?.state).toBe('stopped')
+  const sandbox = await create(host, 'looked-at')
+  await sandbox.autoStop('idle')
+  await expect(host.findStarted('looked-at')).rejects.toMatchObject({ code: 'sandbox_not_running' })
+  expect(await (await host.find('looked-at')).lifecycle.running()).toBe(false)
+  expect(host.info('looked-at')?.state).toBe('stopped')
 })
 
 it('a function before the stop may call the sandbox, and one that fails stops it all the same', async () => {
@@ -100,10 +100,10 @@ it('a function before the stop may call the sandbox, and one that fails stops it
   await sandbox.lifecycle.onBeforeStop(async () => {
     await sandbox.files.write('saved.txt', (await sandbox.exec('echo saved')).stdout)
   })
-  expect(await sandbox.rest('idle')).toBe(true)
+  expect(await sandbox.autoStop('idle')).toBe(true)
   expect((await sandbox.exec('cat saved.txt')).stdout).toBe('saved\n')
   await sandbox.lifecycle.onBeforeStop(() => Promise.reject(new Error('disk full')))
-  await expect(sandbox.rest('idle')).rejects.toThrow('disk full')
+  await expect(sandbox.autoStop('idle')).rejects.toThrow('disk full')
   expect(host.info('hooked')?.state).toBe('stopped')
   expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
 })
@@ -112,7 +112,7 @@ it('a paused sandbox is stopped after its age with its hooks, and can be persist
   const sandbox = await create(host, 'paused')
   await sandbox.lifecycle.onBeforeStop('echo saved > saved.txt')
   await sandbox.lifecycle.pause()
-  await sandbox.rest('max_age')
+  await sandbox.autoStop('max_age')
   expect((await sandbox.exec('cat saved.txt')).stdout).toBe('saved\n')
   const { events } = await sandbox.journal.read({ types: ['sandbox.stopped'] })
   expect(events.map(({ data }) => data)).toEqual([{ reason: 'max_age' }])
@@ -120,7 +120,7 @@ it('a paused sandbox is stopped after its age with its hooks, and can be persist
 
 it('a destroy during an idle stop destroys the sandbox', async () => {
   const sandbox = await create(host, 'destroyed')
-  const stopping = sandbox.rest('idle')
+  const stopping = sandbox.autoStop('idle')
   const late = sandbox.exec('true')
   await Promise.all([host.destroy('destroyed'), stopping, late.catch(() => undefined)])
   expect(host.info('destroyed')?.state).toBe('destroyed')
@@ -132,7 +132,7 @@ it('a host that closes during an idle stop leaves no work open', async () => {
   const data = dataFolder()
   const closing = await open(data)
   const sandbox = await create(closing, 'closing')
-  const stopping = sandbox.rest('idle').catch(() => undefined)
+  const stopping = sandbox.autoStop('idle').catch(() => undefined)
   const late = sandbox.exec('sleep 1000').catch((error: unknown) => error)
   await Promise.all([closing.close(), stopping])
   await late

@@ -8,13 +8,13 @@ function scene() {
   const start = async () => {
     steps.push('start')
     await Promise.resolve()
-    uses.endRest()
+    uses.endAutoStop()
   }
   const call = (name: string) => uses.run(() => void steps.push(name), start)
   return { steps, uses, call }
 }
 
-it('a call on a sandbox that is not resting starts nothing', async () => {
+it('a call on a sandbox that its host has not stopped starts nothing', async () => {
   const { steps, call } = scene()
   await call('exec')
   expect(steps).toEqual(['exec', 'used'])
@@ -23,38 +23,38 @@ it('a call on a sandbox that is not resting starts nothing', async () => {
 it('calls during a stop wait for it, and the first one starts the sandbox again, once', async () => {
   const { steps, uses, call } = scene()
   const stopped = Promise.withResolvers<void>()
-  const resting = uses.rest(() => stopped.promise)
+  const stopping = uses.autoStop(() => stopped.promise)
   const calls = [call('one'), call('two')]
-  expect([uses.isResting, uses.inFlight]).toEqual([true, 2])
+  expect([uses.isAutoStopped, uses.inFlight]).toEqual([true, 2])
   await Promise.resolve()
   expect(steps).toEqual([])
   stopped.resolve()
-  await Promise.all([resting, ...calls])
+  await Promise.all([stopping, ...calls])
   expect(steps).toEqual(['start', 'one', 'two', 'used', 'used'])
-  expect([uses.isResting, uses.inFlight]).toEqual([false, 0])
+  expect([uses.isAutoStopped, uses.inFlight]).toEqual([false, 0])
 })
 
 it('a call inside the stop, as of a hook, does not wait for the stop', async () => {
   const { steps, uses, call } = scene()
-  await uses.rest(async () => {
+  await uses.autoStop(async () => {
     await Promise.resolve()
     await call('hook')
   })
   expect(steps).toEqual(['hook'])
-  expect(uses.isResting).toBe(true)
+  expect(uses.isAutoStopped).toBe(true)
 })
 
-it('a sandbox that its owner stops while it rests is not started by a call', async () => {
+it('a sandbox that its owner stops after its host did is not started by a call', async () => {
   const { steps, uses, call } = scene()
-  await uses.rest(async () => undefined)
-  uses.endRest()
+  await uses.autoStop(async () => undefined)
+  uses.endAutoStop()
   await call('exec')
   expect(steps).toEqual(['exec', 'used'])
 })
 
 it('a start that fails is tried again by the next call, and so is a call after a stop that failed', async () => {
   const { steps, uses, call } = scene()
-  await expect(uses.rest(() => Promise.reject(new Error('hook')))).rejects.toThrow('hook')
+  await expect(uses.autoStop(() => Promise.reject(new Error('hook')))).rejects.toThrow('hook')
   await expect(
     uses.run(
       () => steps.push('never'),
