@@ -22,6 +22,7 @@ export type {
 } from '@vitrine/protocol'
 export {} from '@vitrine/protocol/require-node'
 export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
+export { diskUsage } from './disk/disk-usage.ts'
 export { assertBindsAllowed } from './engine/bind-sources.ts'
 export type { BuiltMachine } from './engine/core.ts'
 export {

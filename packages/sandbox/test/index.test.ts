@@ -8,6 +8,7 @@ it('the index exports these values and no others', () => {
     'assertBindsAllowed',
     'commandPolicy',
     'createLocalSandbox',
+    'diskUsage',
     'drainOutput',
     'judge',
     'killOrphans',

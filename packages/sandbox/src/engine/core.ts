@@ -389,7 +389,7 @@ export class EngineCore {
   }
 
   /** Without a journal for a sandbox whose store has ended. */
-  destroy(journal: Journal | undefined): Promise<void> {
+  destroy(journal: Journal | undefined, data: Readonly<Record<string, unknown>> = {}): Promise<void> {
     return this.#changes.run(async () => {
       if (this.#state === 'destroyed') return
       await this.#shutDown()
@@ -399,7 +399,7 @@ export class EngineCore {
       this.#state = 'destroyed'
       await this.#disk.remove()
       for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
-      await journal?.append([{ type: 'sandbox.destroyed', data: {} }])
+      await journal?.append([{ type: 'sandbox.destroyed', data }])
     })
   }
 
