@@ -1,9 +1,9 @@
-import { lstatSync, rmSync, statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import { type HostCallContext, readPages, VitrineError } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
-import { removeAllPlaced, removeLeftVolume } from '@vitrine/sandbox'
+import { removeAllPlaced, removeFolder, removeLeftVolume } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
 import type { DestroyReason } from './host-sandbox.ts'
 
@@ -64,7 +64,7 @@ export async function destroyStopped(
   await journal.operate('destroy', data, async () => {
     await cleanGivenHome(parts, record)
     await removeLeftVolume(parts.data, id)
-    for (const folder of ownFolders(parts, record)) rmSync(folder, { recursive: true, force: true })
+    for (const folder of ownFolders(parts, record)) await removeFolder(folder)
     await journal.append([{ type: 'sandbox.destroyed', data }])
   })
   markDestroyed(parts, id)

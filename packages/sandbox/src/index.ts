@@ -1,4 +1,5 @@
 /** The engine on one operating system: processes, terminals, files, watching, ports, isolation and lifecycle. */
+export { removeFolder } from '@vitrine/archives'
 export {
   type CommandPolicy,
   commandPolicy,

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { removeFolder } from '@vitrine/archives'
 import type { Journal, Store } from '@vitrine/journal'
 import {
   type Capabilities,
@@ -398,7 +399,7 @@ export class EngineCore {
       await (this.settings.folders.homeGiven ? cleaned : cleaned.catch(() => undefined))
       this.#state = 'destroyed'
       await this.#disk.remove()
-      for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
+      for (const folder of this.settings.folders.own) await removeFolder(folder)
       await journal?.append([{ type: 'sandbox.destroyed', data }])
     })
   }
