@@ -1,5 +1,4 @@
 import { VitrineError } from '@vitrine/protocol'
-import { shown } from '@vitrine/protocol/primitives'
 import type { HttpRequest } from '../http/http-request.ts'
 
 interface InFlightCall {
@@ -25,7 +24,8 @@ export class InFlightCalls {
     if (!/^[\w.-]{8,128}$/.test(id))
       throw new VitrineError(
         'argument_invalid',
-        `vitrine-call: expected an id of 8 to 128 letters, digits, "_", "." and "-", got ${shown(id)}.`,
+        // Its value is not shown: a header may hold a secret.
+        'vitrine-call: expected an id of 8 to 128 letters, digits, "_", "." and "-".',
       )
     if (this.#running.has(id))
       throw new VitrineError('argument_invalid', `vitrine-call: a call with the id ${id} is running.`)

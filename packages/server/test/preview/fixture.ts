@@ -110,11 +110,16 @@ export async function seenBy(daemon: TestDaemon, site: Site): Promise<Seen> {
   return (await visit(daemon, site, 'path', 'seen')).json
 }
 
+const given = new Set<number>()
+
+/** A port of this machine that no earlier call returned: the sites of a sandbox with its own network do not take it here. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
   server.close()
   await once(server, 'close')
+  if (given.has(port)) return freePort()
+  given.add(port)
   return port
 }

@@ -153,7 +153,7 @@ describe('a call with an id', () => {
       const response = await exec(id, { command: 'touch with-bad-id' })
       const problem = await problemOf(response)
       expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
-      expect(problem.detail).toContain(', got "')
+      expect(problem.detail).toMatch(/^vitrine-call: expected an id of 8 to 128 /)
       expect((await daemon.call('GET', '/v1/files/exists?path=with-bad-id')).exists).toBe(false)
     },
   )
