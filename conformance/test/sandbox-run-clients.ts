@@ -5,7 +5,10 @@ import type { SandboxClient } from '@vitrine/protocol'
 import { createServer, listen } from '@vitrine/server'
 
 /** The agent of a test: each case sets it to what its agent does. */
-export type OnPrompt = (prompt: string, context: PromptContext) => readonly AgentOutput[] | AsyncIterable<AgentOutput>
+export type OnPrompt = (
+  prompt: string,
+  context: PromptContext,
+) => readonly AgentOutput[] | AsyncIterable<AgentOutput>
 
 /** A client whose sandboxes have the function agent `in-process`. */
 export interface RunClient {
@@ -34,12 +37,18 @@ function opened(client: (agent: Agent) => SandboxClient, close = async () => {})
 }
 
 async function onHost(
-  clientOf: (daemon: { readonly host: Awaited<ReturnType<typeof openHost>>; readonly url: string }) => SandboxClient,
+  clientOf: (daemon: {
+    readonly host: Awaited<ReturnType<typeof openHost>>
+    readonly url: string
+  }) => SandboxClient,
 ): Promise<RunClient> {
   // Not below /tmp: an isolated sandbox has a /tmp of its own.
   const data = mkdtempSync('/var/tmp/run-host-')
   let onPrompt: OnPrompt = () => []
-  const agent = { name: 'in-process', onPrompt: (prompt: string, context: PromptContext) => onPrompt(prompt, context) }
+  const agent = {
+    name: 'in-process',
+    onPrompt: (prompt: string, context: PromptContext) => onPrompt(prompt, context),
+  }
   const host = await openHost({ data, agents: [agent], install: 'never' })
   const daemon = await listen(createServer({ host, tokens: [{ name: 'test', token, access: 'full' }] }))
   return {

@@ -78,7 +78,12 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     await using run = await open(tokens, {
       runId: 'run_seen',
       onSandboxEvent({ type, seq }, meta) {
-        expect(meta).toMatchObject({ runId: 'run_seen', sandboxId: run.box.id, sessionId: run.sessionId, seq })
+        expect(meta).toMatchObject({
+          runId: 'run_seen',
+          sandboxId: run.box.id,
+          sessionId: run.sessionId,
+          seq,
+        })
         seen.push({ line: `${meta.turnIndex} ${meta.turnKind} ${meta.agentRunName} ${type}`, seq })
       },
     })
@@ -181,8 +186,12 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
 
   it.each([
     ['is missing', 'file_not_found', (_: never) => undefined],
-    ['is a directory', 'file_is_directory', (box: { files: { mkdir(path: string, o: object): unknown } }) =>
-      box.files.mkdir('out/report.md', { parents: true })],
+    [
+      'is a directory',
+      'file_is_directory',
+      (box: { files: { mkdir(path: string, o: object): unknown } }) =>
+        box.files.mkdir('out/report.md', { parents: true }),
+    ],
   ])('fails with the events of the turn when its artifact %s', async (_, code, prepare) => {
     opened.onPrompt = () => [token('done')]
     await using run = await open(artifact, { beforeStart: ({ box }) => prepare(box as never) })
@@ -343,7 +352,10 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
       }
     }
 
-    async function breach(budget: RunBudget, drive: (run: { turn(task: string): Promise<unknown> }) => Promise<unknown>) {
+    async function breach(
+      budget: RunBudget,
+      drive: (run: { turn(task: string): Promise<unknown> }) => Promise<unknown>,
+    ) {
       await using run = await open(tokens, { budget })
       const error = await failure(drive(run) as Promise<never>)
       expect(error.code).toBe('budget_exhausted')

@@ -45,7 +45,10 @@ export function spendOfEvent(spend: Spend, { type, data }: SandboxEvent): Spend 
 }
 
 /** The spend after a turn has ended with this report. */
-export function spendOfTurn(spend: Spend, report: { readonly usage: Usage | undefined; readonly cost: Cost | undefined }): Spend {
+export function spendOfTurn(
+  spend: Spend,
+  report: { readonly usage: Usage | undefined; readonly cost: Cost | undefined },
+): Spend {
   const tokens = tokensOf(report.usage)
   return {
     ...spend,
@@ -62,7 +65,10 @@ export function breachOf(
   { turns, tokens, cost, outputBytes, processes }: Spend,
 ): BudgetBreach | undefined {
   const used = { turns, tokens, cost: cost?.amount, outputBytes, processes }
-  for (const [limit, amount] of Object.entries(used) as [Exclude<BudgetLimit, 'wallMs'>, number | undefined][]) {
+  for (const [limit, amount] of Object.entries(used) as [
+    Exclude<BudgetLimit, 'wallMs'>,
+    number | undefined,
+  ][]) {
     const max = budget[limit]
     if (max !== undefined && amount !== undefined && amount > max) return { limit, max, used: amount }
   }

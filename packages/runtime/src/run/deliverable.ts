@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isVitrineError, type SandboxCore, VitrineError } from '@vitrine/protocol'
 import type { SandboxEvent } from './sandbox-event.ts'
+import type { TurnRecord } from './turn-record.ts'
 
 /** The result of a turn: computed from its events, or from a file that the agent leaves behind. */
 export type Deliverable<Out> =
@@ -12,29 +13,36 @@ export type Deliverable<Out> =
       fromArtifact(text: string, events: readonly SandboxEvent[]): Out
     }
 
-export interface ArtifactLimits {
-  readonly maxBytes: number
-  /** How often a read is tried; the pause before the nth one is `retryMs` times n − 1. */
-  readonly attempts: number
-  readonly retryMs: number
+interface ArtifactLimits {
+  /** Default 16 MiB. */
+  readonly maxArtifactBytes?: number
+  /** The pause after the nth read that failed is n times as long; default 1 s. */
+  readonly readRetryDelayMs?: number
 }
 
-/** Reads an artifact. A read that may succeed later is repeated; the signal ends the pauses. */
-export async function readArtifact(
+const attempts = 4
+const defaultBytes = 16 * 1024 * 1024
+const defaultDelayMs = 1_000
+
+/** Computes the result of a turn. The record keeps the last error of reading the artifact. */
+export async function deliver<Out>(
+  deliverable: Deliverable<Out>,
   { files }: Pick<SandboxCore, 'files'>,
-  path: string,
-  { maxBytes, attempts, retryMs }: ArtifactLimits,
-  { signal, onFailure }: { readonly signal: AbortSignal; onFailure(error: unknown): void },
-): Promise<string> {
+  record: TurnRecord,
+  { maxArtifactBytes = defaultBytes, readRetryDelayMs = defaultDelayMs }: ArtifactLimits,
+  signal: AbortSignal,
+): Promise<Out> {
+  if (deliverable.kind === 'events') return deliverable.fromEvents(record.events)
   for (let attempt = 1; ; attempt += 1) {
-    signal.throwIfAborted()
     try {
-      return await readText(files, path, maxBytes, signal)
+      const text = await readText(files, deliverable.path, maxArtifactBytes, signal)
+      record.readError = undefined
+      return deliverable.fromArtifact(text, record.events)
     } catch (error) {
       signal.throwIfAborted()
-      onFailure(error)
+      record.readError = error
       if (attempt >= attempts || isFinal(error)) throw error
-      await sleep(retryMs * attempt, undefined, { signal })
+      await sleep(readRetryDelayMs * attempt, undefined, { signal })
     }
   }
 }

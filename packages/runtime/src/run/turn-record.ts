@@ -1,6 +1,14 @@
-import { type Cost, isGap, type JournalItem, type JournalReader, type Usage } from '@vitrine/protocol'
+import {
+  type Cost,
+  isGap,
+  type JournalItem,
+  type JournalReader,
+  type Outcome,
+  type Usage,
+} from '@vitrine/protocol'
 import { changedFilesView, listChangedFiles, rebuild } from '@vitrine/views'
 import type { RunEvidence } from './evidence.ts'
+import type { TurnResult } from './options.ts'
 import { type SandboxEvent, sandboxEvent } from './sandbox-event.ts'
 
 /** Everything that is known of a turn so far, however it ends. */
@@ -24,8 +32,18 @@ export class TurnRecord {
     return last && this.journal?.cursor(last)
   }
 
-  get changedFiles() {
-    return listChangedFiles(rebuild(changedFilesView, this.#items))
+  result<Out>(out: Out, outcome: Outcome): TurnResult<Out> {
+    const { events, usage, cost, cursor } = this
+    return {
+      out,
+      events,
+      outcome,
+      ...(usage !== undefined && { usage }),
+      ...(cost !== undefined && { cost }),
+      changedFiles: listChangedFiles(rebuild(changedFilesView, this.#items)),
+      // A turn that has ended has at least its own events.
+      cursor: cursor ?? '',
+    }
   }
 
   /** The usage that the end of the turn reports, also of a turn whose call failed. */
