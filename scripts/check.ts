@@ -6,9 +6,12 @@ import { isClientSmall } from './client-size.ts'
 import { documentTypeComplaints } from './document-types.ts'
 import { freshOpenApi, openApiFile } from './openapi.ts'
 import { formComplaints, schemaComplaints } from './openapi-contract.ts'
+import { contentComplaints } from './packs/content-complaints.ts'
+import { packPackages } from './packs/pack-packages.ts'
+import { worksPacked } from './packs/try-packed.ts'
 import { build, packageFolders, root, runTool } from './tools.ts'
-import { worksBuilt } from './try-command.ts'
-import { engineComplaints, refusesOlderNode } from './try-older-node.ts'
+import { commandWorks } from './try-command.ts'
+import { engineComplaints } from './try-older-node.ts'
 import { wordComplaints } from './words.ts'
 
 /** Prints the complaints; returns whether there are none. */
@@ -28,8 +31,8 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
   words: () => report(wordComplaints()),
   documents: () => report(documentTypeComplaints()),
   build,
-  built: worksBuilt,
-  node: () => report(engineComplaints()) && refusesOlderNode(),
+  built: () => commandWorks(join(root, 'packages/cli/dist/main.js')),
+  engines: () => report(engineComplaints()),
   openapi: async () => {
     const document = readFileSync(openApiFile, 'utf8')
     const content = JSON.parse(document)
@@ -47,7 +50,12 @@ const checks: Record<string, () => boolean | Promise<boolean>> = {
     return report(others.map((name) => `packages/${name}/package.json: expected version ${version}.`))
   },
   unused: () => runTool('knip', []),
-  exports: () => packageFolders().every((name) => runTool('publint', [`packages/${name}`, '--strict'])),
+  packages: async () => {
+    const packed = packPackages()
+    const areComplete = report(packed.flatMap(contentComplaints))
+    const areWellFormed = packed.every(({ path }) => runTool('publint', ['run', path, '--strict']))
+    return areComplete && areWellFormed && (await worksPacked(packed))
+  },
 }
 
 let failed = false

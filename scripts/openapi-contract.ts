@@ -57,6 +57,7 @@ const anyJsonFields = new Map([
   ['QuestionPiece/properties/content', 'a message to an agent'],
   ['TranscriptQuestion/properties/schema', 'a message of an agent'],
   ['TranscriptQuestion/properties/content', 'a message to an agent'],
+  ['ProblemDetail/anyOf/2/additionalProperties', 'the data of an error of an agent'],
   ['/prompt/post/requestBody/properties/prompt/anyOf/1/items/additionalProperties', 'a message to an agent'],
   ['/{question}/post/requestBody/properties/content/additionalProperties', 'a message to an agent'],
 ])

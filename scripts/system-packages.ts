@@ -14,6 +14,7 @@ const needed: Readonly<Record<string, string>> = {
   ip: 'iproute2',
   make: 'make',
   mksh: 'mksh',
+  nginx: 'nginx-light',
   ps: 'procps',
   python3: 'python3',
   zsh: 'zsh',
@@ -49,7 +50,8 @@ export default function installSystemPackages(): void {
 }
 
 function isInstalled(program: string): boolean {
-  return (process.env.PATH ?? '').split(':').some((folder) => {
+  // Debian has servers in /usr/sbin, which is not on the PATH of ordinary users.
+  return `${process.env.PATH ?? ''}:/usr/sbin`.split(':').some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK)
       return true

@@ -3,12 +3,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { root } from './tools.ts'
 
-const main = join(root, 'packages/cli/dist/main.js')
-
-/** Whether the built command works: from within its bundle it must find the files of every package. */
-export async function worksBuilt(): Promise<boolean> {
+/** Whether the built command `main` works: from within its bundle it must find the files of every package. */
+export async function commandWorks(main: string): Promise<boolean> {
   // Executed directly: the file starts Node itself.
   const result = spawnSync(main, ['ask', '--isolation', 'none', '/say the bundle speaks'], {
     encoding: 'utf8',

@@ -15,8 +15,8 @@ export function engineComplaints(): string[] {
     .map((file) => `${file}: expected engines.node ${expected}.`)
 }
 
-/** Whether the built packages and the command name the version that they need when they meet an older Node. */
-export function refusesOlderNode(): boolean {
+/** Whether the packages that are installed in `folder`, and the command, name the version that they need on an older Node. */
+export function refusesOlderNode(folder: string): boolean {
   const older = findOlderNode()
   if (older === undefined) {
     console.warn('SKIPPED: this machine has no Node that is too old.')
@@ -24,12 +24,11 @@ export function refusesOlderNode(): boolean {
   }
   const { node, problem } = older
   const entries = [...packagesForNode.map((name) => `@vitrine/${name}`), '@vitrine/client/node']
-  const failed = entries.filter((name) => {
-    const said = run(node, ['--input-type=module', '-e', `import '${name}'`])
-    return !said.includes(`Error: ${problem}\n`)
-  })
+  const refused = run(node, ['--input-type=module', '-e', importsThatThrow(entries, problem)], folder)
+  const failed = entries.filter((entry) => !refused.split('\n').includes(entry))
   // The command says it without a stack.
-  if (run(node, ['packages/cli/dist/main.js', '--version']) !== `${problem}\n`) failed.push('vitrine')
+  if (run(node, ['node_modules/@vitrine/cli/dist/main.js', '--version'], folder) !== `${problem}\n`)
+    failed.push('vitrine')
   for (const name of failed)
     console.error(
       `${name}: expected "${problem}" on ${node}. Does it import a name that only a newer Node has?`,
@@ -37,18 +36,26 @@ export function refusesOlderNode(): boolean {
   return failed.length === 0
 }
 
+/** A program that imports each entry and prints those that throw an error with the message. */
+function importsThatThrow(entries: readonly string[], message: string): string {
+  return `for (const entry of ${JSON.stringify(entries)}) {
+    const thrown = await import(entry).catch((error) => error)
+    if (thrown.message === ${JSON.stringify(message)}) console.log(entry)
+  }`
+}
+
 function findOlderNode(): { readonly node: string; readonly problem: string } | undefined {
   // npm itself runs on the machine's Node.
   const candidates = [process.env.npm_node_execpath, '/usr/bin/node', '/usr/local/bin/node']
   for (const node of candidates) {
     if (node === undefined || !existsSync(node)) continue
-    const problem = nodeVersionProblem(run(node, ['--version']).trim())
+    const problem = nodeVersionProblem(run(node, ['--version'], root).trim())
     if (problem !== undefined) return { node, problem }
   }
   return undefined
 }
 
-function run(node: string, args: readonly string[]): string {
-  const { stdout, stderr } = spawnSync(node, args, { cwd: root, encoding: 'utf8' })
+function run(node: string, args: readonly string[], cwd: string): string {
+  const { stdout, stderr } = spawnSync(node, args, { cwd, encoding: 'utf8' })
   return stdout + stderr
 }

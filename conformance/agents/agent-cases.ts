@@ -1,7 +1,9 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkLaws } from '../../packages/host/test/sessions/fixture.ts'
 import { eventually } from '../src/waiting/within.ts'
+import { badEndpointCases } from './bad-endpoint.ts'
 import { cancellingCases } from './cancelling.ts'
+import { capabilityCases } from './capabilities.ts'
 import { missing, modelKey } from './environment.ts'
 import type { ExpectedBehaviour } from './expected.ts'
 import { failingCases } from './failing.ts'
@@ -42,6 +44,7 @@ export function describeAgent(expected: ExpectedBehaviour): void {
       })
 
       sessionCases(expected, isolation)
+      if (isolation === 'bubblewrap') badEndpointCases(expected, isolation)
     })
 
     if (loadsAfterMs === undefined) return
@@ -85,6 +88,7 @@ function sessionCases(expected: ExpectedBehaviour, isolation: AgentIsolation): v
   if (expected.mode !== undefined) firstModeCases(fixture)
   messageCases(expected, fixture)
   toolCases(expected, fixture)
+  capabilityCases(expected, fixture)
   cancellingCases(expected, fixture)
   failingCases(expected, fixture)
 

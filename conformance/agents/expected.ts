@@ -1,4 +1,4 @@
-import type { PermissionKind } from '@vitrine/protocol'
+import type { JsonObject, PermissionKind } from '@vitrine/protocol'
 
 /** The known behaviour of one agent. Missing features are listed too, and tested. */
 export interface ExpectedBehaviour {
@@ -12,6 +12,8 @@ export interface ExpectedBehaviour {
   /** Whether it reports the token usage of a turn in its result, and the fill level of its context. */
   readonly reports: { readonly usage: boolean; readonly context: boolean }
   readonly setsTitle: boolean
+  /** The tool by which its model asks the user, and an input of it; absent if it has none that works. */
+  readonly question?: { readonly tool: string; readonly input: JsonObject }
   /** When it sends `tool_call`: before any `tool_call_update`, after one, or never. */
   readonly toolCall: 'first' | 'late' | 'never'
   /** Whether it also writes files through the client, with `fs/write_text_file`. */
@@ -20,6 +22,8 @@ export interface ExpectedBehaviour {
   readonly leavesOpen: readonly ToolEnding[]
   /** The effect on a turn when the model responds with this HTTP status. */
   readonly modelErrors: Readonly<Record<number, ModelError>>
+  /** The effect on a turn when the model endpoint answers with a page of HTML and status 404. */
+  readonly page: ModelError
   /** The ACP method that restores a session. */
   readonly restored: 'resume' | 'load'
   /** The age from which the agent can load a session. A younger one is restored by sending its transcript. */
@@ -48,10 +52,27 @@ export const claude: ExpectedBehaviour = {
   run: 'run',
   reports: { usage: true, context: true },
   setsTitle: true,
+  question: {
+    tool: 'AskUserQuestion',
+    input: {
+      questions: [
+        {
+          question: 'Which colour?',
+          header: 'Colour',
+          options: [
+            { label: 'Plum', description: 'dark' },
+            { label: 'Lime', description: 'light' },
+          ],
+          multiSelect: false,
+        },
+      ],
+    },
+  },
   toolCall: 'first',
   writesThroughClient: false,
   leavesOpen: [],
   modelErrors: { 400: 'agent_failed' },
+  page: 'agent_failed',
   restored: 'resume',
 }
 
@@ -70,6 +91,7 @@ export const codex: ExpectedBehaviour = {
   writesThroughClient: false,
   leavesOpen: ['refused write', 'cancelled command'],
   modelErrors: { 400: 'message', 401: 'credentials_missing', 429: 'message', 500: 'message' },
+  page: 'message',
   restored: 'resume',
 }
 
@@ -86,6 +108,7 @@ export const opencode: ExpectedBehaviour = {
   writesThroughClient: true,
   leavesOpen: [],
   modelErrors: { 400: 'agent_failed', 401: 'agent_failed' },
+  page: 'agent_failed',
   restored: 'resume',
 }
 
@@ -102,6 +125,7 @@ export const gemini: ExpectedBehaviour = {
   writesThroughClient: false,
   leavesOpen: ['refused write', 'refused command'],
   modelErrors: { 400: 'agent_failed', 401: 'agent_failed' },
+  page: 'agent_failed',
   restored: 'load',
   loadsAfterMs: 61_000,
 }
@@ -115,6 +139,7 @@ export const pi: ExpectedBehaviour = {
   writesThroughClient: false,
   leavesOpen: [],
   modelErrors: { 400: 'silence', 401: 'silence' },
+  page: 'silence',
   restored: 'load',
 }
 
@@ -131,5 +156,6 @@ export const cline: ExpectedBehaviour = {
   writesThroughClient: false,
   leavesOpen: [],
   modelErrors: { 400: 'agent_failed', 401: 'credentials_missing' },
+  page: 'agent_failed',
   restored: 'load',
 }

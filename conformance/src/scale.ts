@@ -48,6 +48,8 @@ export const scale = {
   overflows: scaled(2, 3),
   /** The size of a sparse file in a directory that is uploaded and downloaded. */
   sparseBytes: scaled(200_000_000, 5_000_000_000),
+  /** The size of a file that is written and read as a stream. */
+  streamedBytes: scaled(20_000_000, 5_000_000_000),
   /** Files created at once, for every watcher. */
   fileBurst: scaled(500, 5_000),
   /** Calls made while paths are swapped for symlinks. */

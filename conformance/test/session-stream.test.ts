@@ -18,6 +18,40 @@ const ways = [
   ['over HTTP', 'overHttp'],
 ] as const
 
+const badPrompts: readonly (readonly [prompt: unknown, message: string])[] = [
+  [42, 'prompt: expected a text or an array of parts, got 42.'],
+  [10n, 'prompt: expected a text or an array of parts, got 10n.'],
+  [null, 'prompt: expected a text or an array of parts, got null.'],
+  [undefined, 'prompt: expected a text or an array of parts, got undefined.'],
+  [{ text: 'hello' }, 'prompt: expected a text or an array of parts, got {"text":"hello"}.'],
+  [[], 'prompt: expected a text or at least one part, got [].'],
+  ['', 'prompt: expected a text that is not blank, got "".'],
+  [
+    [{ type: 'text', text: ' ' }],
+    'prompt: expected a text that is not blank, got [{"type":"text","text":" "}].',
+  ],
+  [['hello'], 'prompt[0]: expected an object such as { type: "text", text: "hello" }, got "hello".'],
+  [
+    [{ type: 'html' }],
+    'prompt[0].type: expected one of text, image, audio, resource, resource_link, got "html".',
+  ],
+  [[{ type: 'text', text: 5 }], 'prompt[0].text: expected a string, got 5.'],
+  [[{ type: 'image', data: 'AAAA' }], 'prompt[0].mimeType: expected a string, got undefined.'],
+  [
+    [{ type: 'image', mimeType: 'image/png', data: 'data:image/png;base64,AAAA' }],
+    'prompt[0].data: expected base64, without a prefix such as "data:", got "data:image/png;base64,AAAA".',
+  ],
+  [
+    [{ type: 'resource' }],
+    'prompt[0].resource: expected an object with uri, and text or blob, got undefined.',
+  ],
+  [
+    [{ type: 'resource', resource: { uri: 'a' } }],
+    'prompt[0].resource.text: expected a string, got undefined.',
+  ],
+  [[{ type: 'resource_link', uri: 'a' }], 'prompt[0].name: expected a string, got undefined.'],
+]
+
 describe.each(ways)('the stream of a session %s', (_, way) => {
   const newSession = async (permissions?: 'ask') => (await scene.openSession(permissions))[way]
 
@@ -114,17 +148,13 @@ describe.each(ways)('the stream of a session %s', (_, way) => {
 
   it('refuses a prompt that is no text, an unknown option, a cursor of another turn, and a closed session', async () => {
     const session = await newSession()
-    for (const [prompt, field] of [
-      [42, 'prompt'],
-      [undefined, 'prompt'],
-      [{ text: 'hello' }, 'prompt'],
-      [[], 'prompt'],
-      [['hello'], 'prompt[0]'],
-      [[{ text: 'hello' }], 'prompt[0].type'],
-      [[{ type: 'text' }], 'prompt[0].text'],
-      [[{ type: 'text', text: 5 }], 'prompt[0].text'],
-    ] as const) {
-      const refused = { code: 'argument_invalid', message: expect.stringContaining(`${field}: expected `) }
+    for (const [prompt, message] of badPrompts) {
+      const refused = {
+        code: 'argument_invalid',
+        message,
+        hint: expect.stringContaining('Correct the argument'),
+      }
+      // A caller in JavaScript.
       const given = prompt as unknown as string
       expect(await readStream(() => session.stream(given))).toMatchObject({ pieces: [], error: refused })
       expect(await session.prompt(given).catch((error: unknown) => error)).toMatchObject(refused)

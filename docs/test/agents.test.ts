@@ -2,23 +2,9 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import type { AgentEntry } from '../../packages/agents/src/registry/entry.ts'
 import { knownAgents } from '../../packages/agents/src/registry/known-agents.ts'
+import { code, rowsBelow } from './table-rows.ts'
 
 const page = readFileSync(new URL('../agents.md', import.meta.url), 'utf8')
-
-/** The rows of the table below a heading, without their padding. */
-function rowsBelow(heading: string): string[][] {
-  const [, after = ''] = page.split(`\n## ${heading}\n`)
-  const [section = ''] = after.split('\n## ')
-  const lines = section.split('\n').filter((line) => line.startsWith('|'))
-  return lines.slice(2).map((line) =>
-    line
-      .slice(1, -1)
-      .split('|')
-      .map((cell) => cell.trim()),
-  )
-}
-
-const code = (text: string) => `\`${text}\``
 
 function rowOf({ name, aliases = [], title, source, credentials, modelEndpoint, capabilities }: AgentEntry) {
   const { permissions, resume, load, fork } = capabilities
@@ -46,11 +32,11 @@ function comesFrom(source: AgentEntry['source']): string {
 }
 
 it('the table of agents matches the registry', () => {
-  expect(rowsBelow('Known agents')).toEqual(knownAgents.map(rowOf))
+  expect(rowsBelow(page, 'Known agents')).toEqual(knownAgents.map(rowOf))
 })
 
 it('the table of quirks names only known agents', () => {
-  const named = rowsBelow('Quirks').flatMap(([agents = '']) => agents.replaceAll('`', '').split(', '))
+  const named = rowsBelow(page, 'Quirks').flatMap(([agents = '']) => agents.replaceAll('`', '').split(', '))
   const known: string[] = knownAgents.map(({ name }) => name)
   expect(known).toEqual(expect.arrayContaining([...new Set(named)]))
 })

@@ -17,7 +17,9 @@ export function documentPages(root: string): string[] {
     'README.md',
     'CONTRIBUTING.md',
     'ARCHITECTURE.md',
-    ...globSync(['docs/*.md', 'packages/*/README.md', 'examples/*/README.md'], { cwd: root }).sort(),
+    ...globSync(['docs/{,http/,cookbook/}*.md', 'packages/*/README.md', 'examples/*/README.md'], {
+      cwd: root,
+    }).sort(),
   ]
 }
 

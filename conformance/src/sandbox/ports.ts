@@ -99,7 +99,10 @@ export function portCases(make: MakeSandbox): void {
     it('waitFor ends at its time limit or with its signal', async () => {
       const { sandbox, journal } = await newSandbox(make)
       const port = await freePort()
-      await expect(sandbox.ports.waitFor(port, { timeoutMs: 200 })).rejects.toMatchObject({ code: 'timeout' })
+      await expect(sandbox.ports.waitFor(port, { timeoutMs: 200 })).rejects.toMatchObject({
+        code: 'timeout',
+        message: `Nothing listened on port ${port} of the sandbox within 200 ms.`,
+      })
       const caller = new AbortController()
       const waiting = background(sandbox.ports.waitFor(port, { signal: caller.signal }))
       await sleep(50)
@@ -121,6 +124,7 @@ export function portCases(make: MakeSandbox): void {
         await expect(sandbox.ports[ask](port)).rejects.toMatchObject({
           code: 'port_unavailable',
           message: expect.stringContaining(`Nothing listens on port ${port} of the sandbox`),
+          hint: expect.stringContaining('wait for it with `ports.waitFor`'),
           retryable: true,
         })
     })

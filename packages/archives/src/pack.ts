@@ -17,11 +17,11 @@ export interface PackOptions {
   readonly skip?: (path: string) => boolean
   /** Called for each entry that is packed. */
   readonly onMember?: () => void
-  /** Called for a directory that was removed while it was packed: '' is the packed directory itself. */
+  /** Called for an entry that was removed before or while it was packed: '' is the packed directory itself. */
   readonly onVanished?: (path: string) => void
   /** Called for FIFOs, sockets and devices, which are not packed. */
   readonly onLeftOut?: (path: string, kind: LeftOut['kind']) => void
-  /** Called for a file whose size changed while it was packed: the tar may have neither its old nor its new content. */
+  /** Called for a file that changed while it was packed: the tar may have neither its old nor its new content. */
   readonly onChanged?: (path: string) => void
   readonly signal?: AbortSignal
 }
@@ -77,7 +77,7 @@ const tooLong = Object.assign(new Error('ENAMETOOLONG'), { code: 'ENAMETOOLONG' 
 function describeMember(
   { path, name, handle, parent }: TreeEntry,
   hardLinks: HardLinks,
-  { onLeftOut }: PackOptions,
+  { onLeftOut, onVanished }: PackOptions,
 ): WrittenMember | undefined {
   const { stats } = handle
   switch (handle.kind) {
@@ -85,7 +85,9 @@ function describeMember(
       return memberOf(`${path}/`, 'directory', stats)
     case 'symlink': {
       const target = linkTarget(parent, name, path)
-      return target === undefined ? undefined : { ...memberOf(path, 'symlink', stats), target }
+      if (target !== undefined) return { ...memberOf(path, 'symlink', stats), target }
+      onVanished?.(path)
+      return undefined
     }
     case 'file': {
       const first = hardLinks.firstPathOf(handle, path)
@@ -157,7 +159,8 @@ async function* packLarge(
       yield* packPart(fd, 0, size, out)
       out.zeros(paddingOf(size))
     }
-    if (fstatSync(fd).size !== size) onChanged?.(path)
+    const after = fstatSync(fd)
+    if (after.size !== size || after.mtimeMs !== handle.stats.mtimeMs) onChanged?.(path)
   } catch (error) {
     throw fileError(error, path)
   } finally {

@@ -17,7 +17,7 @@ interface WalkTreeOptions {
   /** Yields only this entry of the directory, and everything below it. */
   readonly only?: string | undefined
   readonly skip: (path: string) => boolean
-  /** Called for a directory that was removed during the walk, so that some of its entries may be missing. */
+  /** Called for an entry that was removed after it was listed, and for a directory that was removed during the walk. */
   readonly onVanished?: ((path: string) => void) | undefined
 }
 
@@ -55,7 +55,10 @@ export function* walkTree(
       const path = prefix + name
       if (skip(path)) continue
       const handle = withPathInErrors(path, () => parent.entry(name))
-      if (handle === undefined) continue
+      if (handle === undefined) {
+        onVanished?.(path)
+        continue
+      }
       let pushed = false
       try {
         yield { path, name, handle, parent }

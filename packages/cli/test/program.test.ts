@@ -1,3 +1,4 @@
+import { version } from '@vitrine/protocol'
 import { expect, it } from 'vitest'
 import { vitrine } from './vitrine-process.ts'
 
@@ -6,7 +7,7 @@ it('prints the version, lists the commands in its help, and names an unknown com
     const command = vitrine(args)
     return { ...(await command.exit()), stdout: command.stdout, stderr: command.stderr }
   }
-  expect((await run('--version')).stdout).toBe('0.1.0\n')
+  expect((await run('--version')).stdout).toBe(`${version}\n`)
   const { stdout: help } = await run('--help')
   for (const name of ['up', 'serve', 'events', 'ask', 'agents'])
     expect(help).toMatch(new RegExp(`^  ${name}\\b`, 'm'))

@@ -100,8 +100,8 @@ export class Host implements SandboxClient, AsyncDisposable {
     }
     this.#assertOpen()
     const stored = this.#existingRecord(id)
-    assertWorkspaceExists(stored)
-    assertSameWorkspace(stored)
+    assertWorkspaceExists(stored, this.#parts.data)
+    assertSameWorkspace(stored, this.#parts.data)
     if (sandbox !== undefined && !replaces(given)) {
       const called = sandbox.as(context ?? {})
       await called.replaceSecrets(secrets)

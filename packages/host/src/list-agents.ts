@@ -33,6 +33,7 @@ function customInfo(agent: CustomAgent): AgentInfo {
     credentials: { present: [], accepted: [] },
     capabilities: {
       ...can('permissions', 'images', 'mcp'),
+      questions: 'unknown',
       shared: 'shared' in agent && agent.shared === true,
     },
     options: [],

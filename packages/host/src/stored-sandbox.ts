@@ -1,34 +1,52 @@
-import { rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { lstatSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import { type HostCallContext, readPages, VitrineError } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import { removeAllPlaced, removeLeftVolume } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
 
-/** Throws when the workspace's path leads to another directory than before. */
-export function assertSameWorkspace(record: SandboxRecord): void {
+/**
+ * Throws when the workspace's path leads to another directory than before. A directory inside the data directory may be
+ * another one, because that is how a restored copy looks, but not a link.
+ */
+export function assertSameWorkspace(record: SandboxRecord, data: string): void {
   const { id, directory } = record
-  if (directory === undefined || !workspaceExists(record)) return
-  const { dev, ino } = statSync(directory.path)
-  if (dev !== directory.device || ino !== directory.inode)
-    throw new VitrineError(
-      'sandbox_replaced',
-      `${directory.path} is not the directory that was the workspace of the sandbox ${id}.`,
-    )
-}
-
-export function assertWorkspaceExists(record: SandboxRecord): void {
-  if (workspaceExists(record)) return
+  const path = workspacePath(record, data)
+  if (path === undefined || directory === undefined) return
+  const look = isManaged(record) ? lstatSync : statSync
+  const found = look(path, { throwIfNoEntry: false })
+  if (found === undefined) return
+  const isSame = isManaged(record)
+    ? !found.isSymbolicLink()
+    : found.dev === directory.device && found.ino === directory.inode
+  if (isSame) return
   throw new VitrineError(
-    'sandbox_destroyed',
-    `The workspace ${record.directory?.path} of the sandbox ${record.id} does not exist any more.`,
+    'sandbox_replaced',
+    `${path} is not the directory that was the workspace of the sandbox ${id}.`,
   )
 }
 
-/** True for a sandbox that never started: it has no directory yet. */
-function workspaceExists({ directory }: SandboxRecord): boolean {
-  return directory === undefined || statSync(directory.path, { throwIfNoEntry: false }) !== undefined
+export function assertWorkspaceExists(record: SandboxRecord, data: string): void {
+  const path = workspacePath(record, data)
+  if (path === undefined || statSync(path, { throwIfNoEntry: false }) !== undefined) return
+  throw new VitrineError(
+    'sandbox_destroyed',
+    `The workspace ${path} of the sandbox ${record.id} does not exist any more.`,
+  )
+}
+
+/** The workspace's directory, or the file of its volume; undefined for a sandbox that never started. */
+function workspacePath(record: SandboxRecord, data: string): string | undefined {
+  const { id, directory } = record
+  if (directory === undefined || !isManaged(record)) return directory?.path
+  // The data directory may have been moved or restored elsewhere.
+  return join(data, 'sandboxes', id, basename(directory.path))
+}
+
+/** Whether the host chose the workspace, inside its data directory. */
+function isManaged({ local }: SandboxRecord): boolean {
+  return local.root === undefined
 }
 
 /** Destroys a stopped sandbox without starting it, also one whose workspace is missing. */
@@ -37,7 +55,7 @@ export async function destroyStopped(
   record: SandboxRecord,
   context: HostCallContext = {},
 ): Promise<void> {
-  assertSameWorkspace(record)
+  assertSameWorkspace(record, parts.data)
   const { id } = record
   const journal = await parts.store.journal(id, { ...context, source: 'host', sandbox: id })
   await journal.operate('destroy', {}, async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { dataFolder, open, quick } from './fixtures/data.ts'
@@ -95,6 +95,36 @@ describe('a host', () => {
     rmSync(root, { recursive: true })
     renameSync(`${root}-old`, root)
     await second.attach('project')
+  })
+
+  it('attaches a sandbox of a data directory that was restored from a copy, here or elsewhere', async () => {
+    const data = dataFolder()
+    const first = await open(data)
+    const sandbox = await first.create({ id: 'shop', local: { isolation: 'none' } })
+    await sandbox.files.write('menu.txt', 'soup')
+    await first.close()
+    for (const restored of [data, dataFolder()]) {
+      renameSync(data, `${data}-old`)
+      rmSync(restored, { recursive: true, force: true })
+      cpSync(`${data}-old`, restored, { recursive: true })
+      rmSync(`${data}-old`, { recursive: true })
+      const host = await open(restored)
+      expect((await (await host.attach('shop')).exec('cat menu.txt')).stdout).toBe('soup')
+      await host.close()
+    }
+  })
+
+  it('refuses a link in the place of a workspace in its data directory', async () => {
+    const data = dataFolder()
+    const first = await open(data)
+    const { root } = await first.create({ id: 'shop', local: { isolation: 'none' } })
+    await first.close()
+    renameSync(root, `${root}-old`)
+    symlinkSync(`${root}-old`, root)
+    const second = await open(data)
+    await expect(second.attach('shop')).rejects.toMatchObject({ code: 'sandbox_replaced' })
+    rmSync(root)
+    await expect(second.attach('shop')).rejects.toMatchObject({ code: 'sandbox_destroyed' })
   })
 
   it('ends agents that ignore the cancel and the end of their input, and closes once', async () => {

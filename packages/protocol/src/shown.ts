@@ -9,7 +9,16 @@ const maxChars = 200
  */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(cut(value.toWellFormed()))
-  return cut(JSON.stringify(value) ?? String(value))
+  return cut(jsonOf(value) ?? String(value))
+}
+
+/** JSON has neither cycles nor big integers. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return typeof value === 'bigint' ? `${value}n` : Object.prototype.toString.call(value)
+  }
 }
 
 function cut(text: string): string {

@@ -15,7 +15,7 @@ import { unpackingOverCases } from './unpacking-over.ts'
 export function archiveCases(make: MakeSandbox, options: SandboxKitOptions): void {
   describe('archives', () => {
     downloadingCases(make)
-    directoryCases(make)
+    directoryCases(make, options)
     extractingCases(make)
     badTarCases(make)
     badZipCases(make)

@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +18,7 @@ import { join } from 'node:path'
 import type { DirectoryProgress } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { outputOf, someBytes } from '../files/content.ts'
-import { type MakeSandbox, newSandbox, sharedSandbox } from '../kit.ts'
+import { type MakeSandbox, newSandbox, type SandboxKitOptions, sharedSandbox } from '../kit.ts'
 
 /** A directory of the caller's machine, which is not the sandbox's. */
 function callersDirectory(): string {
@@ -33,7 +35,7 @@ function fillWithParts(path: string): void {
   }
 }
 
-export function directoryCases(make: MakeSandbox): void {
+export function directoryCases(make: MakeSandbox, { remote = false }: SandboxKitOptions): void {
   describe('directories of the caller', () => {
     const shared = sharedSandbox(make)
 
@@ -91,16 +93,68 @@ export function directoryCases(make: MakeSandbox): void {
       }
     })
 
-    it('a directory that is removed while it is uploaded is an error, and nothing is written', async () => {
+    it.each<[about: string, code: string, changed: string, change: (path: string) => void]>([
+      ['removed', 'file_not_found', ' was removed', (path) => rmSync(path, { recursive: true, force: true })],
+      [
+        'removed in part',
+        'file_not_found',
+        '/c was removed',
+        (path) => rmSync(join(path, 'c'), { recursive: true, force: true }),
+      ],
+      [
+        'shortened in part',
+        'file_busy',
+        '/a/large was changed',
+        (path) => truncateSync(join(path, 'a/large'), 10),
+      ],
+      [
+        'extended in part',
+        'file_busy',
+        '/a/large was changed',
+        (path) => appendFileSync(join(path, 'a/large'), 'more'),
+      ],
+    ])(
+      'a directory that is %s while it is uploaded is an error, and nothing is written',
+      async (_, code, changed, change) => {
+        const { sandbox } = await shared()
+        const path = callersDirectory()
+        fillWithParts(path)
+        const onProgress = () => change(path)
+        await expect(sandbox.files.uploadDirectory(path, { to: 'in', onProgress })).rejects.toMatchObject({
+          code,
+          message: `directory: ${path}${changed} while it was being uploaded; nothing was written.`,
+        })
+        expect(await outputOf(sandbox, 'ls -A')).toBe('')
+      },
+    )
+
+    it('a directory that is removed while it is written, or while it is read in the sandbox, is an error', async () => {
       const { sandbox } = await shared()
       const path = callersDirectory()
       fillWithParts(path)
-      const onProgress = () => rmSync(path, { recursive: true, force: true })
-      await expect(sandbox.files.uploadDirectory(path, { to: 'in', onProgress })).rejects.toMatchObject({
+      await sandbox.files.uploadDirectory(path, { to: 'in' })
+      const back = callersDirectory()
+      await expect(
+        sandbox.files.downloadDirectory(back, {
+          from: 'in',
+          onProgress: () => rmSync(back, { recursive: true, force: true }),
+        }),
+      ).rejects.toMatchObject({
         code: 'file_not_found',
-        message: expect.stringContaining(`directory: ${path} was removed while it was being uploaded`),
+        message: `directory: ${back} was removed while it was being written.`,
       })
-      expect(await outputOf(sandbox, 'ls -A')).toBe('')
+      expect(existsSync(back)).toBe(false)
+      const reader = (await sandbox.files.download('in')).getReader()
+      await reader.read()
+      await sandbox.exec('rm -r in')
+      const readToEnd = async () => {
+        while (!(await reader.read()).done);
+      }
+      await expect(readToEnd()).rejects.toMatchObject(
+        remote
+          ? { code: 'connection_failed' }
+          : { code: 'file_not_found', message: 'in was removed while it was being packed.' },
+      )
     })
 
     it('a signal stops both, and nothing is written', async () => {
@@ -173,6 +227,13 @@ export function directoryCases(make: MakeSandbox): void {
       for (const [call, code, start] of [
         [() => files.uploadDirectory(join(path, 'none')), 'file_not_found', 'directory: '],
         [() => files.uploadDirectory(file), 'file_not_directory', 'directory: '],
+        // An empty path would be the working directory.
+        [() => files.uploadDirectory(''), 'argument_invalid', 'directory: expected the path .*, got ""\\.$'],
+        [
+          () => files.downloadDirectory(''),
+          'argument_invalid',
+          'directory: expected the path .*, got ""\\.$',
+        ],
         [() => files.downloadDirectory(join(file, 'x')), 'file_not_directory', 'directory: '],
         [() => files.downloadDirectory(join(path, 'new'), { from: 'none' }), 'file_not_found', ''],
         [() => files.downloadDirectory(join(path, 'new'), { from: 'file' }), 'file_not_directory', 'from: '],

@@ -2,6 +2,7 @@ import type { AgentCapabilities } from '@vitrine/protocol'
 
 const none: AgentCapabilities = {
   permissions: false,
+  questions: false,
   images: false,
   load: false,
   resume: false,

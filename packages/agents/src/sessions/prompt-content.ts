@@ -1,33 +1,5 @@
 import { type ContentBlock, type JsonObject, VitrineError } from '@vitrine/protocol'
-import { shown } from '@vitrine/protocol/primitives'
 import { objectIn, textIn } from './fields.ts'
-
-const knownTypes = ['text', 'image', 'audio', 'resource', 'resource_link']
-
-/** Converts a prompt to content blocks and checks their types. */
-export function promptBlocks(content: string | readonly ContentBlock[]): ContentBlock[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  // A caller in JavaScript may pass anything.
-  if (!Array.isArray(content)) throw invalid('prompt', 'a text or an array of parts', content)
-  if (content.length === 0) throw invalid('prompt', 'a text or at least one part', content)
-  for (const [index, block] of content.entries()) checkBlock(`prompt[${index}]`, block)
-  return [...content]
-}
-
-function checkBlock(field: string, block: unknown): void {
-  if (typeof block !== 'object' || block === null)
-    throw invalid(field, 'an object such as { type: "text", text: "hello" }', block)
-  const { type, text } = block as { readonly type?: unknown; readonly text?: unknown }
-  if (typeof type !== 'string' || !knownTypes.includes(type))
-    throw invalid(`${field}.type`, knownTypes.join(', '), type)
-  if (type === 'text' && typeof text !== 'string') throw invalid(`${field}.text`, 'a string', text)
-}
-
-function invalid(field: string, expected: string, got: unknown): VitrineError {
-  return new VitrineError('argument_invalid', `${field}: expected ${expected}, got ${shown(got)}.`, {
-    details: { path: field },
-  })
-}
 
 /** Adapts blocks to the agent's capabilities: an embedded text becomes a text block, unsupported media is an error. */
 export function fitBlocks(

@@ -11,7 +11,13 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
-import { sessionIdPattern, settledWithin, shown, withinEventValues } from '@vitrine/protocol/primitives'
+import {
+  promptBlocks,
+  sessionIdPattern,
+  settledWithin,
+  shown,
+  withinEventValues,
+} from '@vitrine/protocol/primitives'
 import type { LocalSandbox } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../tools/host-tool.ts'
@@ -26,7 +32,6 @@ import {
   type OpenedConversation,
   restoredConversation,
 } from './open-conversation.ts'
-import { promptBlocks } from './prompt-content.ts'
 import { type JoinedTurn, PromptedTurn } from './prompted-turn.ts'
 import { RunningAgents } from './running-agents.ts'
 import type { Restored, SessionHost } from './session-host.ts'

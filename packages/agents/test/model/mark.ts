@@ -6,6 +6,8 @@ export type Mark =
   | { readonly kind: 'write'; readonly path: string; readonly content: string }
   | { readonly kind: 'run'; readonly command: string }
   | { readonly kind: 'run-escalated'; readonly command: string }
+  /** Calls a tool of the agent with this JSON. */
+  | { readonly kind: 'call'; readonly name: string; readonly input: string }
   | { readonly kind: 'error'; readonly status: number }
 
 const shapes: readonly [RegExp, (first: string, second: string) => Mark][] = [
@@ -15,10 +17,11 @@ const shapes: readonly [RegExp, (first: string, second: string) => Mark][] = [
   [/^write:([^\s:]+):(.*)/, (path, content) => ({ kind: 'write', path, content: unescaped(content) })],
   [/^run:(\S.*)/, (command) => ({ kind: 'run', command })],
   [/^run-escalated:(\S.*)/, (command) => ({ kind: 'run-escalated', command })],
+  [/^call:(\w+):(\{.*\})/, (name, input) => ({ kind: 'call', name, input })],
   [/^error:(\d{3})/, (status) => ({ kind: 'error', status: Number(status) })],
 ]
 
-const start = /(?<![\w-])(?:say|think|slow|write|run|run-escalated|error):/g
+const start = /(?<![\w-])(?:say|think|slow|write|run|run-escalated|call|error):/g
 
 /**
  * Finds the first mark of the last line that has one: agents add their own lines before the user's, and a command may

@@ -47,6 +47,11 @@ export function replyTo(ask: CompletionRequest, mark: Mark | undefined): ModelRe
       return callReply(callToRun(ask.tools, mark.command), 'runs commands')
     case 'run-escalated':
       return callReply(callToRunEscalated(ask.tools, mark.command), 'runs commands')
+    case 'call':
+      return callReply(
+        { kind: 'function', name: mark.name, input: JSON.parse(mark.input) },
+        `is ${mark.name}`,
+      )
   }
 }
 

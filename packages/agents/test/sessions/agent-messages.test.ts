@@ -1,10 +1,13 @@
+import { promptBlocks } from '@vitrine/protocol/primitives'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { codex } from '../../src/registry/agents/codex.ts'
+import { copilot } from '../../src/registry/agents/copilot.ts'
 import { ActiveTurn } from '../../src/sessions/active-turn.ts'
 import { linesOf } from '../../src/sessions/client-files.ts'
 import { findOption, readOptions, shownOptions } from '../../src/sessions/config-options.ts'
 import { modelErrorSign } from '../../src/sessions/model-error.ts'
-import { fitBlocks, promptBlocks, shownBlocks } from '../../src/sessions/prompt-content.ts'
+import { fitBlocks, shownBlocks } from '../../src/sessions/prompt-content.ts'
 
 describe('session options', () => {
   const old = {
@@ -119,6 +122,21 @@ it.each([
 ])('detects the model error in %j', (text, updates, sign) => {
   expect(modelErrorSign({}, { text, updates, stopReason: 'end_turn' })?.sign).toBe(sign)
   expect(modelErrorSign({}, { text, updates, stopReason: 'cancelled' })).toBeUndefined()
+})
+
+it.each([
+  [codex, 'stream disconnected before completion: error sending request'],
+  [codex, 'stream disconnected before completion: stream closed before response.completed'],
+  [codex, 'unexpected status 404 Not Found: <html>404</html>, url: http://127.0.0.1:9/v1/responses'],
+  [copilot, "Error: Model 'default' not found on provider at http://127.0.0.1:9/v1 (HTTP 404)."],
+  [
+    copilot,
+    'Info: Response was interrupted due to a server error. Retrying...Info: Response was interrupted due to a server ' +
+      'error. Retrying...Error: Failed to get response from the AI model; retried 5 times',
+  ],
+])('finds the message of $name about an endpoint that is no model: %s', ({ quirks }, text) => {
+  const turn = { text, updates: 1, stopReason: 'end_turn' }
+  expect(modelErrorSign(quirks, turn)).toEqual({ sign: 'message', text })
 })
 
 it('returns the requested lines of a file', () => {

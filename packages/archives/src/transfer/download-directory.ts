@@ -1,12 +1,13 @@
-import { mkdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, fstatSync, mkdirSync } from 'node:fs'
 import { randomHex, type Unpacked, VitrineError } from '@vitrine/protocol'
+import { systemErrorCode } from '@vitrine/protocol/primitives'
 import { fileError } from '../directories/errors.ts'
 import { Handle } from '../directories/handle.ts'
 import { removeTree } from '../directories/remove-tree.ts'
 import { merge } from '../merge.ts'
 import { unpack } from '../unpack.ts'
 import { TransferProgress } from './progress.ts'
+import { resolveDirectory } from './resolve-directory.ts'
 import type { TransferOptions } from './upload-directory.ts'
 
 /**
@@ -18,12 +19,13 @@ export async function downloadDirectory(
   directory: string,
   { signal, onProgress }: TransferOptions,
 ): Promise<Unpacked> {
-  const path = resolve(directory)
+  const path = resolveDirectory(directory)
   const progress = new TransferProgress(onProgress)
   const archive = await download()
   const target = await openTarget(path, archive)
   // Inside of the target, so that entries can be renamed into it.
   const staging = `.vitrine-${randomHex(8)}`
+  let isMerging = false
   try {
     const { staged, trash } = makeStaging(target, staging)
     try {
@@ -36,6 +38,7 @@ export async function downloadDirectory(
       })
       if (root === undefined)
         throw new VitrineError('file_not_directory', 'from: expected a directory of the sandbox, got a file.')
+      isMerging = true
       await merge(staged, target, { signal, trash })
       return unpacked
     } finally {
@@ -43,7 +46,13 @@ export async function downloadDirectory(
       trash.close()
     }
   } catch (error) {
-    throw fileError(error, path)
+    const known = fileError(error, path)
+    const isFileError = systemErrorCode(known.cause) !== undefined
+    if (isRemoved(target)) throw removedMeanwhile(path, error)
+    if (known.code === 'file_not_found' && isFileError && !existsSync(target.at(staging)))
+      throw removedMeanwhile(`${path}/${staging}`, error)
+    // Other errors are those of the archive.
+    throw isFileError || isMerging ? namingTarget(known, path) : known
   } finally {
     await removeTree(target, staging).catch(() => undefined)
     target.close()
@@ -69,6 +78,24 @@ function makeStaging(target: Handle, name: string): { readonly staged: Handle; r
     return Handle.directory(`${target.self}/${at}`)
   })
   return { staged: folders[0]!, trash: folders[1]! }
+}
+
+/** A removed directory has no links; it may still be open. */
+function isRemoved(directory: Handle): boolean {
+  return fstatSync(directory.fd).nlink === 0
+}
+
+function removedMeanwhile(path: string, cause: unknown): VitrineError {
+  return new VitrineError('file_not_found', `directory: ${path} was removed while it was being written.`, {
+    cause,
+  })
+}
+
+/** Adds the directory, which is not one of the sandbox, to an error that names a path below it. */
+function namingTarget(error: VitrineError, path: string): VitrineError {
+  const { code, message, details, cause = error } = error
+  if (code === 'cancelled') return error
+  return new VitrineError(code, `directory: in ${path} of this machine: ${message}`, { cause, details })
 }
 
 async function* counted(

@@ -1,5 +1,4 @@
 import { fstatSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { type LeftOut, type Unpacked, VitrineError } from '@vitrine/protocol'
 import { fileError } from '../directories/errors.ts'
 import { Handle } from '../directories/handle.ts'
@@ -7,6 +6,7 @@ import { packSource } from '../pack-source.ts'
 import { closingStream } from '../streams/closing-stream.ts'
 import { maxLeftOut } from '../unpacking.ts'
 import { type OnTransferProgress, TransferProgress } from './progress.ts'
+import { resolveDirectory } from './resolve-directory.ts'
 
 export interface TransferOptions {
   readonly signal?: AbortSignal | undefined
@@ -15,15 +15,15 @@ export interface TransferOptions {
 }
 
 /**
- * Packs a directory of this machine and passes the archive to `upload`. Fails if a directory is removed meanwhile, so that
- * half of it never looks complete.
+ * Packs a directory of this machine and passes the archive to `upload`. Fails if an entry is removed or changed while it is
+ * read, so that half of it never looks complete.
  */
 export async function uploadDirectory(
   upload: (archive: ReadableStream<Uint8Array>) => Promise<Unpacked>,
   directory: string,
   { onProgress }: Pick<TransferOptions, 'onProgress'>,
 ): Promise<Unpacked> {
-  const path = resolve(directory)
+  const path = resolveDirectory(directory)
   const source = openSource(path)
   const progress = new TransferProgress(onProgress)
   const leftOut: LeftOut[] = []
@@ -37,7 +37,10 @@ export async function uploadDirectory(
     onVanished: (below) => {
       // A removal of the whole directory may be seen first in one below it.
       const isTop = below === '' || fstatSync(source.fd).nlink === 0
-      throw vanished(isTop ? path : `${path}/${below}`)
+      throw interrupted('file_not_found', isTop ? path : `${path}/${below}`, 'removed')
+    },
+    onChanged: (below) => {
+      throw interrupted('file_busy', `${path}/${below}`, 'changed')
     },
   })
   // `upload` may report it with another code, as a failure of its source.
@@ -93,9 +96,13 @@ function openSource(path: string): Handle {
   }
 }
 
-function vanished(path: string): VitrineError {
+function interrupted(
+  code: 'file_not_found' | 'file_busy',
+  path: string,
+  change: 'removed' | 'changed',
+): VitrineError {
   return new VitrineError(
-    'file_not_found',
-    `directory: ${path.toWellFormed()} was removed while it was being uploaded; nothing was written.`,
+    code,
+    `directory: ${path.toWellFormed()} was ${change} while it was being uploaded; nothing was written.`,
   )
 }

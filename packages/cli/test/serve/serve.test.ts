@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { version } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { dataFolder, exec, serve, type TestDaemon, vitrine } from '../vitrine-process.ts'
 
@@ -162,7 +163,7 @@ describe('daemon.json', () => {
       url: daemon.url,
       token: daemon.token,
       pid: daemon.process.pid,
-      version: '0.1.0',
+      version,
     })
     expect(Date.parse(startedAt)).not.toBeNaN()
     await daemon.process.end()

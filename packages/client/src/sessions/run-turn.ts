@@ -1,4 +1,5 @@
 import { type ContentBlock, isVitrineError, type PromptResult, VitrineError } from '@vitrine/protocol'
+import { promptBlocks } from '@vitrine/protocol/primitives'
 import type { HttpClient } from '../http/http-client.ts'
 import { withFields } from '../http/options.ts'
 import { poll, retryIdempotent } from '../http/poll.ts'
@@ -41,6 +42,8 @@ export async function sendPrompt(
   http: HttpClient,
   { turn, prompt, rest }: Pick<TurnRequest, 'turn' | 'prompt' | 'rest'>,
 ): Promise<void> {
+  // Before it is sent: JSON drops or changes some values.
+  promptBlocks(prompt)
   const json = withFields('prompt', rest, { prompt, turn })
   await retryIdempotent(http, maxRetries, () =>
     requestJson(http, { method: 'POST', path: ['prompt'], json, limitMs: http.timeoutMs }),

@@ -194,7 +194,7 @@ async function passGates(
     await progress({ ...decision })
     if (decision.answer === 'allow') continue
     signal?.throwIfAborted()
-    const why = decision.reason === undefined ? '' : `: ${decision.reason}`
+    const why = decision.reason === undefined ? '' : `: ${decision.reason.replace(/\.$/, '')}`
     throw new VitrineError('gate_refused', `The gate "${decision.gate}" refused the operation${why}.`, {
       details: { gate: decision.gate, ...(decision.reason !== undefined && { reason: decision.reason }) },
     })

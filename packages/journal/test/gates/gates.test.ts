@@ -123,6 +123,15 @@ describe('a refusal', () => {
     })
   })
 
+  it('has one full stop, also after a reason that is a sentence', async () => {
+    const record = await journal()
+    record.gate('policy', () => ({ answer: 'deny', reason: 'It is late.' }))
+    expect(await refused(record)).toMatchObject({
+      message: 'The gate "policy" refused the operation: It is late.',
+      details: { reason: 'It is late.' },
+    })
+  })
+
   it('needs no reason', async () => {
     const record = await journal()
     record.gate('policy', () => 'deny')

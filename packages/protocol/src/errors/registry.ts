@@ -177,7 +177,11 @@ export const errorRegistry = {
   ),
   path_too_long: entry(422, false, 'Use a shorter name: 255 bytes for each part, 4,095 in all.'),
   link_loop: entry(422, false, 'The symlinks form a loop or a chain of more than 40: correct them.'),
-  disk_full: entry(507, true, 'Free space on the disk of the workspace and call again; nothing was changed.'),
+  disk_full: entry(
+    507,
+    true,
+    'Free space on the disk of the path that the message names and call again; nothing was changed.',
+  ),
   files_open: entry(503, true, 'Read open streams to their end or cancel them, and call again.'),
   invalid_compression_scheme: entry(
     422,

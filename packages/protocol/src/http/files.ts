@@ -9,6 +9,8 @@ import { table } from './route.ts'
 import { commaSeparated, count, flag, modeText } from './values.ts'
 
 const user = z.optional(z.string())
+/** Permission bits as a number, or as octal digits. */
+const bits = () => z.union([mode(), modeText()])
 /** `tar`, `tar.gz`, `tar.zst` or `zip`; the engine rejects others. */
 const scheme = z.optional(z.string())
 
@@ -69,7 +71,7 @@ export const fileRoutes = table({
       strict({
         path: z.string(),
         parents: z.optional(z.boolean()),
-        mode: z.optional(mode()),
+        mode: z.optional(bits()),
         user,
       }),
     status: 204,
@@ -99,7 +101,7 @@ export const fileRoutes = table({
   },
   changeMode: {
     ...file('POST', 'chmod', 'Changes permission bits.'),
-    body: () => strict({ path: z.string(), mode: mode(), user }),
+    body: () => strict({ path: z.string(), mode: bits(), user }),
     status: 204,
     response: 'nothing',
   },

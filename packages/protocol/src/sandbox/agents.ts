@@ -3,6 +3,8 @@ import type { ConfigOption } from './sessions.ts'
 /** Features of an agent from the registry; the values that a running agent reports take precedence. */
 export interface AgentCapabilities {
   readonly permissions: boolean
+  /** Whether its questions to the user arrive as questions; `unknown` if that was not measured. */
+  readonly questions: boolean | 'unknown'
   readonly images: boolean
   readonly load: boolean
   readonly resume: boolean

@@ -29,6 +29,7 @@ it('exports these values and no others', () => {
     'notifyOne',
     'parseItemCursor',
     'parseItemCursorOfAll',
+    'promptBlocks',
     'requirePort',
     'requireWholeNumber',
     'sessionIdPattern',

@@ -1,4 +1,4 @@
-import { constants, openSync } from 'node:fs'
+import { constants, fstatSync, openSync } from 'node:fs'
 import { posix } from 'node:path'
 import {
   type ArchiveInput,
@@ -197,10 +197,10 @@ export function download(
     if (entry === undefined) throw new VitrineError('file_not_found', `${path} does not exist.`)
     must(entry, 'read', identity, path)
     if (entry.kind === 'directory')
-      return packing(archiveContext, entry.duplicate(), scheme, () => false, onEnd)
+      return packing(archiveContext, entry.duplicate(), scheme, { onEnd, mustRemain: path })
     if (entry.kind !== 'file' || parent === undefined)
       throw new VitrineError('file_not_regular', `${path} is neither a file nor a directory.`)
-    return packing(archiveContext, parent.duplicate(), scheme, () => false, onEnd, name)
+    return packing(archiveContext, parent.duplicate(), scheme, { onEnd, only: name })
   })
 }
 
@@ -211,19 +211,25 @@ export function persist(
   onEnd: OnStreamEnd,
 ): Packing {
   const root = archiveContext.context.roots.root.directory.duplicate()
-  return packing(archiveContext, root, 'tar', (path) => skip.has(path), onEnd)
+  return packing(archiveContext, root, 'tar', { onEnd, skip: (path) => skip.has(path) })
 }
 
 export type OnStreamEnd = ClosingOptions['onEnd']
+
+interface PackingOptions {
+  readonly onEnd: OnStreamEnd
+  readonly only?: string
+  readonly skip?: (path: string) => boolean
+  /** The path of the directory as the caller gave it, if the stream must fail when the directory is removed. */
+  readonly mustRemain?: string
+}
 
 /** Owns `directory` and closes it when the stream ends, fails or is cancelled. */
 function packing(
   { signal }: ArchiveContext,
   directory: Handle,
   scheme: TarScheme,
-  skip: (path: string) => boolean,
-  onEnd: OnStreamEnd,
-  only?: string,
+  { onEnd, only, skip = () => false, mustRemain }: PackingOptions,
 ): Packing {
   const leftOut: LeftOut[] = []
   let leftOutCount = 0
@@ -237,6 +243,11 @@ function packing(
     },
     onChanged: () => {
       changed += 1
+    },
+    // Commands change a workspace while it is packed: an entry that they remove is left out.
+    onVanished: () => {
+      if (mustRemain !== undefined && fstatSync(directory.fd).nlink === 0)
+        throw new VitrineError('file_not_found', `${mustRemain} was removed while it was being packed.`)
     },
   })
   const source = {

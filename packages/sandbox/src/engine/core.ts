@@ -296,7 +296,13 @@ export class EngineCore {
 
   async #openFiles(machine: Machine, gateway: EgressGateway | undefined): Promise<SandboxFileSystem> {
     try {
-      return await SandboxFileSystem.open(this.settings, machine, this.#journal, this.store, this.turns)
+      return await SandboxFileSystem.open(
+        { ...this.settings, volumeBytes: this.#disk.volumeBytes },
+        machine,
+        this.#journal,
+        this.store,
+        this.turns,
+      )
     } catch (error) {
       await gateway?.close()
       throw error

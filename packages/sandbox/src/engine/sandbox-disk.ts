@@ -52,6 +52,11 @@ export class SandboxDisk {
     return exact && this.#measured.length === 0 ? 'disk-exact' : 'disk-accounted'
   }
 
+  /** The size of the volume that holds the workspace, if it has one. */
+  get volumeBytes(): number | undefined {
+    return this.#isMounted ? this.#max : undefined
+  }
+
   /** The path whose device and inode identify the workspace: its directory, or the file that holds it. */
   get identifiedBy(): string {
     const { root, volume } = this.#settings.folders

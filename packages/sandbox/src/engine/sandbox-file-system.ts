@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AccessRoots, type RootMount } from '@vitrine/archives'
 import type { Journal, Store } from '@vitrine/journal'
-import { VitrineError } from '@vitrine/protocol'
+import { isVitrineError, VitrineError } from '@vitrine/protocol'
 import { settledWithin } from '@vitrine/protocol/primitives'
 import type { FileContext } from '../files/file-context.ts'
 import { Staging } from '../files/staging.ts'
@@ -16,6 +16,11 @@ import type { SandboxSettings } from './settings.ts'
 
 const closingMs = 5_000
 
+interface FileSystemSettings extends SandboxSettings {
+  /** The size of the volume that holds the workspace, if it has one. */
+  readonly volumeBytes: number | undefined
+}
+
 /** The files of a running sandbox, and their watcher. */
 export class SandboxFileSystem {
   readonly context: FileContext
@@ -26,17 +31,23 @@ export class SandboxFileSystem {
   /** Whether the watcher runs commands in the sandbox; if so, it sees no changes while the sandbox is paused. */
   readonly watchesViaExec: boolean
   readonly #privatePaths: PrivatePaths
+  readonly #volumeBytes: number | undefined
   #watcher: Watcher | undefined
 
-  private constructor(context: FileContext, machine: Machine, { watch, privatePaths }: SandboxSettings) {
+  private constructor(
+    context: FileContext,
+    machine: Machine,
+    { watch, privatePaths, volumeBytes }: FileSystemSettings,
+  ) {
     this.context = context
     this.machine = machine
     this.watchesViaExec = watch?.mode === 'find'
     this.#privatePaths = new PrivatePaths(privatePaths)
+    this.#volumeBytes = volumeBytes
   }
 
   static async open(
-    settings: SandboxSettings,
+    settings: FileSystemSettings,
     machine: Machine,
     journal: Journal,
     store: Store,
@@ -100,6 +111,8 @@ export class SandboxFileSystem {
     this.#calls.add(ended.promise)
     try {
       return await call()
+    } catch (error) {
+      throw this.#volumeBytes === undefined ? error : withDiskLimit(error, this.#volumeBytes)
     } finally {
       this.#calls.delete(ended.promise)
       ended.resolve()
@@ -178,4 +191,11 @@ async function* outputOf(launched: Promise<Launched>): AsyncGenerator<Uint8Array
 /** Aborts with the caller's signal or with the sandbox's shutdown, whichever comes first. */
 export function anySignal(signal: AbortSignal | undefined, shutdown: AbortSignal): AbortSignal {
   return signal === undefined ? shutdown : AbortSignal.any([signal, shutdown])
+}
+
+/** A full volume is the limit of the sandbox, not a full disk of the host. */
+function withDiskLimit(error: unknown, max: number): unknown {
+  if (!isVitrineError(error) || error.code !== 'disk_full') return error
+  const message = `${error.message} The sandbox may hold ${max} bytes (diskBytes).`
+  return new VitrineError('disk_limit', message, { cause: error, details: { limit: 'diskBytes', max } })
 }

@@ -16,6 +16,10 @@ export interface CloneContext {
   readonly network: CloneNetwork
 }
 
+/** Git reads a page of HTML as the list of an empty repository; a git server sends packets of its protocol. */
+const noGitServer =
+  'url: the server at this address answers, but not as a git server; check that the address is not that of a page.'
+
 /** A bound repository belongs to another user than the sandbox's. Git reads it in a process of its own. */
 const trustingUploadPack = ['--upload-pack', "git -c 'safe.directory=*' upload-pack"]
 
@@ -44,7 +48,11 @@ export async function clone(
   const shallow = depth === undefined ? [] : ['--depth', String(depth)]
   if (ref?.kind !== 'commit') {
     const branch = ref === undefined ? [] : ['--branch', ref.text]
-    await git(['clone', ...trusting, ...shallow, ...branch, '--', url, path], remoteOptions)
+    const cloned = await git(['clone', ...trusting, ...shallow, ...branch, '--', url, path], remoteOptions)
+    if (!/^https?:/.test(url) || !cloned.stderr.includes('cloned an empty repository')) return
+    const env = { ...remoteOptions.env, GIT_TRACE_PACKET: '1' }
+    const { stderr } = await git(['ls-remote', '--', url], { env })
+    if (!stderr.includes('packet:')) throw new CommandFailure(cloned, noGitServer)
     return
   }
   // `git clone` accepts branches and tags only, so a commit is fetched.
@@ -96,9 +104,9 @@ async function reportFailure(
     network,
   }: Pick<PlannedRepository, 'url' | 'credentials'> & Pick<CloneContext, 'network'>,
   run: Promise<ExecResult>,
-): Promise<void> {
+): Promise<ExecResult> {
   try {
-    await run
+    return await run
   } catch (error) {
     if (isVitrineError(error) && error.code === 'command_not_found')
       throw new VitrineError('command_not_found', 'git is not installed in the sandbox.', { cause: error })

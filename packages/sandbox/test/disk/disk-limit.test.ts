@@ -54,7 +54,8 @@ describe.skipIf(withoutVolumes !== undefined).each(isolations)(
       const image = join(dirname(dirname(sandbox.root)), 'disk.img')
       expect(statSync(image).blocks * 512).toBeLessThanOrEqual(diskBytes)
       await expect(sandbox.files.write('more', Buffer.alloc(4 * mib))).rejects.toMatchObject({
-        code: 'disk_full',
+        code: 'disk_limit',
+        message: `more: no space left on the disk. The sandbox may hold ${diskBytes} bytes (diskBytes).`,
       })
       await sandbox.files.remove('endless')
       expect(await sandbox.exec('head -c 8000000 /dev/zero > fits && wc -c < fits')).toMatchObject({

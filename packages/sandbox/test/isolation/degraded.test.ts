@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openHost, reasonToSkip } from './fixtures/open-host.ts'
 
 describe.skipIf(reasonToSkip('self'))('on a machine without bwrap', () => {
@@ -31,6 +31,22 @@ describe.skipIf(reasonToSkip('self'))('on a machine without bwrap', () => {
     await expect(host.open({ isolation: 'bubblewrap' })).rejects.toMatchObject({
       code: 'isolation_unavailable',
       message: expect.stringContaining('apt-get install bubblewrap'),
+    })
+  })
+})
+
+describe.skipIf(reasonToSkip('self'))('in a container without user namespaces', () => {
+  it('`bubblewrap` is refused, naming the options of the container', async () => {
+    // Not below /tmp, which the host's build cannot see.
+    const programs = mkdtempSync('/var/tmp/vitrine-path-')
+    onTestFinished(() => rmSync(programs, { recursive: true }))
+    chmodSync(programs, 0o755)
+    const refusal = 'bwrap: No permissions to create new namespace'
+    writeFileSync(join(programs, 'bwrap'), `#!/bin/sh\necho '${refusal}' >&2; exit 1\n`, { mode: 0o755 })
+    await using host = openHost({ env: { PATH: `${programs}:/usr/bin:/bin` } })
+    await expect(host.open({ isolation: 'bubblewrap' })).rejects.toMatchObject({
+      code: 'isolation_unavailable',
+      message: expect.stringContaining('--security-opt systempaths=unconfined'),
     })
   })
 })

@@ -6,7 +6,14 @@ import { newId } from '@vitrine/protocol'
 import { describe, expect, it } from 'vitest'
 import { commandPolicy } from '../../src/index.ts'
 import { folder, hasBubblewrap, isolations, isRoot, openScene, prepare, say } from './prepared.ts'
-import { makeRepository, redirectTo, serveRepository } from './repository.ts'
+import {
+  closedPort,
+  makeRepository,
+  redirectTo,
+  serveContent,
+  serveNothing,
+  serveRepository,
+} from './repository.ts'
 
 /** Every byte of every file below a folder. */
 function bytesBelow(path: string): string {
@@ -83,8 +90,62 @@ describe.each(isolations)('a repository under isolation %s', (isolation) => {
     )
     await expect(failing).rejects.toMatchObject({
       code: 'setup_failed',
-      message: expect.stringMatching(/\(workspace\.git\.app\).*url: there is no repository at this path/s),
+      message: expect.stringMatching(
+        /\(workspace\.git\.app\).*url: there is no repository at this path.*bind its directory.*none\.git/s,
+      ),
       details: { where: 'workspace.git.app' },
+    })
+  })
+
+  it('names the address and the reason if the server has no such repository, or there is no server', async () => {
+    const { port } = await serveNothing()
+    const closed = await closedPort()
+    for (const [at, host, reason] of [
+      [port, 'localhost', 'url: there is no repository at this address'],
+      [port, '127.0.0.1', 'url: there is no repository at this address'],
+      [closed, '127.0.0.1', `url: no server answers at 127.0.0.1:${closed}; check the address`],
+    ] as const) {
+      const url = `http://${host}:${at}/repo.git`
+      const egress = isolation === 'bubblewrap' ? { egress: [`localhost:${at}`] } : {}
+      const error: unknown = await prepare({ git: { app: { url } } }, { isolation, ...egress }).catch(
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toMatchObject({
+        code: 'setup_failed',
+        message: expect.stringContaining(`(workspace.git.app): exit code 128. ${reason}`),
+        details: { output: expect.stringContaining(url) },
+      })
+    }
+  })
+
+  it('does not take a page for an empty repository', async () => {
+    const page = await serveContent('text/html', '<html>Welcome</html>')
+    const packet = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text
+    const nothing = packet(`${'0'.repeat(40)} capabilities^{}\0agent=test\n`)
+    const empty = await serveContent(
+      'application/x-git-upload-pack-advertisement',
+      `${packet('# service=git-upload-pack\n')}0000${nothing}0000`,
+    )
+    const cloneFrom = ({ port }: { readonly port: number }) =>
+      prepare(
+        { git: { app: { url: `http://localhost:${port}/repo.git` } } },
+        { isolation, ...(isolation === 'bubblewrap' && { egress: [`localhost:${port}`] }) },
+      )
+    await expect(cloneFrom(page)).rejects.toMatchObject({
+      code: 'setup_failed',
+      message: expect.stringContaining('url: the server at this address answers, but not as a git server'),
+    })
+    expect(await say(await cloneFrom(empty), 'ls -A app')).toBe('.git')
+  })
+
+  it('names the host and the reason if there is no network', async () => {
+    const url = 'https://git.invalid/owner/name.git'
+    const egress = isolation === 'bubblewrap' ? { egress: ['git.invalid:443'] } : {}
+    await expect(prepare({ git: { app: { url } } }, { isolation, ...egress })).rejects.toMatchObject({
+      code: 'setup_failed',
+      message: expect.stringMatching(
+        /url: (the host of|no server answers at) git\.invalid:443.*this machine has a network.*owner\/name\.git/s,
+      ),
     })
   })
 

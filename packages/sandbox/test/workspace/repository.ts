@@ -89,6 +89,27 @@ export async function redirectTo(place: string): Promise<{ readonly port: number
   return { port: await listen(server), requests: () => requests }
 }
 
+/** A server without any repository. */
+export async function serveNothing(): Promise<{ readonly port: number }> {
+  return {
+    port: await listen(createServer((_, response) => response.writeHead(404).end('<h1>Not Found</h1>'))),
+  }
+}
+
+/** A server that answers every request with the same content. */
+export async function serveContent(type: string, content: string): Promise<{ readonly port: number }> {
+  const server = createServer((_, response) => response.writeHead(200, { 'content-type': type }).end(content))
+  return { port: await listen(server) }
+}
+
+/** A port on which nothing listens. */
+export async function closedPort(): Promise<number> {
+  const server = createServer()
+  const port = await listen(server)
+  await new Promise((closed) => server.close(closed))
+  return port
+}
+
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   onTestFinished(() => {

@@ -1,4 +1,5 @@
 import { VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
 import type { HttpRequest } from '../http/http-request.ts'
 
 interface InFlightCall {
@@ -21,11 +22,13 @@ export class InFlightCalls {
     caller: string,
     run: (cancelled: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    if (!/^[\w.-]{8,128}$/.test(id) || this.#running.has(id))
+    if (!/^[\w.-]{8,128}$/.test(id))
       throw new VitrineError(
         'argument_invalid',
-        `vitrine-call: expected an unused id of 8 to 128 letters, digits, "_", "." and "-".`,
+        `vitrine-call: expected an id of 8 to 128 letters, digits, "_", "." and "-", got ${shown(id)}.`,
       )
+    if (this.#running.has(id))
+      throw new VitrineError('argument_invalid', `vitrine-call: a call with the id ${id} is running.`)
     const cancelled = new AbortController()
     if (request.header('vitrine-cancelled') === 'true') cancelled.abort()
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()

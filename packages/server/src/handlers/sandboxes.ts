@@ -2,7 +2,7 @@ import type { HostAttachOptions, HostCreateOptions, HostSandbox } from '@vitrine
 import { type EncodedBytes, VitrineError, type WorkspaceManifest } from '@vitrine/protocol'
 import { sandboxLabels, type sandboxRoutes } from '@vitrine/protocol/http'
 import { parseAs } from '@vitrine/protocol/options'
-import { decodedManifest } from '@vitrine/protocol/primitives'
+import { decodedManifest, shown } from '@vitrine/protocol/primitives'
 import type { Daemon } from '../daemon/daemon.ts'
 import { streamResponse } from '../responses/bytes.ts'
 import { slicedJsonResponse } from '../responses/sliced-json.ts'
@@ -100,14 +100,14 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     },
     async resolvePort({ params, query, signal, ...call }) {
       const { ports } = await call.sandbox()
-      const port = Number(params.port)
+      const port = portOf(params.port)
       return query.wait === undefined
         ? ports.resolve(port)
         : ports.waitFor(port, { timeoutMs: query.wait, signal: signal() })
     },
     async previewPort({ params, request, ...call }) {
       const sandbox = await call.sandbox()
-      const port = Number(params.port)
+      const port = portOf(params.port)
       await sandbox.ports.resolve(port)
       const { token } = daemon.previews.open(sandbox.id, port)
       const [, own = ''] = /:(\d+)$/.exec(request.host) ?? []
@@ -115,6 +115,15 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       return { url: `${request.protocol}//${token}.localhost${own === '' ? '' : `:${own}`}/`, path, token }
     },
   }
+}
+
+/** The engine checks the range. */
+function portOf(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text)
+  throw new VitrineError(
+    'argument_invalid',
+    `port: expected a whole number from 1 to 65535, got ${shown(text)}.`,
+  )
 }
 
 function decoded(workspace: WorkspaceManifest<string | EncodedBytes>): WorkspaceManifest {

@@ -125,6 +125,18 @@ describe('files', () => {
     expect(hits).toMatchObject([{ line: 1, text: expect.stringContaining('needle') }])
     await post('chmod', { path: 'box/a.txt', mode: 0o640 })
     expect(await daemon.call('GET', '/v1/files/stat?path=box/a.txt')).toMatchObject({ mode: 0o640 })
+    await post('chmod', { path: 'box/a.txt', mode: '600' })
+    expect(await daemon.call('GET', '/v1/files/stat?path=box/a.txt')).toMatchObject({ mode: 0o600 })
+    const wide = await daemon.fetch('/v1/files/chmod', {
+      method: 'POST',
+      ...jsonBody({ path: 'box/a.txt', mode: '7777' }),
+    })
+    expect((await problemOf(wide)).code).toBe('argument_invalid')
+    const letters = await daemon.fetch('/v1/files/chmod', {
+      method: 'POST',
+      ...jsonBody({ path: 'box/a.txt', mode: 'rw-' }),
+    })
+    expect((await problemOf(letters)).detail).toContain('octal digits, such as 644, got "rw-"')
     await post('move', { from: 'box/a.txt', to: 'far/c.txt', parents: true })
     expect(await daemon.call('GET', '/v1/files/exists?path=far/c.txt')).toEqual({ exists: true })
     expect(await daemon.call('GET', '/v1/files/exists?path=box/a.txt')).toEqual({ exists: false })

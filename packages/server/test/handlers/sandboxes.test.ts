@@ -161,6 +161,8 @@ describe('a sandbox', () => {
   })
 
   it('resolves the addresses of its ports, and waits for one', async () => {
+    const word = await problemFor('GET', '/v1/ports/web')
+    expect(word.detail).toBe('port: expected a whole number from 1 to 65535, got "web".')
     const closed = await problemFor('GET', '/v1/ports/1')
     expect(closed).toMatchObject({ status: 404, code: 'port_unavailable' })
     const late = await problemFor('GET', '/v1/ports/1?wait=100')

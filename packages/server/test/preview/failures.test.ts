@@ -34,7 +34,13 @@ describe.each(isolations)('a site that fails (%s)', (isolation) => {
       const base = `/v1/sandboxes/${site.sandbox}`
       expect((await visit(daemon, one, form, '')).status).toBe(200)
       await daemon.call('POST', `${base}/processes/${one.process}/kill`)
-      expect(await problemAt(one, '')).toMatchObject({ status: 404, code: 'port_unavailable' })
+      const { port } = one
+      expect(await problemAt(one, '')).toMatchObject({
+        status: 404,
+        code: 'port_unavailable',
+        detail: expect.stringContaining(`Nothing listens on port ${port} of the sandbox`),
+        hint: 'Start the server that should listen there, and wait for it with `ports.waitFor`.',
+      })
       expect((await daemon.fetch('/v1/health')).status).toBe(200)
     })
 

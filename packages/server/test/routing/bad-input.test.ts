@@ -82,6 +82,8 @@ describe('a body', () => {
       { policy: { asks: ['git *'] } },
       'body.policy: unknown key "asks"; did you mean "ask"?',
     ],
+    ['/v1/sessions/some/prompt', { prompt: 42 }, 'body.prompt: expected a string or an array, got a number.'],
+    ['/v1/sessions/some/prompt', {}, 'body.prompt: expected a string or an array, got nothing.'],
     ['/v1/files/mkdir', { path: 'a', parent: true }, 'body: unknown key "parent"; did you mean "parents"?'],
   ])('a body of %s is refused with a message: %j', async (path, body, detail) => {
     const problem = await send('POST', path, jsonBody(body))

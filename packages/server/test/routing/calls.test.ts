@@ -136,7 +136,11 @@ describe('a call with an id', () => {
     const id = newId()
     const { response } = await started(id)
     const second = await exec(id, { command: 'touch twice' })
-    expect(await problemOf(second)).toMatchObject({ status: 400, code: 'argument_invalid' })
+    expect(await problemOf(second)).toMatchObject({
+      status: 400,
+      code: 'argument_invalid',
+      detail: `vitrine-call: a call with the id ${id} is running.`,
+    })
     expect((await daemon.call('GET', '/v1/files/exists?path=twice')).exists).toBe(false)
     await cancelCall(id)
     await (await response).text()
@@ -147,7 +151,9 @@ describe('a call with an id', () => {
     'is refused if the id is malformed: %j',
     async (id) => {
       const response = await exec(id, { command: 'touch with-bad-id' })
-      expect(await problemOf(response)).toMatchObject({ status: 400, code: 'argument_invalid' })
+      const problem = await problemOf(response)
+      expect(problem).toMatchObject({ status: 400, code: 'argument_invalid' })
+      expect(problem.detail).toContain(', got "')
       expect((await daemon.call('GET', '/v1/files/exists?path=with-bad-id')).exists).toBe(false)
     },
   )

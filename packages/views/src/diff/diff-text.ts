@@ -1,3 +1,5 @@
+import { VitrineError } from '@vitrine/protocol'
+import { requireWholeNumber, shown } from '@vitrine/protocol/primitives'
 import { editScript } from './edit-script.ts'
 
 export interface DiffLine {
@@ -31,11 +33,13 @@ export interface DiffTextOptions {
   readonly context?: number
   /** Limits the work; default 5,000,000 compared lines. */
   readonly maxSteps?: number
+  /** Limits the memory: a text with more lines is refused, unless the texts are equal. Default 1,000,000. */
+  readonly maxLines?: number
 }
 
 /**
  * The difference of two texts by lines. Time and memory are bounded: beyond `maxSteps` the result is correct, but not the
- * shortest one.
+ * shortest one; a text of more than `maxLines` is refused.
  *
  * @example
  * diffText('one\ntwo\n', 'one\n2\n').hunks[0]?.lines // same one, removed two, added 2
@@ -43,10 +47,16 @@ export interface DiffTextOptions {
 export function diffText(
   before: string,
   after: string,
-  { context = 3, maxSteps = 5_000_000 }: DiffTextOptions = {},
+  { context = 3, maxSteps = 5_000_000, maxLines = 1_000_000 }: DiffTextOptions = {},
 ): TextDiff {
-  const beforeLines = linesOf(before)
-  const afterLines = linesOf(after)
+  requireText('before', before)
+  requireText('after', after)
+  requireWholeNumber('context', context)
+  requireWholeNumber('maxSteps', maxSteps)
+  requireWholeNumber('maxLines', maxLines)
+  if (before === after) return { added: 0, removed: 0, hunks: [] }
+  const beforeLines = linesOf('before', before, maxLines)
+  const afterLines = linesOf('after', after, maxLines)
   const numbers = new Map<string, number>()
   const numbersOf = (lines: readonly string[]) =>
     Int32Array.from(lines, (line) => {
@@ -83,17 +93,41 @@ export function unifiedDiff(
       ...(unended ? ['\\ No newline at end of file'] : []),
     ]),
   ])
-  return `${[`--- ${names.before}`, `+++ ${names.after}`, ...lines].join('\n')}\n`
+  return `${[`--- ${quoted(names.before)}`, `+++ ${quoted(names.after)}`, ...lines].join('\n')}\n`
+}
+
+/** A name with a control character, a quote or a backslash, as git writes it. */
+function quoted(name: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a path may have any byte but NUL.
+  const special = /[\x00-\x1f\x7f"\\]/g
+  if (!special.test(name)) return name
+  const escaped = name.replace(special, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
+  return `"${escaped}"`
 }
 
 function rangeText({ line, count }: DiffHunk['before']): string {
   return count === 1 ? `${line}` : `${line},${count}`
 }
 
+/** Bytes have no lines, and a caller in JavaScript may pass them. */
+function requireText(field: string, text: string): void {
+  if (typeof text === 'string') return
+  const got = ArrayBuffer.isView(text) ? 'bytes' : shown(text)
+  throw new VitrineError('argument_invalid', `${field}: expected a string, got ${got}.`, {
+    details: { path: field },
+  })
+}
+
 /** The lines with their line breaks, so that a missing one at the end is a difference. */
-function linesOf(text: string): string[] {
+function linesOf(field: string, text: string, maxLines: number): string[] {
   const lines: string[] = []
   for (let from = 0; from < text.length; ) {
+    if (lines.length === maxLines)
+      throw new VitrineError(
+        'argument_invalid',
+        `${field}: expected at most ${maxLines} lines; compare parts of the text, or raise maxLines.`,
+        { details: { path: field } },
+      )
     const end = text.indexOf('\n', from)
     const to = end === -1 ? text.length : end + 1
     lines.push(text.slice(from, to))

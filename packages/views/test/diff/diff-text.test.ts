@@ -100,21 +100,53 @@ describe('diffText', () => {
     expect(applied(before, diff)).toBe(after)
   })
 
-  it('is a patch that git applies', () => {
+  it('refuses values that are no texts, with their name', () => {
+    const bad: [before: unknown, after: unknown, options: object, message: string][] = [
+      [5, '', {}, 'before: expected a string, got 5.'],
+      ['', undefined, {}, 'after: expected a string, got undefined.'],
+      ['', Buffer.from('x'), {}, 'after: expected a string, got bytes.'],
+      ['', 'x', { context: -1 }, 'context: expected'],
+      ['', 'x', { maxSteps: Number.NaN }, 'maxSteps: expected'],
+    ]
+    for (const [before, after, options, message] of bad)
+      expect(() => diffText(before as string, after as string, options)).toThrow(message)
+  })
+
+  it('refuses a text of too many lines, unless both are equal', () => {
+    const long = '\n'.repeat(1_000_001)
+    expect(() => diffText('', long)).toThrow(
+      'after: expected at most 1000000 lines; compare parts of the text',
+    )
+    expect(() => diffText('a\nb\nc', '', { maxLines: 2 })).toThrow('before: expected at most 2 lines')
+    expect(diffText('a\nb', '', { maxLines: 2 })).toMatchObject({ removed: 2 })
+    expect(diffText(long, long)).toEqual({ added: 0, removed: 0, hunks: [] })
+  })
+
+  it('keeps every character of texts that are binary, and one long line', () => {
+    const binary = Array.from({ length: 5_000 }, (_, at) => String.fromCharCode((at * 31) % 256)).join('')
+    for (const [before, after] of [
+      [binary, [...binary].reverse().join('')],
+      ['a\0b\n\ud800', 'a\0c\n\udc00'],
+      ['x'.repeat(5_000_000), 'y'.repeat(5_000_000)],
+    ] as const)
+      expect(applied(before, diffText(before, after)) === after).toBe(true)
+  })
+
+  it('is a patch that git applies, of any file name', () => {
     const folder = mkdtempSync(join(tmpdir(), 'vitrine-diff-'))
     try {
-      for (const [before, after] of [
-        ['one\ntwo\nthree\n', 'one\n2\nthree'],
-        ['', 'new\n'],
-        ['a\nb\n', ''],
-        ['x', 'x\n'],
+      for (const [before, after, name] of [
+        ['one\ntwo\nthree\n', 'one\n2\nthree', 'file'],
+        ['', 'new\n', 'file'],
+        ['a\nb\n', '', 'file'],
+        ['x', 'x\n', 'a\nb "c" \\ é'],
       ] as const) {
-        writeFileSync(join(folder, 'file'), before)
-        const names = { before: 'a/file', after: 'b/file' }
+        writeFileSync(join(folder, name), before)
+        const names = { before: `a/${name}`, after: `b/${name}` }
         const input = unifiedDiff(diffText(before, after), names)
         const { status, stderr } = spawnSync('git', ['apply'], { cwd: folder, input })
         expect([status, `${stderr}`]).toEqual([0, ''])
-        expect(readFileSync(join(folder, 'file'), 'utf8')).toBe(after)
+        expect(readFileSync(join(folder, name), 'utf8')).toBe(after)
       }
     } finally {
       rmSync(folder, { recursive: true, force: true })

@@ -317,6 +317,21 @@ describe('changedFilesView', () => {
     ],
   ]
 
+  it.each(['', '.', '..', '/', 'a//b', 'a/', 'a/../b', 'a\nb', 'a\0b', 'constructor', '\ud800'])(
+    'keeps a path as it is, and follows its move: %j',
+    (path) => {
+      const created = event(1, 'file.created', { path, kind: 'file' })
+      const moved = event(2, 'file.moved', { path: 'z', previousPath: path, kind: 'file' })
+      expect(listed([created])).toMatchObject([{ path, change: 'created' }])
+      expect(listed([created, moved])).toMatchObject([{ path: 'z', change: 'created' }])
+    },
+  )
+
+  it('ignores a path that is no text', () => {
+    for (const path of [5, null, {}, ['a']])
+      expect(listed([event(1, 'file.created', { path, kind: 'file' })])).toEqual([])
+  })
+
   it.each(table)('lists the net effect: %s', (_about, steps, result) => {
     expect(net(steps)).toEqual(result)
   })

@@ -15,7 +15,7 @@ export const amp: AgentEntry = {
   credentials: { variables: ['AMP_API_KEY'], files: ['.local/share/amp/secrets.json'] },
   endpoints: ['ampcode.com:443'],
   isolation: { notRoot: false },
-  capabilities: can('permissions', 'images', 'mcp'),
+  capabilities: { ...can('permissions', 'images', 'mcp'), questions: 'unknown' },
   options: [],
   quirks: { notes: ['Not tested: this entry follows its documentation.'] },
 }

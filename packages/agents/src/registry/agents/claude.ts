@@ -32,6 +32,7 @@ export const claude: AgentEntry = {
   isolation: { notRoot: false },
   capabilities: can(
     'permissions',
+    'questions',
     'images',
     'load',
     'resume',

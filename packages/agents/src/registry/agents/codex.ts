@@ -87,12 +87,14 @@ stream_max_retries = 0
   ],
   quirks: {
     errorMessage:
-      '^(\\{"error":|exceeded retry limit, last status: |We.re currently experiencing high demand)',
+      '^(\\{"error":|exceeded retry limit, last status: |unexpected status \\d{3} |stream disconnected before ' +
+      'completion: |We.re currently experiencing high demand)',
     notes: [
       'CODEX_HOME must not be below TMPDIR, or its own sandbox fails at every shell call.',
       'If CODEX_HOME is set, that directory must exist; the default ~/.codex is created.',
       'Its own sandbox is bubblewrap, which cannot be built inside ours: use the mode `agent-full-access`.',
       'In its default mode, `agent`, a model reviews tool calls and no permission is requested; `read-only` requests them.',
+      'Its tool for questions fails in sessions of the protocol: it is unavailable in what Codex calls its default mode.',
       'A rejected permission ends the turn as cancelled; a model error ends it as `end_turn`, the error as a message.',
       'A cancelled shell command runs on, and its tool call is never closed.',
       'With an unknown model it adds a warning to every turn and has no apply_patch.',

@@ -55,7 +55,10 @@ export const copilot: AgentEntry = {
     }),
   ],
   quirks: {
-    errorMessage: '^\\s*Error: \\d{3}\\b',
+    // It sends a message per retry before the error.
+    errorMessage:
+      '^\\s*(Info: Response was interrupted due to a server error\\. Retrying\\.\\.\\.\\s*)*' +
+      'Error: (\\d{3}\\b|Failed to get response from the AI model|Model .* not found on provider)',
     notes: [
       'A model error ends the turn as `end_turn`, the error as a message.',
       'A cancelled tool call stays pending.',

@@ -19,7 +19,7 @@ export const cursor: AgentEntry = {
   },
   endpoints: ['api2.cursor.sh:443', 'api5.cursor.sh:443', 'agent.api5.cursor.sh:443'],
   isolation: { notRoot: false },
-  capabilities: can('permissions', 'images', 'load', 'modes', 'mcp'),
+  capabilities: { ...can('permissions', 'images', 'load', 'modes', 'mcp'), questions: 'unknown' },
   options: [option('mode', 'mode', 'Mode', 'agent', { agent: 'Agent', plan: 'Plan', ask: 'Ask' })],
   quirks: {
     notes: [

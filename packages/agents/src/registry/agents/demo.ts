@@ -13,6 +13,7 @@ export const demo: AgentEntry = {
   isolation: { notRoot: false },
   capabilities: can(
     'permissions',
+    'questions',
     'images',
     'load',
     'resume',

@@ -55,6 +55,7 @@ export const kilo: AgentEntry = {
     notes: [
       'Release 7.8.1 has no program for Linux on x64, but its installation succeeds: use the pinned version.',
       'It uses 640 MB of memory before the first prompt, more than any other agent.',
+      'Its tool for questions waits for an answer that it does not request: the turn runs until it is cancelled.',
       'It is a fork of OpenCode and behaves like it.',
     ],
   },

@@ -59,6 +59,7 @@ export const qwen: AgentEntry = {
       'Its initial mode is `auto`: it writes in its directory without permission and asks before a shell command.',
       'It calls `craft/drainMidTurnQueue` on the client, and continues after an error response.',
       'Its permission options include two of kind allow_once and none of kind allow_always.',
+      'It asks a question as a permission request, whose response cannot carry the answer.',
       'It stops commands that begin with `sleep` itself.',
       'Without a version, npm on an old Node silently installs an old release: use the pinned version.',
     ],

@@ -5,6 +5,7 @@ import { configChoice, configOption } from './session.ts'
 const agentCapabilities = component('AgentCapabilities', () =>
   z.object({
     permissions: z.boolean(),
+    questions: z.union([z.boolean(), z.literal('unknown')]),
     images: z.boolean(),
     load: z.boolean(),
     resume: z.boolean(),

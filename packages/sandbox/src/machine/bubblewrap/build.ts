@@ -8,6 +8,7 @@ import { parseFailure } from '../launch-errors.ts'
 import type { Degradation } from '../machine.ts'
 import { sandboxMarker } from '../orphans.ts'
 import { withoutOtherVolumes } from './forget-volumes.ts'
+import { missingRights } from './missing-rights.ts'
 import { type BuildOptions, type BuildPlan, buildFds, planForUser, type Tools } from './plan.ts'
 import { planForRoot } from './plan-for-root.ts'
 import { takeUidRange } from './uid-range.ts'
@@ -189,11 +190,9 @@ async function runPlan(
 function buildError(stderr: string, end: string): BuildError {
   const failure = parseFailure(stderr)
   const { step, what } = failure ?? { step: 'bubblewrap', what: '' }
-  return new BuildError(
-    `The sandbox could not be built (${end}): ${stderr.trim() || 'no reason was given'}`,
-    step,
-    what,
-  )
+  const reason = `The sandbox could not be built (${end}): ${stderr.trim() || 'no reason was given'}`
+  const advice = missingRights(stderr)
+  return new BuildError(advice === '' ? reason : `${reason}\n${advice}`, step, what)
 }
 
 function childPid(info: string): number {
