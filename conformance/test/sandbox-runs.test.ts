@@ -149,10 +149,11 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     )
     const [few, dropped]: [(number | undefined)[], (number | undefined)[]] = [[], []]
     const held = Promise.withResolvers<void>()
-    run.observeEvents(({ seq }) => (few.push(seq), held.promise), {
-      buffer: 2,
-      onOverflow: ({ seq }) => dropped.push(seq),
-    })
+    const slow = ({ seq }: SandboxEvent) => {
+      few.push(seq)
+      return held.promise
+    }
+    run.observeEvents(slow, { buffer: 2, onOverflow: ({ seq }) => dropped.push(seq) })
     const { events } = await run.start('one')
     const seqs = events.map(({ seq }) => seq)
     await vi.waitFor(() => expect(all).toEqual(seqs))
@@ -290,7 +291,10 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
 
   it('prepares its sandbox and calls beforeStart before the first prompt, and starts again after it failed', async () => {
     const steps: string[] = []
-    opened.onPrompt = () => (steps.push('prompt'), [token('done')])
+    opened.onPrompt = () => {
+      steps.push('prompt')
+      return []
+    }
     let fails = true
     await using run = await open(tokens, {
       agentRun: { ...agentRun, prepareBox: () => void steps.push('prepareBox') },
@@ -379,7 +383,10 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
 
     it('sends no prompt beyond its turns', async () => {
       const prompts: string[] = []
-      opened.onPrompt = (prompt) => (prompts.push(prompt), [])
+      opened.onPrompt = (prompt) => {
+        prompts.push(prompt)
+        return []
+      }
       const { limits } = await breach({ turns: 1 }, async (run) => {
         await run.turn('one')
         return run.turn('two')
