@@ -114,7 +114,7 @@ describe.each(clients)('a sandbox of a provider of one’s own, through %s', (_n
     await sandbox.lifecycle.destroy()
     await again.destroy('one')
     expect(existsSync(folder)).toBe(false)
-    expect(await again.list()).toMatchObject([{ id: 'one', state: 'destroyed' }])
+    expect(await again.list({ state: 'destroyed' })).toMatchObject([{ id: 'one', state: 'destroyed' }])
     await expect(again.attach('one')).rejects.toMatchObject({ code: 'sandbox_destroyed' })
     const { events } = await (await again.look('one')).journal.read({ types: ['sandbox.destroyed'] })
     expect(events).toHaveLength(1)
@@ -122,6 +122,8 @@ describe.each(clients)('a sandbox of a provider of one’s own, through %s', (_n
 
   it.each([
     [{ image: 'node:24' }, 'image'],
+    [{ idleStopMs: 60_000 }, 'idleStopMs'],
+    [{ maxAgeMs: 60_000 }, 'maxAgeMs'],
     [{ policy: { otherwise: 'deny' } }, 'policy'],
     [{ egress: [] }, 'egress'],
     [{ limits: { pids: 5 } }, 'limits'],
@@ -137,6 +139,17 @@ describe.each(clients)('a sandbox of a provider of one’s own, through %s', (_n
       expect(await daemon.host.list()).toEqual([])
     },
   )
+
+  it('is removed by its provider at the end of its life', async () => {
+    const { daemon, inner, folder } = await openScene()
+    const client = clientOf(daemon)
+    await client.create({ id: 'mortal', provider: 'folders', ttlMs: 50 })
+    await expect
+      .poll(() => client.list({ state: 'destroyed' }), { timeout: 20_000 })
+      .toMatchObject([{ id: 'mortal', ttlMs: 50 }])
+    expect(inner.info('mortal')?.state).toBe('destroyed')
+    expect(existsSync(folder)).toBe(false)
+  })
 
   it('is cancelled by its signal, and nothing of it is left', async () => {
     const { daemon, inner } = await openScene()

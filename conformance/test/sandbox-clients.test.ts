@@ -1,6 +1,7 @@
 import { inProcessSandboxClient } from '@vitrine/host'
 import type { SandboxClient } from '@vitrine/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../src/waiting/within.ts'
 import { InProcessDaemon } from './daemons.ts'
 
 async function openDaemon(): Promise<InProcessDaemon> {
@@ -39,7 +40,7 @@ describe.each(clients)('the sandboxes of %s', (_name, clientOf) => {
     const sandbox = await client.create({ id: 'one' })
     await client.destroy('one')
     await client.destroy('one')
-    expect(await client.list()).toMatchObject([{ id: 'one', state: 'destroyed' }])
+    expect(await client.list({ state: 'destroyed' })).toMatchObject([{ id: 'one', state: 'destroyed' }])
     await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'sandbox_destroyed' })
     await expect(client.destroy('never')).rejects.toMatchObject({ code: 'not_found' })
   })
@@ -79,4 +80,16 @@ it('the sandboxes of a function are listed and destroyed too', async () => {
   expect(await client.list({ state: 'stopped' })).toEqual([])
   await client.destroy(id)
   expect(await client.list()).toEqual([])
+})
+
+it('the sandboxes of a function have life times and are pruned too', async () => {
+  const client = inProcessSandboxClient({ onPrompt: (prompt) => [prompt] })
+  const idle = await client.create({ idleStopMs: 30 })
+  const { id: active } = await client.create({ labels: { kept: 'yes' } })
+  await eventually('the stop', async () => (await client.list({ state: 'stopped' })).length === 1)
+  expect(await client.list({ state: 'stopped' })).toMatchObject([{ id: idle.id, idleStopMs: 30 }])
+  expect((await client.prune({ stoppedMs: 0 })).sandboxes).toMatchObject([{ id: idle.id }])
+  expect((await client.prune({ stoppedMs: 0 })).sandboxes).toEqual([])
+  expect((await client.prune({ stoppedMs: 0, running: true })).sandboxes).toMatchObject([{ id: active }])
+  expect(await client.list({ state: 'all' })).toEqual([])
 })

@@ -29,6 +29,7 @@ it('the index exports these values and no others', () => {
     'pack',
     'packSource',
     'refusal',
+    'removeFolder',
     'removeTree',
     'replaceContents',
     'schemeOfName',

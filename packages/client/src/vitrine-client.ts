@@ -7,11 +7,13 @@ import type {
   CreateSandboxOptions,
   JournalFilter,
   JournalItem,
+  ListSandboxesOptions,
   MatchedItem,
   Page,
+  Pruned,
+  PruneOptions,
   ReadOptions,
   SandboxClient,
-  SandboxFilter,
   SandboxInfo,
   Summary,
   SummaryOptions,
@@ -80,8 +82,8 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     )
   }
 
-  async list(filter: SandboxFilter = {}): Promise<readonly SandboxInfo[]> {
-    return (await this.#list(filter)).sandboxes
+  async list(options: ListSandboxesOptions = {}): Promise<readonly SandboxInfo[]> {
+    return (await this.#list(options)).sandboxes
   }
 
   /** Reads a sandbox in any state, also a destroyed one. Starts nothing; a token with read access is enough. */
@@ -101,6 +103,11 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
   /** Removes a sandbox's workspace for good. Its journal stays. */
   destroy(id: string): Promise<void> {
     return requestVoid(this.#http, { method: 'DELETE', path: ['sandboxes', id] })
+  }
+
+  /** Destroys the stopped sandboxes that fit the options, and running ones if they say so. Their journals stay. */
+  prune(options: PruneOptions): Promise<Pruned> {
+    return requestJson(this.#http, { method: 'POST', path: ['prune'], json: options })
   }
 
   async listAgents(): Promise<readonly AgentInfo[]> {
@@ -171,7 +178,7 @@ export class VitrineClient implements SandboxClient, AsyncDisposable {
     return this.close()
   }
 
-  #list({ labels, ...filter }: SandboxFilter): Promise<SandboxList> {
+  #list({ labels, ...filter }: ListSandboxesOptions): Promise<SandboxList> {
     const query = { ...filter, ...(labels !== undefined && { labels: JSON.stringify(labels) }) }
     return requestJson(this.#http, { path: ['sandboxes'], query })
   }

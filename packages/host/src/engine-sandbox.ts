@@ -10,7 +10,6 @@ import {
   type HostCallContext,
   isVitrineError,
   type JournalOrigin,
-  type Lifecycle,
   type Ports,
   type Process,
   type Processes,
@@ -22,39 +21,59 @@ import {
   type Unpacked,
 } from '@vitrine/protocol'
 import type { LocalSandbox, PrivateTarget, SandboxEnd } from '@vitrine/sandbox'
-import type { HostSandbox } from './host-sandbox.ts'
+import type { HostLifecycle, HostSandbox } from './host-sandbox.ts'
 import type { LastingSettings } from './lasting-settings.ts'
+import type { AutoStopReason } from './life-times/next-due.ts'
+import type { AutoStoppable } from './life-times/sandbox-life.ts'
+import { callsThrough, type SandboxUses } from './life-times/sandbox-uses.ts'
 import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
+export interface EngineSandboxParts {
+  readonly engine: LocalSandbox
+  readonly sessions: SandboxSessions
+  readonly shutdown: SandboxShutdown
+  readonly lasting: LastingSettings
+  /** Present if its host may stop it until its next use. */
+  readonly uses: SandboxUses | undefined
+}
+
 /** A sandbox engine together with its agent sessions. */
-export class EngineSandbox implements HostSandbox {
+export class EngineSandbox implements HostSandbox, AutoStoppable {
   readonly id: string
   readonly provider: string
   readonly root: string
-  readonly lifecycle: Lifecycle
+  readonly lifecycle: HostLifecycle
+  readonly files: Files
+  readonly ports: Ports
+  readonly sessions: SandboxSessions
+  readonly #parts: EngineSandboxParts
   readonly #engine: LocalSandbox
-  readonly #sessions: SandboxSessions
   readonly #shutdown: SandboxShutdown
-  readonly #lasting: LastingSettings
   /** Attached to every operation that goes through this handle. */
   readonly context: HostCallContext
 
-  constructor(
-    engine: LocalSandbox,
-    sessions: SandboxSessions,
-    shutdown: SandboxShutdown,
-    lasting: LastingSettings,
-    context: HostCallContext = {},
-  ) {
+  constructor(parts: EngineSandboxParts, context: HostCallContext = {}) {
+    const { engine, sessions, shutdown, uses } = parts
     this.id = engine.id
     this.provider = engine.provider
     this.root = engine.root
+    this.#parts = parts
     this.#engine = engine
-    this.#sessions = sessions
     this.#shutdown = shutdown
-    this.#lasting = lasting
     this.context = context
-    this.lifecycle = hostLifecycle(engine.lifecycle, shutdown, lasting)
+    this.lifecycle = hostLifecycle(parts)
+    const wrapped = <Target extends object>(target: Target, isUse: (method: string | symbol) => boolean) =>
+      uses === undefined ? target : callsThrough(target, isUse, (call) => this.#use(call))
+    // A watch reads the journal.
+    this.files = wrapped(engine.files, (method) => method !== 'watch')
+    this.ports = wrapped(engine.ports, () => true)
+    this.sessions = wrapped(sessions, (method) => method === 'resume' || method === 'resumeOrCreate')
+  }
+
+  /** Runs a call that needs the machine. */
+  #use<Result>(call: () => Result | PromiseLike<Result>): Promise<Awaited<Result>> {
+    const { uses } = this.#parts
+    return uses === undefined ? Promise.resolve(call()) : uses.run(call, () => this.lifecycle.start())
   }
 
   get capabilities(): Capabilities {
@@ -74,18 +93,6 @@ export class EngineSandbox implements HostSandbox {
     return this.#engine.processes
   }
 
-  get files(): Files {
-    return this.#engine.files
-  }
-
-  get ports(): Ports {
-    return this.#engine.ports
-  }
-
-  get sessions(): SandboxSessions {
-    return this.#sessions
-  }
-
   /** Appends text to a file of the workspace without an operation and without file events, in any state. */
   appendPrivately(path: string, text: string, directory?: PrivateTarget['directory']): void {
     this.#engine.appendPrivately(path, text, directory)
@@ -99,25 +106,19 @@ export class EngineSandbox implements HostSandbox {
   as(context: HostCallContext): this {
     const all = { ...this.context, ...context }
     // The cast holds because the class has no subclasses.
-    return new EngineSandbox(
-      this.#engine.as(context),
-      this.#sessions,
-      this.#shutdown,
-      this.#lasting,
-      all,
-    ) as this
+    return new EngineSandbox({ ...this.#parts, engine: this.#engine.as(context) }, all) as this
   }
 
   exec(command: Command, options?: ExecOptions): Promise<ExecResult> {
-    return this.#engine.exec(command, options)
+    return this.#use(() => this.#engine.exec(command, options))
   }
 
   spawn(command: Command, options?: SpawnOptions): Promise<Process> {
-    return this.#engine.spawn(command, options)
+    return this.#use(() => this.#engine.spawn(command, options))
   }
 
   ptyExecStart(start: PtyStart): Promise<PtyUpdate> {
-    return this.#engine.ptyExecStart(start)
+    return this.#use(() => this.#engine.ptyExecStart(start))
   }
 
   ptyWriteStdin(write: PtyWrite): Promise<PtyUpdate> {
@@ -134,11 +135,11 @@ export class EngineSandbox implements HostSandbox {
   }
 
   persist(options?: { readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>> {
-    return this.#engine.persist(options)
+    return this.#use(() => this.#engine.persist(options))
   }
 
   hydrate(archive: ByteStream | Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<Unpacked> {
-    return this.#engine.hydrate(archive, options)
+    return this.#use(() => this.#engine.hydrate(archive, options))
   }
 
   record(events: readonly EventInput[], options?: RecordOptions): Promise<void> {
@@ -146,16 +147,27 @@ export class EngineSandbox implements HostSandbox {
   }
 
   openSession(options: OpenOptions): Promise<AgentSession> {
-    return this.#sessions.openSession({ context: this.context, ...options })
+    return this.#use(() => this.#parts.sessions.openSession({ context: this.context, ...options }))
   }
 
   /** Whether the machine is running or paused. */
   get isUp(): boolean {
-    try {
-      return this.#engine.home !== ''
-    } catch (error) {
-      return isVitrineError(error) && error.code === 'sandbox_paused'
-    }
+    return stateOf(this.#engine) !== 'stopped'
+  }
+
+  get isAutoStopped(): boolean {
+    return this.#parts.uses?.isAutoStopped ?? false
+  }
+
+  /**
+   * Stops the sandbox until its next use. Resolves to false if it was to be stopped for being idle, but has a call or a
+   * prompt that its journal does not show yet.
+   */
+  async autoStop(reason: AutoStopReason): Promise<boolean> {
+    const { uses, sessions } = this.#parts
+    if (uses === undefined || (reason === 'idle' && (uses.inFlight > 0 || sessions.isBusy))) return false
+    await uses.autoStop(() => stop(this.#parts, reason))
+    return true
   }
 
   /** Settles when a close that has begun is done; undefined before that. */
@@ -182,28 +194,27 @@ export class EngineSandbox implements HostSandbox {
 }
 
 /** The engine's lifecycle, where stop, shutdown and destroy end the sessions first, and what is registered is stored. */
-function hostLifecycle(
-  engine: LocalSandbox['lifecycle'],
-  shutdown: SandboxShutdown,
-  lasting: LastingSettings,
-): Lifecycle {
+function hostLifecycle(parts: EngineSandboxParts): HostLifecycle {
+  const { shutdown, lasting, uses } = parts
+  const engine = parts.engine.lifecycle
   return {
     async start() {
+      await uses?.stopEnded()
       shutdown.assertOpen()
       await engine.start()
+      uses?.endAutoStop()
     },
-    stop: () =>
-      shutdown.afterSessions('the sandbox was stopped', async () => {
-        try {
-          await engine.stop()
-        } finally {
-          if (engine.persistenceBlocked) lasting.blockPersistence()
-        }
-      }),
-    shutdown: () => shutdown.afterSessions('the sandbox was shut down', () => engine.shutdown()),
+    stop() {
+      uses?.endAutoStop()
+      return stop(parts)
+    },
+    shutdown() {
+      uses?.endAutoStop()
+      return shutdown.afterSessions('the sandbox was shut down', () => engine.shutdown())
+    },
     pause: () => engine.pause(),
     resume: () => engine.resume(),
-    destroy: () => shutdown.destroy(() => engine.destroy()),
+    destroy: (reason) => shutdown.destroy(() => engine.destroy(reason)),
     running: async () => !shutdown.isReleased && engine.running(),
     async onBeforeStop(hook) {
       await engine.onBeforeStop(hook)
@@ -214,5 +225,27 @@ function hostLifecycle(
       lasting.addSkipOnPersist(concrete)
       return concrete
     },
+  }
+}
+
+/** Ends the sessions, then stops the machine, with the reason of `sandbox.stopped`. */
+function stop({ engine, shutdown, lasting }: EngineSandboxParts, reason?: AutoStopReason): Promise<void> {
+  const { lifecycle } = engine
+  return shutdown.afterSessions('the sandbox was stopped', async () => {
+    try {
+      // The hooks before the stop need a machine that runs: without it they would fail, and block persisting for good.
+      if (reason !== undefined && stateOf(engine) === 'paused') await lifecycle.resume()
+      await lifecycle.stop(reason)
+    } finally {
+      if (lifecycle.persistenceBlocked) lasting.blockPersistence()
+    }
+  })
+}
+
+function stateOf(engine: LocalSandbox): 'running' | 'paused' | 'stopped' {
+  try {
+    return engine.home === '' ? 'stopped' : 'running'
+  } catch (error) {
+    return isVitrineError(error) && error.code === 'sandbox_paused' ? 'paused' : 'stopped'
   }
 }

@@ -10,6 +10,7 @@ import type {
 import type { ObserverErrors } from '@vitrine/protocol/primitives'
 import type { AskAboutCommand, CommandPolicy, LocalOptions } from '@vitrine/sandbox'
 import type { HostFloor } from './floor.ts'
+import type { SandboxLives } from './life-times/sandbox-lives.ts'
 import type { Records } from './records.ts'
 
 /** The options of `create` in this process: those of every client, and functions, which cannot be sent. */
@@ -37,6 +38,7 @@ export interface HostParts {
   readonly store: Store
   readonly journal: Journal
   readonly records: Records
+  readonly lives: SandboxLives
   readonly agents: AgentConfig
   /** The errors of observers of the host itself. */
   readonly observerErrors: ObserverErrors

@@ -1,5 +1,12 @@
 import type { AgentSession, LiveSession, OpenOptions, SandboxSessions } from '@vitrine/agents'
-import type { HostCallContext, JournalOrigin, Sandbox, Session, SessionInfo } from '@vitrine/protocol'
+import type {
+  HostCallContext,
+  JournalOrigin,
+  Lifecycle,
+  Sandbox,
+  Session,
+  SessionInfo,
+} from '@vitrine/protocol'
 import type { LocalSandbox, PrivateTarget, SandboxEnd } from '@vitrine/sandbox'
 
 /** A session of a host's sandbox; its calls also take the context of a request. */
@@ -18,9 +25,18 @@ export interface HostSessions
   resumeOrCreate(options: OpenOptions & { readonly id: string }): Promise<HostSession>
 }
 
+/** Why a host destroys a sandbox otherwise than by a call of `destroy`. */
+export type DestroyReason = 'ttl' | 'prune'
+
+export interface HostLifecycle extends Lifecycle {
+  /** The reason is that of `sandbox.destroyed`; none for a call of its owner. */
+  destroy(reason?: DestroyReason): Promise<void>
+}
+
 /** A sandbox of a host: on the engine of this process, or of a provider that opens it itself. */
 export interface HostSandbox extends Sandbox, AsyncDisposable {
   readonly journal: JournalOrigin
+  readonly lifecycle: HostLifecycle
   readonly sessions: HostSessions
   /** Attached to every operation that goes through this handle. */
   readonly context: HostCallContext
@@ -28,6 +44,8 @@ export interface HostSandbox extends Sandbox, AsyncDisposable {
   readonly look: LocalSandbox['look'] | undefined
   /** Whether the machine is running or paused. */
   readonly isUp: boolean
+  /** Whether its host has stopped it until its next use. */
+  readonly isAutoStopped: boolean
   /** Settles when a close that has begun is done; undefined before that. */
   readonly closing: Promise<void> | undefined
   /**

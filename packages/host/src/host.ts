@@ -3,21 +3,26 @@ import {
   type AgentInfo,
   type HostCallContext,
   type InstallProgress,
+  type ListSandboxesOptions,
+  type Pruned,
+  type PruneOptions,
   type SandboxClient,
-  type SandboxFilter,
   type SandboxInfo,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { cancelled, fitsFilter } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
+import { DiskBytes } from './disk-bytes.ts'
 import type { HostAttachOptions, HostCreateOptions, HostParts } from './host-parts.ts'
-import type { HostSandbox } from './host-sandbox.ts'
+import type { DestroyReason, HostSandbox } from './host-sandbox.ts'
+import { lifeTimesOf } from './life-times/life-times-of.ts'
 import { withLimitsAsGiven } from './limits-as-given.ts'
 import { listConfigured } from './list-agents.ts'
 import type { LiveSandboxes } from './live-sandboxes.ts'
 import { HostLook } from './looking/host-look.ts'
 import { newRecord } from './new-record.ts'
+import { prune } from './prune.ts'
 import type { DamagedRecord } from './records.ts'
 import { type RestoredRecord, restoreRecord } from './restore-record.ts'
 import { assertSecretsGiven, namedSecrets, otherSecrets } from './sandbox-secrets.ts'
@@ -40,6 +45,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   readonly #installing = new Set<Promise<unknown>>()
   /** Aborted when the host closes, to cancel starts and installs that are in progress. */
   readonly #closeSignal = new AbortController()
+  readonly #diskBytes: DiskBytes
   #closing: Promise<void> | undefined
 
   constructor(parts: HostParts, live: LiveSandboxes) {
@@ -47,6 +53,8 @@ export class Host implements SandboxClient, AsyncDisposable {
     this.data = parts.data
     this.#live = live
     this.store = parts.store
+    this.#diskBytes = new DiskBytes(parts.data, this.#closeSignal.signal)
+    parts.lives.open(parts.records.list(), (id) => this.#destroy(id, {}, 'ttl'))
   }
 
   /** The context of the call is recorded with the start. `labels` are those that only Vitrine may set: `vitrine.…`. */
@@ -71,11 +79,15 @@ export class Host implements SandboxClient, AsyncDisposable {
     // Written before the start, so that the next host finds the sandbox if this one is killed meanwhile.
     records.put(record)
     try {
-      return await this.#create(record, options, context)
+      const sandbox = await this.#create(record, options, context)
+      // Not earlier: a creation in progress cannot be destroyed.
+      this.#parts.lives.add(record)
+      return sandbox
     } catch (error) {
       // One that its provider could not remove stays on record, to be destroyed later.
       if (records.get(id)?.providerId === undefined) {
         records.remove(id)
+        this.#parts.lives.remove(id)
         this.store.forgetSecretsOf(id)
       }
       throw error
@@ -135,7 +147,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   async findStarted(id: string): Promise<HostSandbox> {
     this.#assertOpen()
     const sandbox = await this.#live.open(id)
-    if (sandbox !== undefined) return sandbox
+    if (sandbox !== undefined && !sandbox.isAutoStopped) return sandbox
     this.#existingRecord(id)
     throw new VitrineError(
       'sandbox_not_running',
@@ -143,12 +155,20 @@ export class Host implements SandboxClient, AsyncDisposable {
     )
   }
 
-  async list(filter: SandboxFilter = {}): Promise<readonly SandboxInfo[]> {
-    checkOptions('list', hostOptions.list, filter)
-    return this.infos().filter((info) => fitsFilter(info, filter))
+  async list(options: ListSandboxesOptions = {}): Promise<readonly SandboxInfo[]> {
+    checkOptions('list', hostOptions.list, options)
+    const infos = this.infos().filter((info) => fitsFilter(info, options))
+    return options.disk ? Promise.all(infos.map((info) => this.withDiskBytes(info))) : infos
   }
 
-  /** All of `list()`, without waiting. */
+  /** Measures the disk space of a sandbox, without starting it. */
+  async withDiskBytes(info: SandboxInfo): Promise<SandboxInfo> {
+    const record = info.error === undefined ? this.#parts.records.get(info.id) : undefined
+    const diskBytes = record && (await this.#diskBytes.used(record))
+    return diskBytes === undefined ? info : { ...info, diskBytes }
+  }
+
+  /** Those of `list({ state: 'all' })`, without waiting. */
   infos(): readonly SandboxInfo[] {
     const { records } = this.#parts
     return [...records.list().map((record) => this.#infoOf(record)), ...records.damaged.map(damagedInfo)]
@@ -171,26 +191,56 @@ export class Host implements SandboxClient, AsyncDisposable {
     return new HostLook(await this.store.journal(id), () => this.#live.up(id))
   }
 
-  #infoOf({ id, provider, labels, createdAt, state }: SandboxRecord): SandboxInfo {
+  #infoOf(record: SandboxRecord): SandboxInfo {
+    const { id, provider, labels, createdAt, state } = record
     const isUp = state === 'stopped' && this.#live.isUp(id)
-    return { id, provider, labels, createdAt, state: isUp ? 'running' : state }
+    return { id, provider, labels, createdAt, state: isUp ? 'running' : state, ...lifeTimesOf(record) }
   }
 
   /** Removes a sandbox's workspace for good. Its journal stays. */
-  async destroy(id: string, context: HostCallContext = {}): Promise<void> {
+  destroy(id: string, context: HostCallContext = {}): Promise<void> {
+    return this.#destroy(id, context)
+  }
+
+  /** Destroys the stopped sandboxes that fit the options, and running ones if they say so. Their journals stay. */
+  async prune(options: PruneOptions, context: HostCallContext = {}): Promise<Pruned> {
+    checkOptions('prune', hostOptions.prune, options)
+    this.#assertOpen()
+    return prune(
+      {
+        infos: () => this.infos(),
+        info: (id) => this.info(id),
+        journal: (id) => this.store.journal(id),
+        ownBytes: async (id) => {
+          const record = this.#parts.records.get(id)
+          return record && this.#diskBytes.own(record)
+        },
+        destroy: (id) => this.#destroy(id, context, 'prune'),
+      },
+      options,
+    )
+  }
+
+  async #destroy(id: string, context: HostCallContext, reason?: DestroyReason): Promise<void> {
     this.#assertOpen()
     if (this.#parts.records.get(id)?.state === 'destroyed') return
     const sandbox = this.#live.has(id) ? await this.#live.open(id).catch(() => undefined) : undefined
-    if (sandbox !== undefined) return sandbox.as(context).lifecycle.destroy()
+    if (sandbox !== undefined) return sandbox.as(context).lifecycle.destroy(reason)
     const removing =
       this.#destroying.get(id) ??
-      this.#destroyStopped(this.#existingRecord(id), context).finally(() => this.#destroying.delete(id))
+      this.#destroyStopped(this.#existingRecord(id), context, reason).finally(() =>
+        this.#destroying.delete(id),
+      )
     this.#destroying.set(id, removing)
     return removing
   }
 
-  async #destroyStopped(record: SandboxRecord, context: HostCallContext): Promise<void> {
-    if (record.provider === 'local') return destroyStopped(this.#parts, record, context)
+  async #destroyStopped(
+    record: SandboxRecord,
+    context: HostCallContext,
+    reason: DestroyReason | undefined,
+  ): Promise<void> {
+    if (record.provider === 'local') return destroyStopped(this.#parts, record, context, reason)
     const { destroyProvided } = await import('./provided/start-provided.ts')
     await destroyProvided(this.#parts, record, { signal: this.#closeSignal.signal, context })
   }
@@ -242,6 +292,7 @@ export class Host implements SandboxClient, AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#parts.lives.close()
     this.#closeSignal.abort(hostClosed())
     await this.#live.closeAll([...this.#installing, ...this.#destroying.values()])
     await this.#parts.journal.append([{ type: 'host.stopped', data: {} }]).catch(() => undefined)

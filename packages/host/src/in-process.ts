@@ -12,7 +12,9 @@ import { fitsFilter } from '@vitrine/protocol/primitives'
 import { local } from '@vitrine/sandbox'
 import { createSandbox } from './create-sandbox.ts'
 import type { HostSandbox } from './host-sandbox.ts'
+import { lifeTimesOf } from './life-times/life-times-of.ts'
 import { HostLook } from './looking/host-look.ts'
+import { prune } from './prune.ts'
 import { refuseUntaken } from './untaken-options.ts'
 
 /** The agent name that sessions of an in-process sandbox use. */
@@ -47,6 +49,7 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
   const { onPrompt, workdir, id = (sequence) => `in-process-${sequence}`, onObserverError } = options
   const agent: FunctionAgent = { name: inProcessAgent, onPrompt }
   const live = new Map<string, { readonly sandbox: HostSandbox; readonly info: SandboxInfo }>()
+  const infos = () => [...live.values()].map(stateNow)
   let sequence = 0
   return {
     async create(given = {}) {
@@ -68,7 +71,10 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
       })
       const { provider } = sandbox
       const createdAt = new Date().toISOString()
-      live.set(name, { sandbox, info: { id: name, provider, labels, createdAt, state: 'running' } })
+      live.set(name, {
+        sandbox,
+        info: { id: name, provider, labels, createdAt, state: 'running', ...lifeTimesOf(given) },
+      })
       sandbox.afterEnd(async () => void live.delete(name))
       return sandbox
     },
@@ -78,9 +84,9 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
         throw new VitrineError('sandbox_destroyed', `There is no sandbox ${name} in this process any more.`)
       return known.sandbox
     },
-    async list(filter = {}) {
-      checkOptions('list', hostOptions.list, filter)
-      return [...live.values()].map(({ info }) => info).filter((info) => fitsFilter(info, filter))
+    async list(options = {}) {
+      checkOptions('list', hostOptions.list, options)
+      return infos().filter((info) => fitsFilter(info, options))
     },
     async look(name) {
       const known = live.get(name)
@@ -92,7 +98,30 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
     async destroy(name) {
       await live.get(name)?.sandbox.lifecycle.destroy()
     },
+    async prune(options) {
+      checkOptions('prune', hostOptions.prune, options)
+      return prune(
+        {
+          infos,
+          info: (name) => infos().find(({ id }) => id === name),
+          journal: async (name) => (await this.attach(name)).journal,
+          ownBytes: async () => undefined,
+          destroy: async (name) => live.get(name)?.sandbox.lifecycle.destroy('prune'),
+        },
+        options,
+      )
+    },
   }
+}
+
+function stateNow({
+  sandbox,
+  info,
+}: {
+  readonly sandbox: HostSandbox
+  readonly info: SandboxInfo
+}): SandboxInfo {
+  return { ...info, state: sandbox.isUp ? 'running' : 'stopped' }
 }
 
 /** Executes one task; a new one is created for each. */

@@ -4,6 +4,7 @@ import type { SandboxRecord } from '@vitrine/protocol/records'
 import { assertBindsAllowed, type LocalOptions, policyRules } from '@vitrine/sandbox'
 import { applyFloor } from './floor.ts'
 import type { HostCreateOptions, HostParts } from './host-parts.ts'
+import { lifeTimesOf } from './life-times/life-times-of.ts'
 import { storedManifest } from './stored-manifest.ts'
 import { refuseUntaken, refuseUntakenBy } from './untaken-options.ts'
 
@@ -33,6 +34,7 @@ export function newRecord(
     state: 'stopped',
     createdAt: new Date().toISOString(),
     labels: { ...options.labels, ...labels },
+    ...lifeTimesOf(options),
     local,
     limitsAsGiven: true,
     ...(policy && { policy: policyRules(policy) }),

@@ -16,6 +16,7 @@ import type { HostFloor } from './floor.ts'
 import { Host } from './host.ts'
 import type { HostParts } from './host-parts.ts'
 import { addSinks, type JournalingOptions, privatePathsOf, storeOptionsOf } from './journaling.ts'
+import { SandboxLives } from './life-times/sandbox-lives.ts'
 import { LiveSandboxes } from './live-sandboxes.ts'
 import { lastingDefaults } from './new-record.ts'
 import { type DamagedRecord, Records } from './records.ts'
@@ -104,9 +105,10 @@ async function createHost(
       ...agents,
       ...(onInstall && { onInstall: observerErrors.guard('onInstall', onInstall) }),
     }
+    const lives = new SandboxLives({ store, journal })
     return new Host(
       {
-        ...{ data, records, store, journal, defaults, providers, floor, observerErrors, release },
+        ...{ data, records, lives, store, journal, defaults, providers, floor, observerErrors, release },
         agents: installing,
         privatePathsOf: (id) => privatePathsOf(journaling, id),
       },

@@ -20,6 +20,7 @@ import { assertNotWeaker, withMachine } from './restore-record.ts'
 import { SandboxShutdown } from './sandbox-shutdown.ts'
 import { isRoot } from './settings.ts'
 import { lastingManifest, readStoredManifest } from './stored-manifest.ts'
+import { markDestroyed } from './stored-sandbox.ts'
 
 export interface StartSandboxOptions extends Pick<HostAttachOptions, 'hooks' | 'allowDegraded'> {
   /** The manifest as the caller gave it; by default that of the record. */
@@ -40,19 +41,22 @@ export async function startSandbox(
   record: SandboxRecord,
   options: StartSandboxOptions,
 ): Promise<EngineSandbox> {
-  const { store, agents, records } = parts
+  const { store, agents, records, lives } = parts
   const { id } = record
-  const engine = await startEngine(parts, record, options)
+  const journal = await store.journal(id, { source: 'host', sandbox: id })
+  const life = lives.follow(record, journal)
+  let engine: LocalSandbox | undefined
   try {
+    engine = await startEngine(parts, record, options)
+    const { identifiedBy } = engine
     await restoreHooks(engine, record, options)
-    if (!isPrepared(record))
-      records.update(id, (current) => withDirectory(prepared(current), engine.identifiedBy))
-    const journal = await store.journal(id, { source: 'host', sandbox: id })
+    if (!isPrepared(record)) records.update(id, (current) => withDirectory(prepared(current), identifiedBy))
     const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
     await sessions.closeInterrupted()
     const shutdown = new SandboxShutdown(engine, sessions, (end) => {
+      life?.end()
       if (end === 'destroyed') {
-        records.update(id, (current) => ({ ...current, state: 'destroyed' }))
+        markDestroyed(parts, id)
         // The last events of its sessions may still contain them.
         void sessions
           .endAll('the sandbox was destroyed')
@@ -61,9 +65,13 @@ export async function startSandbox(
       }
       options.onClosed()
     })
-    return new EngineSandbox(engine, sessions, shutdown, new LastingSettings(id, records))
+    const lasting = new LastingSettings(id, records)
+    const sandbox = new EngineSandbox({ engine, sessions, shutdown, lasting, uses: life?.uses })
+    life?.use(sandbox)
+    return sandbox
   } catch (error) {
-    await engine.close()
+    life?.end()
+    await engine?.close()
     throw error
   }
 }

@@ -1,10 +1,11 @@
-import { lstatSync, rmSync, statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import { type HostCallContext, readPages, VitrineError } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
-import { removeAllPlaced, removeLeftVolume } from '@vitrine/sandbox'
+import { removeAllPlaced, removeFolder, removeLeftVolume } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
+import type { DestroyReason } from './host-sandbox.ts'
 
 /**
  * Throws when the workspace's path leads to another directory than before. A directory inside the data directory may be
@@ -54,18 +55,26 @@ export async function destroyStopped(
   parts: HostParts,
   record: SandboxRecord,
   context: HostCallContext = {},
+  reason?: DestroyReason,
 ): Promise<void> {
   assertSameWorkspace(record, parts.data)
   const { id } = record
   const journal = await parts.store.journal(id, { ...context, source: 'host', sandbox: id })
-  await journal.operate('destroy', {}, async () => {
+  const data = reason === undefined ? {} : { reason }
+  await journal.operate('destroy', data, async () => {
     await cleanGivenHome(parts, record)
     await removeLeftVolume(parts.data, id)
-    for (const folder of ownFolders(parts, record)) rmSync(folder, { recursive: true, force: true })
-    await journal.append([{ type: 'sandbox.destroyed', data: {} }])
+    for (const folder of ownFolders(parts, record)) await removeFolder(folder)
+    await journal.append([{ type: 'sandbox.destroyed', data }])
   })
-  parts.records.put({ ...record, state: 'destroyed' })
+  markDestroyed(parts, id)
   parts.store.forgetSecretsOf(id)
+}
+
+/** Notes that a sandbox has no workspace any more. */
+export function markDestroyed({ records, lives }: Pick<HostParts, 'records' | 'lives'>, id: string): void {
+  records.update(id, (record) => ({ ...record, state: 'destroyed' }))
+  lives.remove(id)
 }
 
 /** Removes login files from a HOME that the caller chose; the sandbox's own HOME is removed as a whole. */
@@ -76,7 +85,10 @@ async function cleanGivenHome({ data, defaults }: HostParts, { id, local }: Sand
 }
 
 /** The folders that the engine created for the sandbox and would remove on destroy. */
-function ownFolders({ data }: HostParts, { id, local: { root }, directory }: SandboxRecord): string[] {
+export function ownFolders(
+  { data }: Pick<HostParts, 'data'>,
+  { id, local: { root }, directory }: SandboxRecord,
+): string[] {
   const own = join(data, 'sandboxes', id)
   if (root === undefined) return [own]
   const workspace = directory?.path ?? resolve(root)

@@ -15,7 +15,9 @@ export function refuseUntakenBy({ name, takes = [] }: SandboxProvider, options: 
   const { local, onAsk, image, workspace, policy, egress, limits, env, secrets } = options
   const carriedOut = { image, workspace, policy, egress, limits, env, secrets }
   const untaken = Object.entries(carriedOut).filter(([option]) => !takes.some((one) => one === option))
-  refuseUntaken(name, { local, onAsk, ...Object.fromEntries(untaken) })
+  // The host knows the activity only of sandboxes on its own engine.
+  const { idleStopMs, maxAgeMs } = options
+  refuseUntaken(name, { local, onAsk, idleStopMs, maxAgeMs, ...Object.fromEntries(untaken) })
 }
 
 /** Throws for an option of `attach`: the provider restores its sandboxes itself. */

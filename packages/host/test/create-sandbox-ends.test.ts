@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { randomHex } from '@vitrine/protocol'
 import { createLocalSandbox } from '@vitrine/sandbox'
 import { describe, expect, it } from 'vitest'
+import { eventually } from '../../../conformance/src/waiting/within.ts'
 import { createSandbox, type HostSandbox, inProcessSandboxClient, local } from '../src/index.ts'
 import { dataFolder } from './fixtures/data.ts'
 
@@ -114,4 +115,18 @@ it('a sandbox that cannot be created leaves nothing', async () => {
   })
   await expect(failing).rejects.toMatchObject({ code: expect.any(String) })
   expect(withPrefix(prefix)).toEqual([])
+})
+
+it('leaves nothing of a script’s sandbox at the end of its life, apart from its journal', async () => {
+  const prefix = `vitrine-ends-${randomHex(6)}-`
+  const sandbox = await createSandbox({
+    provider: local({ isolation: 'none' }),
+    install: 'never',
+    prefix,
+    ttlMs: 1,
+  })
+  await eventually('its end', () => withPrefix(prefix).length === 0)
+  await expect(sandbox.exec('true')).rejects.toMatchObject({ code: 'sandbox_destroyed' })
+  const { events } = await sandbox.journal.read({ types: ['sandbox.destroyed'] })
+  expect(events).toMatchObject([{ data: { reason: 'ttl' } }])
 })

@@ -23,7 +23,7 @@ it('a stored sandbox is prepared with bytes, and is found again after a restart'
   await second.close()
   const third = await open(data)
   await third.destroy('binary')
-  expect(await third.list()).toMatchObject([{ id: 'binary', state: 'destroyed' }])
+  expect(await third.list({ state: 'destroyed' })).toMatchObject([{ id: 'binary', state: 'destroyed' }])
 })
 
 it('a sandbox has no record when its creation failed, and no file contents in its record', async () => {
@@ -82,7 +82,7 @@ it('a stored sandbox is destroyed although its workspace is missing', async () =
   rmSync(root, { recursive: true })
   const second = await open(data)
   await second.destroy('project')
-  expect(await second.list()).toMatchObject([{ id: 'project', state: 'destroyed' }])
+  expect(await second.list({ state: 'destroyed' })).toMatchObject([{ id: 'project', state: 'destroyed' }])
   expect(existsSync(join(place, '.vitrine', 'project'))).toBe(false)
   expect(existsSync(join(data, 'sandboxes', 'project'))).toBe(false)
 })

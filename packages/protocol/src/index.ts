@@ -93,6 +93,7 @@ export type { Capabilities } from './sandbox/capabilities.ts'
 export type { CallContext, HostCallContext, RecordOptions, SandboxCore } from './sandbox/core.ts'
 export type { CreateSandboxOptions } from './sandbox/create.ts'
 export type * from './sandbox/files.ts'
+export type { LifeTimes } from './sandbox/life-times.ts'
 export type { Lifecycle } from './sandbox/lifecycle.ts'
 export type * from './sandbox/local.ts'
 export type * from './sandbox/look.ts'
@@ -109,9 +110,11 @@ export type {
   ProviderOption,
   SandboxProvider,
 } from './sandbox/provider.ts'
+export type { Pruned, PrunedSandbox, PruneOptions } from './sandbox/prune.ts'
 export { formatPtyUpdate, type PtyStart, type PtyTool, type PtyUpdate, type PtyWrite } from './sandbox/pty.ts'
 export type {
   AttachSandboxOptions,
+  ListSandboxesOptions,
   Sandbox,
   SandboxClient,
   SandboxFilter,

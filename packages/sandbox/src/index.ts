@@ -1,4 +1,5 @@
 /** The engine on one operating system: processes, terminals, files, watching, ports, isolation and lifecycle. */
+export { removeFolder } from '@vitrine/archives'
 export {
   type CommandPolicy,
   commandPolicy,
@@ -22,6 +23,7 @@ export type {
 } from '@vitrine/protocol'
 export {} from '@vitrine/protocol/require-node'
 export { createLocalSandbox, type LocalSandboxOptions } from './create-local-sandbox.ts'
+export { diskUsage } from './disk/disk-usage.ts'
 export { assertBindsAllowed } from './engine/bind-sources.ts'
 export type { BuiltMachine } from './engine/core.ts'
 export {

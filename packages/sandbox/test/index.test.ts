@@ -8,6 +8,7 @@ it('the index exports these values and no others', () => {
     'assertBindsAllowed',
     'commandPolicy',
     'createLocalSandbox',
+    'diskUsage',
     'drainOutput',
     'judge',
     'killOrphans',
@@ -17,6 +18,7 @@ it('the index exports these values and no others', () => {
     'processMark',
     'readLogs',
     'removeAllPlaced',
+    'removeFolder',
     'removeLeftVolume',
     'unmountLeftVolumes',
     'unmountVolumesOfDead',
@@ -65,6 +67,9 @@ it('the index is a list of exports and the check of Node', async () => {
   const text = await readFile(new URL('../src/index.ts', import.meta.url), 'utf8')
   const rest = text
     .replace(/\/\*\*.*?\*\//gs, '')
-    .replace(/export (type )?\{[^}]*\} from '(\.\/[\w./-]+\.ts|@vitrine\/(protocol|command-policy))'\n/g, '')
+    .replace(
+      /export (type )?\{[^}]*\} from '(\.\/[\w./-]+\.ts|@vitrine\/(archives|protocol|command-policy))'\n/g,
+      '',
+    )
   expect(rest.trim()).toBe("export {} from '@vitrine/protocol/require-node'")
 })

@@ -383,7 +383,9 @@ function start() {
   // -- The list of sandboxes.
 
   async function listSandboxes() {
-    const response = await request('/v1/sandboxes', { token })
+    // Destroyed ones too: their journals can be read.
+    const query = new URLSearchParams({ state: 'all' })
+    const response = await request('/v1/sandboxes', { query, token })
     const { sandboxes = [], default: defaultId } = await response.json()
     const select = at('sandbox')
     const chosen = select.value

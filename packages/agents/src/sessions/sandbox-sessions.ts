@@ -95,6 +95,11 @@ export class SandboxSessions implements Sessions, SessionHost {
     })
   }
 
+  /** Whether a session is being opened, or has a prompt that runs or waits. */
+  get isBusy(): boolean {
+    return this.#opening.size > 0 || [...this.#open.values()].some(({ info }) => info.busy)
+  }
+
   async list(): Promise<readonly SessionInfo[]> {
     await this.closeInterrupted()
     const records = await readRecords(this.journal)

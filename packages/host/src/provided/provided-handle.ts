@@ -49,6 +49,7 @@ export class ProvidedHandle implements HostSandbox {
   readonly context: HostCallContext
   /** Its live state is at the provider; the host shows its journal. */
   readonly look = undefined
+  readonly isAutoStopped = false
   readonly #sandbox: Sandbox
   readonly #called: Sandbox
   readonly #options: ProvidedHandleOptions

@@ -1,4 +1,3 @@
-import type { Store } from '@vitrine/journal'
 import {
   type HostCallContext,
   type ProvidedSandbox,
@@ -10,6 +9,7 @@ import type { SandboxRecord } from '@vitrine/protocol/records'
 import type { SandboxEnd } from '@vitrine/sandbox'
 import type { HostCreateOptions, HostParts } from '../host-parts.ts'
 import type { HostSandbox } from '../host-sandbox.ts'
+import { markDestroyed } from '../stored-sandbox.ts'
 import { JournalMirror } from './journal-mirror.ts'
 import { ProvidedHandle } from './provided-handle.ts'
 import { closeQuietly, ProvidedLife, removeProvided } from './provided-life.ts'
@@ -87,7 +87,7 @@ export async function openProvided(
   })
   mirror.follow((error) => reportLost(parts, id, error))
   const onEnded = (end: SandboxEnd) => {
-    if (end === 'destroyed') markDestroyed(parts, id)
+    if (end === 'destroyed') forgetDestroyed(parts, id)
     options.onClosed()
   }
   const life = new ProvidedLife({ sandbox, providerId, calls, mirror, hostClosing, onEnded })
@@ -121,7 +121,7 @@ export async function destroyProvided(
 ): Promise<void> {
   const { id, providerId } = record
   if (providerId !== undefined) await removeProvided(callsOf(parts, record), providerId, options)
-  markDestroyed(parts, id)
+  forgetDestroyed(parts, id)
 }
 
 /** The provider of a record; throws if the host was opened without it. */
@@ -150,12 +150,9 @@ function assertFloor({ floor }: HostParts, { capabilities }: ProvidedSandbox): v
   throw new VitrineError('below_floor', 'isolation: expected a sandbox with isolation on this host, got none')
 }
 
-function markDestroyed(
-  { records, store }: { records: HostParts['records']; store: Store },
-  id: string,
-): void {
-  records.update(id, (record) => ({ ...record, state: 'destroyed' }))
-  store.forgetSecretsOf(id)
+function forgetDestroyed(parts: HostParts, id: string): void {
+  markDestroyed(parts, id)
+  parts.store.forgetSecretsOf(id)
 }
 
 function reportLost({ journal }: HostParts, sandbox: string, error: unknown): void {

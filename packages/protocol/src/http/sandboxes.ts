@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { createOptions } from '../options/create.ts'
-import { sandboxStates } from '../options/host.ts'
+import { hostOptions, listedStates } from '../options/host.ts'
 import { policyOptions } from '../options/policy.ts'
 import { strict } from '../options/strict.ts'
 import { unpacked } from './responses/file.ts'
@@ -9,15 +9,19 @@ import {
   portAddress,
   portInfo,
   preview,
+  pruned,
   sandboxDescription,
   sandboxInfo,
   sandboxList,
 } from './responses/sandbox.ts'
 import { table } from './route.ts'
-import { command, count, live, texts } from './values.ts'
+import { command, count, flag, live, texts } from './values.ts'
 
 /** The labels in the query of a list. */
 export const sandboxLabels = texts
+
+/** Whether to measure the disk space of each sandbox. */
+const disk = () => z.optional(flag())
 
 const lifecycle = (path: string, summary: string) =>
   ({ method: 'POST', path: `/sandboxes/{sandbox}/${path}`, scope: 'host', access: 'full', summary }) as const
@@ -45,12 +49,14 @@ export const sandboxRoutes = table({
     path: '/sandboxes',
     scope: 'host',
     access: 'read',
-    summary: 'Lists the sandboxes of the host that fit all parameters; `labels` is a JSON object.',
+    summary:
+      'Lists the sandboxes of the host that fit all parameters, destroyed ones only with a `state`; `labels` is a JSON object.',
     query: () =>
       strict({
-        state: z.optional(z.enum(sandboxStates)),
+        state: z.optional(z.enum(listedStates)),
         provider: z.optional(z.string()),
         labels: z.optional(z.string()),
+        disk: disk(),
       }),
     response: sandboxList,
   },
@@ -70,6 +76,7 @@ export const sandboxRoutes = table({
     scope: 'host',
     access: 'read',
     summary: 'Returns one sandbox without starting it.',
+    query: () => strict({ disk: disk() }),
     response: sandboxInfo,
   },
   attachSandbox: {
@@ -116,6 +123,15 @@ export const sandboxRoutes = table({
     summary: 'Removes the workspace permanently and keeps the journal.',
     status: 204,
     response: 'nothing',
+  },
+  pruneSandboxes: {
+    method: 'POST',
+    path: '/prune',
+    scope: 'host',
+    access: 'full',
+    summary: 'Destroys the stopped sandboxes that fit all fields, and returns them; their journals stay.',
+    body: () => hostOptions.prune,
+    response: pruned,
   },
   isRunning: {
     method: 'GET',

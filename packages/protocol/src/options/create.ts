@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import type { WorkspaceManifest } from '../sandbox/manifest.ts'
 import type { CommandPolicyOptions } from '../sandbox/policy.ts'
+import { lifeTimes } from './life-times.ts'
 import { limits, localOptions } from './local.ts'
 import { manifestOptions } from './manifest.ts'
 import { policyOptions } from './policy.ts'
@@ -56,6 +57,7 @@ const sharedFields = <
   env: z.optional(forms.env),
   secrets: z.optional(textsByName()),
   labels: z.optional(labels()),
+  ...lifeTimes(),
 })
 
 /** The options of a creation in this process, apart from its provider. */

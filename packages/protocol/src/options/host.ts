@@ -7,7 +7,7 @@ import { createFields, createOptions, policy } from './create.ts'
 import { journalingFields } from './journal.ts'
 import { callContext } from './session.ts'
 import { strict } from './strict.ts'
-import { callable, duration, flag, having, isObject, signal, texts, textsByName } from './values.ts'
+import { callable, duration, flag, having, isObject, signal, texts, textsByName, whole } from './values.ts'
 
 const agentName = () =>
   z.string().check(z.regex(namePattern, 'expected a name of letters, digits, "_", "." and "-", 64 at most'))
@@ -61,7 +61,8 @@ const compiledPolicy = () =>
     'expected the value that `commandPolicy({ … })` returns',
   )
 
-export const sandboxStates = ['running', 'stopped', 'destroyed'] as const
+/** The states that a list can be asked for. */
+export const listedStates = ['running', 'stopped', 'destroyed', 'all'] as const
 
 const isolationKept = () => z.enum(['bubblewrap', 'none'])
 
@@ -104,9 +105,18 @@ export const hostOptions = lazily({
     }),
   list: () =>
     strict({
-      state: z.optional(z.enum(sandboxStates)),
+      state: z.optional(z.enum(listedStates)),
       provider: z.optional(z.string()),
       labels: z.optional(textsByName()),
+      disk: z.optional(flag()),
+    }),
+  prune: () =>
+    strict({
+      stoppedMs: whole(),
+      provider: z.optional(z.string()),
+      labels: z.optional(textsByName()),
+      running: z.optional(flag()),
+      dryRun: z.optional(flag()),
     }),
   listAgents: () => {
     const { agents, agentCache } = agentFields()

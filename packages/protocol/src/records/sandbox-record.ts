@@ -3,11 +3,13 @@ import { VitrineError } from '../errors/vitrine-error.ts'
 import { checkSandboxId } from '../ids.ts'
 import { lazily } from '../lazy.ts'
 import { parseAs } from '../options/check-options.ts'
+import { lifeTimes } from '../options/life-times.ts'
 import { localOptions } from '../options/local.ts'
 import { manifestOptions } from '../options/manifest.ts'
 import { policyOptions } from '../options/policy.ts'
 import { strict } from '../options/strict.ts'
 import { texts, textsByName, whole } from '../options/values.ts'
+import type { LifeTimes } from '../sandbox/life-times.ts'
 import type { LocalOptions } from '../sandbox/local.ts'
 import type { EncodedBytes, WorkspaceManifest } from '../sandbox/manifest.ts'
 import type { CommandPolicyOptions } from '../sandbox/policy.ts'
@@ -18,7 +20,7 @@ import { migrateRecord, recordVersion } from './migrate-record.ts'
 export type RecordedHook = { readonly command: Command } | { readonly function: string }
 
 /** The stored description of a sandbox: everything that is needed to start it again as it was. */
-export interface SandboxRecord {
+export interface SandboxRecord extends LifeTimes {
   readonly version: typeof recordVersion
   readonly id: string
   readonly provider: string
@@ -63,6 +65,7 @@ export const recordSchemas = lazily({
       state: z.enum(['stopped', 'destroyed']),
       createdAt: z.string(),
       labels: textsByName(),
+      ...lifeTimes(),
       local: localOptions.json,
       limitsAsGiven: z.optional(z.literal(true)),
       degraded: z.optional(texts()),

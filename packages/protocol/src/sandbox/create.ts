@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.ts'
+import type { LifeTimes } from './life-times.ts'
 import type { LocalOptions, SandboxLimits } from './local.ts'
 import type { WorkspaceManifest } from './manifest.ts'
 import type { CommandPolicyOptions } from './policy.ts'
@@ -10,7 +11,7 @@ import type { CommandPolicyOptions } from './policy.ts'
  * @example
  * await client.create({ workspace: { files: { 'a.txt': 'hi' } }, egress: ['registry.npmjs.org:443'] })
  */
-export interface CreateSandboxOptions {
+export interface CreateSandboxOptions extends LifeTimes {
   readonly id?: string
   /** The name of one of the host's providers; default `local`. */
   readonly provider?: string

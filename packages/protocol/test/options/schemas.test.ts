@@ -170,10 +170,23 @@ const rows: {
       ],
     },
     create: {
-      good: { id: 'x', local: { isolation: 'none' }, policy, signal },
+      good: {
+        id: 'x',
+        local: { isolation: 'none' },
+        policy,
+        signal,
+        idleStopMs: 1,
+        maxAgeMs: 2 ** 31,
+        ttlMs: Number.MAX_SAFE_INTEGER,
+      },
       misspelt: ['workspce', 'workspace'],
       wrong: [
         [{ local: { memory: 1 } }, 'local: unknown key "memory"; did you mean "limits.memoryBytes"?'],
+        ...['idleStopMs', 'maxAgeMs', 'ttlMs'].flatMap((name) =>
+          [-1, 0, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '1000', 2 ** 53, 1e300].map(
+            (value): [object, string] => [{ [name]: value }, `${name}: expected a whole number`],
+          ),
+        ),
         [{ policy: 'ask' }, 'policy: expected an object of rules, or `commandPolicy({ … })`'],
         [{ labels: { 'vitrine.default': 'x' } }, 'which is reserved'],
       ],
@@ -191,9 +204,18 @@ const rows: {
       wrong: [[{ isolation: 'auto' }, 'isolation: expected "bubblewrap" or "none", got "auto".']],
     },
     list: {
-      good: { state: 'stopped', provider: 'local', labels: { team: 'red' } },
+      good: { state: 'stopped', provider: 'local', labels: { team: 'red' }, disk: true },
       misspelt: ['label', 'labels'],
-      wrong: [[{ state: 'gone' }, 'state: expected "running", "stopped" or "destroyed", got "gone".']],
+      wrong: [[{ state: 'gone' }, 'state: expected "running", "stopped", "destroyed" or "all", got "gone".']],
+    },
+    prune: {
+      good: { stoppedMs: 0, provider: 'local', labels: { team: 'red' }, running: true, dryRun: true },
+      misspelt: ['dryrun', 'dryRun'],
+      wrong: [
+        [{}, 'stoppedMs: expected a whole number'],
+        [{ stoppedMs: -1 }, 'stoppedMs: expected a whole number'],
+        [{ stoppedMs: 0, labels: [] }, 'labels'],
+      ],
     },
     listAgents: { good: { data: 'd', agentCache: 'c' }, misspelt: ['agentcache', 'agentCache'] },
     installAgent: { good: { version: '1', onProgress: run }, misspelt: ['versions', 'version'] },

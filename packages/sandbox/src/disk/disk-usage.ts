@@ -7,7 +7,10 @@ const maxDepth = 256
 
 /**
  * The disk space of some folders in bytes, as `du` counts it: blocks in use, a file with several names once. It stays on
- * the file system of each folder and follows no link.
+ * the file system of each folder and follows no link. A folder inside another one counts once.
+ *
+ * @example
+ * const bytes = await diskUsage(['/srv/project', '/home/me'])
  */
 export async function diskUsage(folders: readonly string[], signal?: AbortSignal): Promise<number> {
   const slice = new TimeSlice(signal)
@@ -44,7 +47,7 @@ export async function diskUsage(folders: readonly string[], signal?: AbortSignal
       }
     }
   }
-  for (const folder of folders) {
+  for (const folder of outermost(folders)) {
     const directory = openFolder(folder)
     try {
       if (directory !== undefined) await visit(directory, 0)
@@ -53,6 +56,13 @@ export async function diskUsage(folders: readonly string[], signal?: AbortSignal
     }
   }
   return bytes
+}
+
+/** The folders without those that are inside another one. */
+function outermost(folders: readonly string[]): string[] {
+  return [...new Set(folders)].filter(
+    (folder) => !folders.some((other) => other !== folder && folder.startsWith(`${other}/`)),
+  )
 }
 
 function openFolder(path: string): Handle | undefined {

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { removeFolder } from '@vitrine/archives'
 import type { Journal, Store } from '@vitrine/journal'
 import {
   type Capabilities,
@@ -389,7 +390,7 @@ export class EngineCore {
   }
 
   /** Without a journal for a sandbox whose store has ended. */
-  destroy(journal: Journal | undefined): Promise<void> {
+  destroy(journal: Journal | undefined, data: Readonly<Record<string, unknown>> = {}): Promise<void> {
     return this.#changes.run(async () => {
       if (this.#state === 'destroyed') return
       await this.#shutDown()
@@ -398,8 +399,8 @@ export class EngineCore {
       await (this.settings.folders.homeGiven ? cleaned : cleaned.catch(() => undefined))
       this.#state = 'destroyed'
       await this.#disk.remove()
-      for (const folder of this.settings.folders.own) rmSync(folder, { recursive: true, force: true })
-      await journal?.append([{ type: 'sandbox.destroyed', data: {} }])
+      for (const folder of this.settings.folders.own) await removeFolder(folder)
+      await journal?.append([{ type: 'sandbox.destroyed', data }])
     })
   }
 

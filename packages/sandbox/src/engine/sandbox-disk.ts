@@ -90,13 +90,6 @@ export class SandboxDisk {
         : []
       : [root, home, staging, ...(rootfs === 'writable' ? [system] : [])]
     const bound = binds.filter(({ writable }) => writable).map(({ source }) => source)
-    return outermost([...own, ...bound])
+    return [...own, ...bound]
   }
-}
-
-/** The folders without those that are inside another one. */
-function outermost(folders: readonly string[]): string[] {
-  return [...new Set(folders)].filter(
-    (folder) => !folders.some((other) => other !== folder && folder.startsWith(`${other}/`)),
-  )
 }

@@ -31,11 +31,12 @@ export class SandboxLifecycle implements Lifecycle {
     return this.#journal.operate('start', {}, () => this.#core.start(this.#journal))
   }
 
-  stop(): Promise<void> {
-    return this.#journal.operate('stop', {}, () => this.#core.stopOnce(() => this.#stop()))
+  /** The reason is that of `sandbox.stopped`. */
+  stop(reason = 'stopped'): Promise<void> {
+    return this.#journal.operate('stop', {}, () => this.#core.stopOnce(() => this.#stop(reason)))
   }
 
-  async #stop(): Promise<void> {
+  async #stop(reason: string): Promise<void> {
     let failure: { readonly error: unknown } | undefined
     const attempt = async (op: string, data: Readonly<Record<string, unknown>>, run: () => Promise<void>) => {
       try {
@@ -49,7 +50,7 @@ export class SandboxLifecycle implements Lifecycle {
     // The workspace directory itself is the persisted state, so there is only the watcher to flush.
     if (!blocked && this.#core.state === 'running')
       await attempt('persist_workspace', { kept: true }, () => this.#core.files().flushWatcher())
-    await this.#shutdown({ reason: 'stopped', ...(blocked && { persistenceBlocked: true }) })
+    await this.#shutdown({ reason, ...(blocked && { persistenceBlocked: true }) })
     if (failure !== undefined) throw failure.error
   }
 
@@ -71,11 +72,13 @@ export class SandboxLifecycle implements Lifecycle {
     return this.#journal.operate('resume', {}, () => this.#core.resume(this.#journal))
   }
 
-  destroy(): Promise<void> {
+  /** The reason is that of `sandbox.destroyed`; none for a call of its owner. */
+  destroy(reason?: string): Promise<void> {
+    const data = reason === undefined ? {} : { reason }
     return this.#release.end('destroyed', () =>
       this.#release.hasReleasedStore
         ? this.#core.destroy(undefined)
-        : this.#journal.operate('destroy', {}, () => this.#core.destroy(this.#journal)),
+        : this.#journal.operate('destroy', data, () => this.#core.destroy(this.#journal, data)),
     )
   }
 

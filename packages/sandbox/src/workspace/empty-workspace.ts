@@ -1,5 +1,4 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { basename, dirname } from 'node:path'
 import { Handle, isMissing, removeTree } from '@vitrine/archives'
 import { removeVolume } from '../disk/volume.ts'
 import type { Folders } from '../engine/settings.ts'
@@ -18,25 +17,15 @@ export function isEmpty({ root, volume }: Folders): boolean {
 /** Removes everything in a workspace. No process may run in it. */
 export async function emptyWorkspace({ root, volume }: Folders): Promise<void> {
   if (volume !== undefined) await removeVolume(volume)
-  await withDirectory(root, async (directory) => {
-    for (const name of directory.names()) await removeTree(directory, name)
-  })
-}
-
-export async function removeFolder(path: string): Promise<void> {
-  await withDirectory(dirname(path), (parent) => removeTree(parent, basename(path)))
-}
-
-async function withDirectory(path: string, run: (directory: Handle) => Promise<void>): Promise<void> {
   let directory: Handle
   try {
-    directory = Handle.directory(path)
+    directory = Handle.directory(root)
   } catch (error) {
     if (isMissing(error)) return
     throw error
   }
   try {
-    await run(directory)
+    for (const name of directory.names()) await removeTree(directory, name)
   } finally {
     directory.close()
   }

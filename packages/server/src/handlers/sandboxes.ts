@@ -39,8 +39,9 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
       } as HostCreateOptions
       return describe(await host.create(options, context()))
     },
-    async getSandbox({ params }) {
-      return infoOf(params.sandbox)
+    async getSandbox({ params, query }) {
+      const info = infoOf(params.sandbox)
+      return query.disk ? host.withDiskBytes(info) : info
     },
     async attachSandbox(call) {
       const id = call.params.sandbox
@@ -75,6 +76,9 @@ export function sandboxHandlers(daemon: Daemon): HandlersOf<typeof sandboxRoutes
     },
     async destroySandbox({ params, context }) {
       await host.destroy(params.sandbox, context())
+    },
+    async pruneSandboxes({ body, context }) {
+      return host.prune(omitUndefined(body), context())
     },
     async isRunning(call) {
       const sandbox = await call.runningSandbox()

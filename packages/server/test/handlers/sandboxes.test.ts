@@ -102,6 +102,16 @@ describe('a sandbox', () => {
     })
   })
 
+  it('shows its disk space where that is asked for', async () => {
+    await create({ id: 'measured' })
+    await daemon.call('POST', '/v1/sandboxes/measured/stop')
+    expect(await daemon.call('GET', '/v1/sandboxes/measured')).not.toHaveProperty('diskBytes')
+    expect(await daemon.call('GET', '/v1/sandboxes/measured?disk=true')).toMatchObject({
+      state: 'stopped',
+      diskBytes: expect.any(Number),
+    })
+  })
+
   it('is destroyed permanently, and its journal stays', async () => {
     await create({ id: 'gone' })
     await daemon.call('DELETE', '/v1/sandboxes/gone')

@@ -23,6 +23,11 @@ const infoFields = () => ({
   labels: z.record(z.string(), z.string()),
   createdAt: z.string(),
   state: z.enum(['running', 'stopped', 'destroyed']),
+  idleStopMs: z.exactOptional(z.int()),
+  maxAgeMs: z.exactOptional(z.int()),
+  ttlMs: z.exactOptional(z.int()),
+  /** Present with `disk=true`, where it can be measured. */
+  diskBytes: z.exactOptional(z.int()),
   /** Present if the record of the sandbox is damaged, so that it cannot be attached. */
   error: z.exactOptional(z.object({ code: z.string(), message: z.string() })),
 })
@@ -39,6 +44,19 @@ export const sandboxList = component('SandboxList', () =>
     sandboxes: z.array(sandboxInfo()),
     /** The id of the sandbox for routes without a sandbox id. */
     default: z.exactOptional(z.string()),
+  }),
+)
+
+export const pruned = component('Pruned', () =>
+  z.object({
+    sandboxes: z.array(
+      z.object({
+        ...infoFields(),
+        /** The disk space of its own folders; absent where it cannot be measured. */
+        freedBytes: z.exactOptional(z.int()),
+      }),
+    ),
+    freedBytes: z.int(),
   }),
 )
 
