@@ -1,5 +1,5 @@
 import type { Cost, Usage } from '@vitrine/protocol'
-import type { SandboxEvent } from '../run/sandbox-event.ts'
+import type { SandboxEvent } from '../events/sandbox-event.ts'
 import {
   type BudgetBreach,
   breachOf,

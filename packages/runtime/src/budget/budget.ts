@@ -1,5 +1,5 @@
 import type { Cost, JsonObject, Usage } from '@vitrine/protocol'
-import type { SandboxEvent } from '../run/sandbox-event.ts'
+import type { SandboxEvent } from '../events/sandbox-event.ts'
 
 /** The limits of a run. An absent one is not limited. */
 export interface RunBudget {
@@ -19,7 +19,7 @@ export interface RunBudget {
 
 export type BudgetLimit = keyof RunBudget
 
-/** What a run has used. A total that no agent has reported is absent: it is unknown, and not zero. */
+/** The use of a run so far. A total that no agent has reported is absent: it is unknown, and not zero. */
 export interface Spend {
   readonly turns: number
   readonly tokens?: number

@@ -1,17 +1,46 @@
+import type { Outcome } from '@vitrine/protocol'
 import { notifyOne } from '@vitrine/protocol/primitives'
-import type { ObserveOptions, OpenSandboxRunOptions, RunHookEvent, SandboxEventMeta } from '../run/options.ts'
-import type { SandboxEvent } from '../run/sandbox-event.ts'
+import type { SandboxEvent, SandboxEventMeta, TurnKind } from '../events/sandbox-event.ts'
 import { OrderedObserver } from './ordered-observer.ts'
+
+/** A step of a run: the run itself, or one turn of it. */
+export interface RunHookEvent {
+  readonly target: 'agent.run' | 'agent.turn'
+  readonly phase: 'before' | 'after' | 'error'
+  readonly runId: string
+  readonly turnIndex?: number
+  readonly turnKind?: TurnKind
+  readonly outcome?: Outcome
+  readonly error?: unknown
+}
+
+export interface RunHooks {
+  /** Called at each step. It is not awaited, and its errors go to `onHookError`. */
+  onEvent?(event: RunHookEvent): unknown
+  onHookError?(error: unknown, failure: { readonly hook: string; readonly errors: number }): unknown
+}
+
+export interface ObserveOptions {
+  /** The most events that wait for the handler; default 1,000. */
+  readonly buffer?: number
+  /** Called with each event that does not fit. */
+  onOverflow?(event: SandboxEvent, meta: SandboxEventMeta): unknown
+}
+
+interface Observers {
+  readonly hooks?: RunHooks
+  onSandboxEvent?(event: SandboxEvent, meta: SandboxEventMeta): void | PromiseLike<void>
+}
 
 type Observed = readonly [event: SandboxEvent, meta: SandboxEventMeta]
 
 /** The observers of a run. Each gets copies, none is awaited, and their errors are counted and reported. */
 export class RunObservers {
-  readonly #options: Pick<OpenSandboxRunOptions, 'hooks' | 'onSandboxEvent'>
+  readonly #options: Observers
   readonly #ordered = new Set<OrderedObserver<Observed>>()
   #errors = 0
 
-  constructor(options: Pick<OpenSandboxRunOptions, 'hooks' | 'onSandboxEvent'>) {
+  constructor(options: Observers) {
     this.#options = options
   }
 

@@ -1,7 +1,7 @@
 import type { McpServer, OpenSessionOptions, Sandbox } from '@vitrine/protocol'
 
 /**
- * What an agent is, as portable data: it can be stored and sent. Observers, hooks and credentials are never part of it;
+ * An agent and its settings as portable data, which can be stored and sent. Observers, hooks and credentials are never part of it;
  * they are options of a run.
  */
 export interface AgentProfile {

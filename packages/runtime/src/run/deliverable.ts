@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isVitrineError, type SandboxCore, VitrineError } from '@vitrine/protocol'
-import type { SandboxEvent } from './sandbox-event.ts'
-import type { TurnRecord } from './turn-record.ts'
+import type { SandboxEvent } from '../events/sandbox-event.ts'
+import type { ObservedTurn } from './observed-turn.ts'
 
 /** The result of a turn: computed from its events, or from a file that the agent leaves behind. */
 export type Deliverable<Out> =
@@ -28,7 +28,7 @@ const defaultDelayMs = 1_000
 export async function deliver<Out>(
   deliverable: Deliverable<Out>,
   { files }: Pick<SandboxCore, 'files'>,
-  record: TurnRecord,
+  record: ObservedTurn,
   { maxArtifactBytes = defaultBytes, readRetryDelayMs = defaultDelayMs }: ArtifactLimits,
   signal: AbortSignal,
 ): Promise<Out> {

@@ -1,5 +1,5 @@
 import { type Cost, type ErrorCode, type Usage, VitrineError } from '@vitrine/protocol'
-import type { SandboxEvent } from './sandbox-event.ts'
+import type { SandboxEvent } from '../events/sandbox-event.ts'
 
 /** The observations of a turn that did not succeed. */
 export interface RunEvidence {

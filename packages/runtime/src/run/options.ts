@@ -8,40 +8,9 @@ import type {
   Usage,
 } from '@vitrine/protocol'
 import type { RunBudget } from '../budget/budget.ts'
+import type { SandboxEvent, SandboxEventMeta } from '../events/sandbox-event.ts'
+import type { RunHooks } from '../observe/run-observers.ts'
 import type { AgentRunSpec, RunSessionOptions } from './agent-run.ts'
-import type { SandboxEvent } from './sandbox-event.ts'
-
-export type TurnKind = 'start' | 'resume'
-
-/** What an observer knows about an event besides the event itself. */
-export interface SandboxEventMeta {
-  /** From 0. */
-  readonly turnIndex: number
-  readonly turnKind: TurnKind
-  readonly agentRunName: string
-  readonly runId: string
-  readonly sandboxId: string
-  readonly sessionId: string
-  readonly seq?: number
-  readonly time?: string
-}
-
-/** A step of a run: the run itself, or one turn of it. */
-export interface RunHookEvent {
-  readonly target: 'agent.run' | 'agent.turn'
-  readonly phase: 'before' | 'after' | 'error'
-  readonly runId: string
-  readonly turnIndex?: number
-  readonly turnKind?: TurnKind
-  readonly outcome?: Outcome
-  readonly error?: unknown
-}
-
-export interface RunHooks {
-  /** Called at each step. It is not awaited, and its errors go to `onHookError`. */
-  onEvent?(event: RunHookEvent): unknown
-  onHookError?(error: unknown, failure: { readonly hook: string; readonly errors: number }): unknown
-}
 
 export interface OpenSandboxRunOptions<Task = string> {
   readonly agentRun: AgentRunSpec<Task>
@@ -76,13 +45,6 @@ export interface OpenSandboxRunOptions<Task = string> {
 export interface TurnOptions {
   /** Aborts this turn. */
   readonly signal?: AbortSignal
-}
-
-export interface ObserveOptions {
-  /** The most events that wait for the handler; default 1,000. */
-  readonly buffer?: number
-  /** Called with each event that does not fit. */
-  onOverflow?(event: SandboxEvent, meta: SandboxEventMeta): unknown
 }
 
 export interface TurnResult<Out> {

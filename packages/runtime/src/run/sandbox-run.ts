@@ -10,21 +10,14 @@ import {
 } from '@vitrine/protocol'
 import type { Spend } from '../budget/budget.ts'
 import { BudgetMeter, type TurnMeter } from '../budget/budget-meter.ts'
-import { RunObservers } from '../observe/run-observers.ts'
+import type { SandboxEvent, SandboxEventMeta, TurnKind } from '../events/sandbox-event.ts'
+import { type ObserveOptions, RunObservers } from '../observe/run-observers.ts'
 import { type Deliverable, deliver } from './deliverable.ts'
 import { SandboxRunAbortError, SandboxRunError } from './evidence.ts'
+import { ObservedTurn } from './observed-turn.ts'
 import { openPlace, type RunPlace } from './open-place.ts'
-import type {
-  ObserveOptions,
-  OpenSandboxRunOptions,
-  SandboxEventMeta,
-  TurnKind,
-  TurnOptions,
-  TurnResult,
-} from './options.ts'
-import type { SandboxEvent } from './sandbox-event.ts'
+import type { OpenSandboxRunOptions, TurnOptions, TurnResult } from './options.ts'
 import { turnEvents } from './turn-events.ts'
-import { TurnRecord } from './turn-record.ts'
 
 /** A turn that has begun: how it is ended, what it may use, and what is known of it. */
 interface ActiveTurn<Task> {
@@ -32,7 +25,7 @@ interface ActiveTurn<Task> {
   readonly task: Task
   readonly signal: AbortSignal
   readonly meter: TurnMeter
-  readonly record: TurnRecord
+  readonly record: ObservedTurn
 }
 
 /** One sandbox and one session over any number of turns. The sandbox is created with the first turn. */
@@ -141,7 +134,7 @@ export class SandboxRun<Out, Task = string> {
     const meter = this.#meter.begin()
     const signals = [signal, this.#options.signal, this.#closing.signal, meter.exceeded]
     const ended = AbortSignal.any(signals.filter((one) => one !== undefined))
-    const turn = { kind, task, signal: ended, meter, record: new TurnRecord() }
+    const turn = { kind, task, signal: ended, meter, record: new ObservedTurn() }
     const step = { target: 'agent.turn', turnIndex: this.#meter.spend.turns, turnKind: kind } as const
     this.#observers.hook({ ...step, phase: 'before', runId: this.id })
     try {

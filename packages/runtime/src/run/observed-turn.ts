@@ -7,12 +7,12 @@ import {
   type Usage,
 } from '@vitrine/protocol'
 import { changedFilesView, listChangedFiles, rebuild } from '@vitrine/views'
+import { type SandboxEvent, sandboxEvent } from '../events/sandbox-event.ts'
 import type { RunEvidence } from './evidence.ts'
 import type { TurnResult } from './options.ts'
-import { type SandboxEvent, sandboxEvent } from './sandbox-event.ts'
 
 /** Everything that is known of a turn so far, however it ends. */
-export class TurnRecord {
+export class ObservedTurn {
   readonly #items: JournalItem[] = []
   readonly events: SandboxEvent[] = []
   journal: JournalReader | undefined

@@ -13,6 +13,21 @@ export interface SandboxEvent {
   readonly time?: string
 }
 
+export type TurnKind = 'start' | 'resume'
+
+/** The place of an event in its run. */
+export interface SandboxEventMeta {
+  /** From 0. */
+  readonly turnIndex: number
+  readonly turnKind: TurnKind
+  readonly agentRunName: string
+  readonly runId: string
+  readonly sandboxId: string
+  readonly sessionId: string
+  readonly seq?: number
+  readonly time?: string
+}
+
 /** The event of a journal item. They share their data. */
 export function sandboxEvent(item: JournalItem): SandboxEvent {
   // The data of an event is a JSON object; its type narrows the fields.
