@@ -310,6 +310,25 @@ export const errorRegistry = {
   ),
   question_not_pending: entry(409, false, 'It was already answered or never requested: look at its events.'),
   option_unknown: entry(422, false, 'Choose one of the values that the message lists.'),
+  run_started: entry(409, false, 'Call `resume` or `turn` for further turns of the same run.'),
+  run_not_started: entry(
+    409,
+    false,
+    'Call `start` or `turn` first: the sandbox is created with the first turn.',
+  ),
+  run_busy: entry(409, true, 'A run has one turn at a time: await it, or abort it with its signal.'),
+  run_closed: entry(
+    409,
+    false,
+    'Open another run; `resumeFrom` continues a session whose sandbox still exists.',
+  ),
+  run_failed: entry(
+    500,
+    'unknown',
+    'Look at `cause` for the error and at `events` for how far the turn came.',
+  ),
+  budget_exhausted: entry(429, false, 'Raise the limit of `budget` that the message names, or end the run.'),
+  artifact_too_large: entry(413, false, 'Let the agent write less, or raise `maxArtifactBytes`.'),
   sandbox_exists: entry(409, false, 'Choose another id, or attach to the existing sandbox.'),
   provider_failed: entry(
     502,

@@ -53,7 +53,7 @@ export const eventRoutes = table({
     path: '/events',
     scope: 'sandbox',
     access: 'full',
-    summary: 'Appends events of the runtime: `run.*`, `loop.*` and `log.*`.',
+    summary: 'Appends events of the runtime: `run.*`, `loop.*`, `log.*` and `limit.reached`.',
     body: () => strict({ events: z.array(jsonObject), id: z.optional(z.string()) }),
     bodyInDocument: () => z.object({ events: z.array(recordedEvent()), id: z.optional(z.string()) }),
     status: 204,

@@ -49,7 +49,7 @@ export interface SandboxCore extends PtyTool {
   persist(options?: { readonly signal?: AbortSignal }): Promise<ReadableStream<Uint8Array>>
   /** Replaces the content of the workspace with the archive, completely or not at all. */
   hydrate(archive: ByteStream | Uint8Array, options?: { readonly signal?: AbortSignal }): Promise<Unpacked>
-  /** Appends events of the runtime; accepts `run.*`, `loop.*` and `log.*` only. */
+  /** Appends events of the runtime; accepts `run.*`, `loop.*`, `log.*` and `limit.reached` only. */
   record(events: readonly EventInput[], options?: RecordOptions): Promise<void>
   /**
    * Releases this handle. It can be repeated, also after `lifecycle.destroy()`. What it ends:

@@ -9,7 +9,7 @@ import {
 import { Serial } from '@vitrine/protocol/primitives'
 
 /** The types of events that `record` takes. */
-export const recordable = ['run.*', 'loop.*', 'log.*']
+export const recordable = ['run.*', 'loop.*', 'log.*', 'limit.reached']
 
 /** Stands in the data of each event that was recorded under an id. */
 interface RecordedAs {

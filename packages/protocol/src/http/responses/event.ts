@@ -38,7 +38,7 @@ function eventOf(type: EventType): z.ZodMiniObject {
   )()
 }
 
-/** An event that a runtime appends: `run.*`, `loop.*` or `log.*`; the journal adds the rest of the envelope. */
+/** An event that a runtime appends: `run.*`, `loop.*`, `log.*` or `limit.reached`; the journal adds the rest of the envelope. */
 export const recordedEvent = component('RecordedEvent', () => {
   const types = (Object.keys(eventCatalogue) as EventType[]).filter((type) => /^(run|loop|log)\./.test(type))
   const [first, ...rest] = types.map((type) =>

@@ -1,0 +1,79 @@
+import type { Cost, Usage } from '@vitrine/protocol'
+import type { SandboxEvent } from '../events/sandbox-event.ts'
+import {
+  type BudgetBreach,
+  breachOf,
+  nothingSpent,
+  type RunBudget,
+  type Spend,
+  spendOfEvent,
+  spendOfTurn,
+} from './budget.ts'
+
+/** Counts what a run uses, and ends the turn that exceeds a limit. */
+export class BudgetMeter {
+  readonly #budget: RunBudget
+  #spend: Spend = nothingSpent
+  /** When the first turn began, on the monotonic clock. */
+  #began: number | undefined
+
+  constructor(budget: RunBudget) {
+    this.#budget = budget
+  }
+
+  get spend(): Spend {
+    return this.#spend
+  }
+
+  /** Starts the clock of a turn. */
+  begin(): TurnMeter {
+    this.#began ??= performance.now()
+    const began = this.#began
+    const exceeded = new AbortController()
+    let breach: BudgetBreach | undefined
+    const exceed = (found: BudgetBreach | undefined) => {
+      if (found === undefined || breach !== undefined) return
+      breach = found
+      exceeded.abort(found)
+    }
+    const use = (spend: Spend) => {
+      this.#spend = spend
+      exceed(breachOf(this.#budget, spend))
+    }
+    const { wallMs } = this.#budget
+    const used = () => performance.now() - began
+    const timer =
+      wallMs === undefined
+        ? undefined
+        : setTimeout(
+            () => exceed({ limit: 'wallMs', max: wallMs, used: Math.round(used()) }),
+            Math.max(0, wallMs - used()),
+          )
+    return {
+      exceeded: exceeded.signal,
+      get breach() {
+        return breach
+      },
+      countTurn: () => use({ ...this.#spend, turns: this.#spend.turns + 1 }),
+      uncountTurn: () => {
+        this.#spend = { ...this.#spend, turns: this.#spend.turns - 1 }
+      },
+      count: (event) => use(spendOfEvent(this.#spend, event)),
+      report: (report) => use(spendOfTurn(this.#spend, report)),
+      end: () => clearTimeout(timer),
+    }
+  }
+}
+
+/** The meter of one turn. */
+export interface TurnMeter {
+  /** Aborts when a limit is exceeded. */
+  readonly exceeded: AbortSignal
+  readonly breach: BudgetBreach | undefined
+  countTurn(): void
+  /** Takes back the turn whose prompt was not sent. */
+  uncountTurn(): void
+  count(event: SandboxEvent): void
+  report(report: { readonly usage: Usage | undefined; readonly cost: Cost | undefined }): void
+  end(): void
+}

@@ -1,0 +1,100 @@
+import type { Cost, JsonObject, Usage } from '@vitrine/protocol'
+import type { SandboxEvent } from '../events/sandbox-event.ts'
+
+/** The limits of a run. An absent one is not limited. */
+export interface RunBudget {
+  /** Prompts that are sent. */
+  readonly turns?: number
+  /** Milliseconds since the first turn began. */
+  readonly wallMs?: number
+  /** Tokens that the agent reports, in total. */
+  readonly tokens?: number
+  /** Money that the agent reports, in its own currency. */
+  readonly cost?: number
+  /** Bytes of the output of processes and of the agent's texts. */
+  readonly outputBytes?: number
+  /** Processes that are started. */
+  readonly processes?: number
+}
+
+export type BudgetLimit = keyof RunBudget
+
+/** The use of a run so far. A total that no agent has reported is absent: it is unknown, and not zero. */
+export interface Spend {
+  readonly turns: number
+  readonly tokens?: number
+  readonly cost?: Cost
+  readonly outputBytes: number
+  readonly processes: number
+}
+
+export const nothingSpent: Spend = { turns: 0, outputBytes: 0, processes: 0 }
+
+/** A limit that was exceeded. */
+export interface BudgetBreach {
+  readonly limit: BudgetLimit
+  readonly max: number
+  readonly used: number
+}
+
+/** The spend after one more event of the run. Reports of the agent count at the end of their turn. */
+export function spendOfEvent(spend: Spend, { type, data }: SandboxEvent): Spend {
+  if (type === 'process.started') return { ...spend, processes: spend.processes + 1 }
+  const bytes = outputBytesOf(type, data)
+  return bytes === 0 ? spend : { ...spend, outputBytes: spend.outputBytes + bytes }
+}
+
+/** The spend after a turn has ended with this report. */
+export function spendOfTurn(
+  spend: Spend,
+  report: { readonly usage: Usage | undefined; readonly cost: Cost | undefined },
+): Spend {
+  const tokens = tokensOf(report.usage)
+  return {
+    ...spend,
+    ...(tokens !== undefined && { tokens: (spend.tokens ?? 0) + tokens }),
+    ...(report.cost !== undefined && {
+      cost: { ...report.cost, amount: (spend.cost?.amount ?? 0) + report.cost.amount },
+    }),
+  }
+}
+
+/** The first limit that is exceeded. */
+export function breachOf(
+  budget: RunBudget,
+  { turns, tokens, cost, outputBytes, processes }: Spend,
+): BudgetBreach | undefined {
+  const used = { turns, tokens, cost: cost?.amount, outputBytes, processes }
+  for (const [limit, amount] of Object.entries(used) as [
+    Exclude<BudgetLimit, 'wallMs'>,
+    number | undefined,
+  ][]) {
+    const max = budget[limit]
+    if (max !== undefined && amount !== undefined && amount > max) return { limit, max, used: amount }
+  }
+  return undefined
+}
+
+/** Bytes that the agent or its processes wrote. */
+function outputBytesOf(type: string, data: JsonObject): number {
+  if (type === 'process.output') return textBytes(data.data)
+  if (type !== 'agent.message') return 0
+  const update = fieldOf(fieldOf(fieldOf(data, 'message'), 'params'), 'update')
+  return textBytes(fieldOf(fieldOf(update, 'content'), 'text'))
+}
+
+function textBytes(text: unknown): number {
+  return typeof text === 'string' ? Buffer.byteLength(text) : 0
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+function tokensOf(usage: Usage | undefined): number | undefined {
+  if (usage === undefined) return undefined
+  const { totalTokens, inputTokens, outputTokens } = usage
+  if (totalTokens !== undefined) return totalTokens
+  if (inputTokens === undefined && outputTokens === undefined) return undefined
+  return (inputTokens ?? 0) + (outputTokens ?? 0)
+}

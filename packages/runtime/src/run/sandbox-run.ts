@@ -1,0 +1,266 @@
+import {
+  isVitrineError,
+  newId,
+  type Outcome,
+  type PromptResult,
+  type Sandbox,
+  type SandboxClient,
+  toVitrineError,
+  VitrineError,
+} from '@vitrine/protocol'
+import type { Spend } from '../budget/budget.ts'
+import { BudgetMeter, type TurnMeter } from '../budget/budget-meter.ts'
+import type { SandboxEvent, SandboxEventMeta, TurnKind } from '../events/sandbox-event.ts'
+import { type ObserveOptions, RunObservers } from '../observe/run-observers.ts'
+import { type Deliverable, deliver } from './deliverable.ts'
+import { SandboxRunAbortError, SandboxRunError } from './evidence.ts'
+import { ObservedTurn } from './observed-turn.ts'
+import { openPlace, type RunPlace } from './open-place.ts'
+import type { OpenSandboxRunOptions, TurnOptions, TurnResult } from './options.ts'
+import { turnEvents } from './turn-events.ts'
+
+/** A turn that has begun: how it is ended, what it may use, and what is known of it. */
+interface ActiveTurn<Task> {
+  readonly kind: TurnKind
+  readonly task: Task
+  readonly signal: AbortSignal
+  readonly meter: TurnMeter
+  readonly record: ObservedTurn
+}
+
+/** One sandbox and one session over any number of turns. The sandbox is created with the first turn. */
+export class SandboxRun<Out, Task = string> {
+  readonly id: string
+  readonly #client: SandboxClient
+  readonly #options: OpenSandboxRunOptions<Task>
+  readonly #deliverable: Deliverable<Out>
+  readonly #observers: RunObservers
+  readonly #meter: BudgetMeter
+  readonly #closing = new AbortController()
+  #place: RunPlace | undefined
+  #active: Promise<unknown> | undefined
+  #closed: Promise<void> | undefined
+  /** After the last event of the last turn. */
+  #cursor: string | undefined
+  #lastOutcome: Outcome = 'ok'
+
+  constructor(client: SandboxClient, options: OpenSandboxRunOptions<Task>, deliverable: Deliverable<Out>) {
+    this.id = options.runId ?? newId('run')
+    this.#client = client
+    this.#options = options
+    this.#deliverable = deliverable
+    this.#observers = new RunObservers(options)
+    this.#meter = new BudgetMeter(options.budget ?? {})
+  }
+
+  /** The sandbox; throws before the first turn. */
+  get box(): Sandbox {
+    return this.#requirePlace().box
+  }
+
+  /** The id of the session; throws before the first turn. */
+  get sessionId(): string {
+    return this.#requirePlace().session.id
+  }
+
+  get spend(): Spend {
+    return this.#meter.spend
+  }
+
+  /** The first turn. */
+  async start(task: Task, options?: TurnOptions): Promise<TurnResult<Out>> {
+    if (this.#isStarted)
+      throw new VitrineError('run_started', `The run ${this.id} has started: call resume or turn.`)
+    return this.#oneAtATime('start', task, options)
+  }
+
+  /** A further turn of the same session. */
+  async resume(task: Task, options?: TurnOptions): Promise<TurnResult<Out>> {
+    if (!this.#isStarted)
+      throw new VitrineError('run_not_started', `The run ${this.id} has no turn yet: call start or turn.`)
+    return this.#oneAtATime('resume', task, options)
+  }
+
+  /** The first turn, or a further one. */
+  async turn(task: Task, options?: TurnOptions): Promise<TurnResult<Out>> {
+    return this.#oneAtATime(this.#isStarted ? 'resume' : 'start', task, options)
+  }
+
+  /**
+   * Calls a handler with a copy of each event, one after the other, and awaits each call. Events that do not fit into the
+   * buffer are dropped for it. Returns a function that removes it.
+   */
+  observeEvents(
+    handler: (event: SandboxEvent, meta: SandboxEventMeta) => unknown,
+    options: ObserveOptions = {},
+  ): () => void {
+    return this.#observers.add(handler, options)
+  }
+
+  /** Aborts and awaits the active turn, records the end of the run, and destroys a sandbox that the run created. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  get #isStarted(): boolean {
+    return this.#meter.spend.turns > 0 || this.#options.resumeFrom !== undefined
+  }
+
+  #requirePlace(): RunPlace {
+    if (this.#place === undefined)
+      throw new VitrineError('run_not_started', `The run ${this.id} has no sandbox before its first turn.`)
+    return this.#place
+  }
+
+  async #oneAtATime(kind: TurnKind, task: Task, options: TurnOptions = {}): Promise<TurnResult<Out>> {
+    if (this.#closed !== undefined) throw new VitrineError('run_closed', `The run ${this.id} is closed.`)
+    if (this.#active !== undefined)
+      throw new VitrineError('run_busy', `The run ${this.id} has an active turn: await it first.`)
+    const turn = this.#turn(kind, task, options)
+    this.#active = turn.catch(() => undefined)
+    try {
+      return await turn
+    } finally {
+      this.#active = undefined
+    }
+  }
+
+  async #turn(kind: TurnKind, task: Task, { signal }: TurnOptions): Promise<TurnResult<Out>> {
+    const meter = this.#meter.begin()
+    const signals = [signal, this.#options.signal, this.#closing.signal, meter.exceeded]
+    const ended = AbortSignal.any(signals.filter((one) => one !== undefined))
+    const turn = { kind, task, signal: ended, meter, record: new ObservedTurn() }
+    const step = { target: 'agent.turn', turnIndex: this.#meter.spend.turns, turnKind: kind } as const
+    this.#observers.hook({ ...step, phase: 'before', runId: this.id })
+    try {
+      const result = await this.#work(turn)
+      this.#lastOutcome = 'ok'
+      this.#observers.hook({ ...step, phase: 'after', runId: this.id, outcome: 'ok' })
+      return result
+    } catch (cause) {
+      const error = await this.#failure(turn, cause)
+      this.#lastOutcome = error instanceof SandboxRunAbortError ? 'cancelled' : 'failed'
+      this.#observers.hook({ ...step, phase: 'error', runId: this.id, error })
+      throw error
+    } finally {
+      meter.end()
+    }
+  }
+
+  async #work(turn: ActiveTurn<Task>): Promise<TurnResult<Out>> {
+    const { signal, meter, record } = turn
+    signal.throwIfAborted()
+    meter.countTurn()
+    let place: RunPlace
+    try {
+      signal.throwIfAborted()
+      place = await this.#open(signal)
+    } catch (error) {
+      // No prompt was sent, so the turn may be started again.
+      meter.uncountTurn()
+      throw error
+    }
+    record.journal = place.box.journal
+    const { outcome } = await this.#prompt(turn, place)
+    signal.throwIfAborted()
+    if (outcome === 'cancelled') throw new VitrineError('cancelled', 'The turn was cancelled.')
+    if (outcome !== 'ok')
+      throw new VitrineError('timeout', 'The turn took longer than the limits of its session.')
+    const out = await deliver(this.#deliverable, place.box, record, this.#options, signal)
+    return record.result(out, outcome)
+  }
+
+  async #open(signal: AbortSignal): Promise<RunPlace> {
+    if (this.#place !== undefined) return this.#place
+    const { agentRun, beforeStart } = this.#options
+    const place = await openPlace(this.#client, this.id, this.#options, signal)
+    const { box, session } = place
+    try {
+      const data = { name: agentRun.name, agent: agentRun.profile.agent, session: session.id }
+      await box.record([{ type: 'run.started', run: this.id, data }])
+      await beforeStart?.({ box, sessionId: session.id, signal })
+      signal.throwIfAborted()
+      if (place.ownership === 'borrowed')
+        this.#cursor = (await box.journal.read({ order: 'desc', limit: 1 })).cursor
+    } catch (error) {
+      await this.#release(place, 'failed')
+      throw error
+    }
+    this.#observers.hook({ target: 'agent.run', phase: 'before', runId: this.id })
+    this.#place = place
+    return place
+  }
+
+  async #prompt(turn: ActiveTurn<Task>, { box, session }: RunPlace): Promise<PromptResult> {
+    const { kind, task, signal, meter, record } = turn
+    const { agentRun, promptOptions = {} } = this.#options
+    const { instructions } = agentRun.profile
+    const text = agentRun.taskToPrompt(task)
+    const prompt = kind === 'start' && instructions !== undefined ? `${instructions}\n\n${text}` : text
+    const id = newId('turn')
+    const prompted = session.prompt(prompt, { ...promptOptions, turn: id, run: this.id, signal })
+    prompted.catch(() => undefined)
+    const meta = {
+      turnIndex: this.#meter.spend.turns - 1,
+      turnKind: kind,
+      agentRunName: agentRun.name,
+      runId: this.id,
+      sandboxId: box.id,
+      sessionId: session.id,
+    }
+    const followed = {
+      journal: box.journal,
+      after: this.#cursor,
+      turn: id,
+      session: session.id,
+      ended: prompted,
+    }
+    for await (const item of turnEvents(followed)) {
+      const event = record.add(item)
+      meter.count(event)
+      this.#observers.show(event, meta)
+    }
+    this.#cursor = record.cursor ?? this.#cursor
+    record.readReport()
+    meter.report(record)
+    return prompted
+  }
+
+  /** The error of a turn, with everything that is known of it. */
+  async #failure({ signal, meter, record }: ActiveTurn<Task>, cause: unknown): Promise<SandboxRunError> {
+    const evidence = record.evidence()
+    if (meter.breach !== undefined) {
+      const { limit, max, used } = meter.breach
+      const data = { limit: `run.${limit}`, max, used }
+      await this.#place?.box.record([{ type: 'limit.reached', run: this.id, data }]).catch(() => undefined)
+      const message = `The run ${this.id} used ${used} of ${max} (budget.${limit}).`
+      return new SandboxRunError('budget_exhausted', message, { evidence, cause })
+    }
+    if (signal.aborted || (isVitrineError(cause) && cause.code === 'cancelled'))
+      return new SandboxRunAbortError('The turn was aborted.', { evidence, cause })
+    const { code, message } = toVitrineError(cause, 'run_failed')
+    return new SandboxRunError(code, message, { evidence, cause })
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort(new VitrineError('run_closed', `The run ${this.id} was closed.`))
+    await this.#active
+    if (this.#place === undefined) return
+    await this.#release(this.#place, this.#lastOutcome)
+    const outcome = this.#lastOutcome
+    this.#observers.hook({ target: 'agent.run', phase: 'after', runId: this.id, outcome })
+  }
+
+  async #release({ box, ownership }: RunPlace, outcome: Outcome): Promise<void> {
+    try {
+      await box.record([{ type: 'run.finished', run: this.id, data: { outcome } }])
+    } finally {
+      if (ownership === 'owned') await this.#client.destroy(box.id)
+    }
+  }
+}
