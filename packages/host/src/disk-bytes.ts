@@ -20,7 +20,8 @@ export class DiskBytes {
   /** The space of everything that the sandbox can write to and that stays when it stops. */
   used(record: SandboxRecord): Promise<number | undefined> {
     const { root, home } = record.local
-    const given = [record.directory?.path ?? root, home].filter((path) => path !== undefined)
+    // The recorded directory of a workspace without `root` may be that of a data directory this one was copied from.
+    const given = [root && (record.directory?.path ?? root), home].filter((path) => path !== undefined)
     return this.#measure(`used ${record.id}`, record, [
       ...this.#own(record),
       ...given.map((path) => resolve(path)),

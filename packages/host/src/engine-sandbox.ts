@@ -159,6 +159,10 @@ export class EngineSandbox implements HostSandbox, AutoStoppable {
     return this.#parts.uses?.isAutoStopped ?? false
   }
 
+  get isInUse(): boolean {
+    return (this.#parts.uses?.inFlight ?? 0) > 0
+  }
+
   /**
    * Stops the sandbox until its next use. Resolves to false if it was to be stopped for being idle, but has a call or a
    * prompt that its journal does not show yet.
@@ -197,21 +201,17 @@ export class EngineSandbox implements HostSandbox, AutoStoppable {
 function hostLifecycle(parts: EngineSandboxParts): HostLifecycle {
   const { shutdown, lasting, uses } = parts
   const engine = parts.engine.lifecycle
+  const ownersStop = (end: () => Promise<void>) => (uses === undefined ? end() : uses.ownersStop(end))
   return {
     async start() {
       await uses?.stopEnded()
       shutdown.assertOpen()
       await engine.start()
-      uses?.endAutoStop()
+      uses?.started()
     },
-    stop() {
-      uses?.endAutoStop()
-      return stop(parts)
-    },
-    shutdown() {
-      uses?.endAutoStop()
-      return shutdown.afterSessions('the sandbox was shut down', () => engine.shutdown())
-    },
+    stop: () => ownersStop(() => stop(parts)),
+    shutdown: () =>
+      ownersStop(() => shutdown.afterSessions('the sandbox was shut down', () => engine.shutdown())),
     pause: () => engine.pause(),
     resume: () => engine.resume(),
     destroy: (reason) => shutdown.destroy(() => engine.destroy(reason)),

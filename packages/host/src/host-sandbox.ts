@@ -46,6 +46,8 @@ export interface HostSandbox extends Sandbox, AsyncDisposable {
   readonly isUp: boolean
   /** Whether its host has stopped it until its next use. */
   readonly isAutoStopped: boolean
+  /** Whether a call is in flight that starts it if its host has stopped it. */
+  readonly isInUse: boolean
   /** Settles when a close that has begun is done; undefined before that. */
   readonly closing: Promise<void> | undefined
   /**

@@ -210,6 +210,7 @@ export class Host implements SandboxClient, AsyncDisposable {
       {
         infos: () => this.infos(),
         info: (id) => this.info(id),
+        isStarting: (id) => this.#live.isStarting(id),
         journal: (id) => this.store.journal(id),
         ownBytes: async (id) => {
           const record = this.#parts.records.get(id)

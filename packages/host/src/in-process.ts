@@ -104,6 +104,8 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
         {
           infos,
           info: (name) => infos().find(({ id }) => id === name),
+          // A sandbox is listed once it has started.
+          isStarting: () => false,
           journal: async (name) => (await this.attach(name)).journal,
           ownBytes: async () => undefined,
           destroy: async (name) => live.get(name)?.sandbox.lifecycle.destroy('prune'),

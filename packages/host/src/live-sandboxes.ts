@@ -30,6 +30,12 @@ export class LiveSandboxes {
     return this.up(id) !== undefined
   }
 
+  /** Whether the sandbox is being started, by its creation, an attach or a call. */
+  isStarting(id: string): boolean {
+    const live = this.#live.get(id)
+    return live !== undefined && (live.sandbox?.isInUse ?? true)
+  }
+
   /** The sandbox, if it has a running or paused machine. */
   up(id: string): HostSandbox | undefined {
     const sandbox = this.#live.get(id)?.sandbox

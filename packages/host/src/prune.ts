@@ -12,6 +12,7 @@ import { fitsFilter } from '@vitrine/protocol/primitives'
 export interface PrunedHost {
   infos(): readonly SandboxInfo[]
   info(id: string): SandboxInfo | undefined
+  isStarting(id: string): boolean
   journal(id: string): Promise<JournalReader>
   /** The disk space of the sandbox's own folders. */
   ownBytes(id: string): Promise<number | undefined>
@@ -22,7 +23,7 @@ export interface PrunedHost {
 export async function prune(host: PrunedHost, options: PruneOptions): Promise<Pruned> {
   const sandboxes: PrunedSandbox[] = []
   for (const info of host.infos()) {
-    if (!fits(info, options) || !(await isStoppedLongEnough(host, info, options))) continue
+    if (!fits(info, options)) continue
     const pruned = await pruneOne(host, info, options)
     if (pruned !== undefined) sandboxes.push(pruned)
   }
@@ -49,23 +50,28 @@ async function isStoppedLongEnough(
   return Date.now() - Date.parse(since) >= stoppedMs
 }
 
-/** Undefined for a sandbox that was started or destroyed meanwhile. */
+/** Undefined for a sandbox that is not to be destroyed, also because it was started or destroyed meanwhile. */
 async function pruneOne(
   host: PrunedHost,
   info: SandboxInfo,
-  { running = false, dryRun = false }: PruneOptions,
+  options: PruneOptions,
 ): Promise<PrunedSandbox | undefined> {
   const { id } = info
-  const freedBytes = await host.ownBytes(id)
-  const now = host.info(id)?.state
-  if (now === undefined || now === 'destroyed' || (now === 'running' && !running)) return undefined
-  const pruned = { ...info, ...(freedBytes !== undefined && { freedBytes }) }
-  if (dryRun) return pruned
   try {
-    await host.destroy(id)
-    return pruned
+    if (!(await isStoppedLongEnough(host, info, options))) return undefined
+    const freedBytes = await host.ownBytes(id)
+    // Measuring takes seconds; nothing is awaited between this check and the destruction.
+    if (!mayBeDestroyed(host, id, options)) return undefined
+    if (options.dryRun !== true) await host.destroy(id)
+    return { ...info, ...(freedBytes !== undefined && { freedBytes }) }
   } catch (error) {
     const { code, message } = toVitrineError(error)
     return { ...info, error: { code, message } }
   }
+}
+
+function mayBeDestroyed(host: PrunedHost, id: string, { running = false }: PruneOptions): boolean {
+  const state = host.info(id)?.state
+  if (state === undefined || state === 'destroyed') return false
+  return running || (state !== 'running' && !host.isStarting(id))
 }

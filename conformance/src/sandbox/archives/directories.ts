@@ -144,6 +144,8 @@ export function directoryCases(make: MakeSandbox, { remote = false }: SandboxKit
         message: `directory: ${back} was removed while it was being written.`,
       })
       expect(existsSync(back)).toBe(false)
+      // More files than the buffers of a connection hold.
+      await sandbox.exec('for i in $(seq 40); do head -c 1000000 /dev/zero > in/z$i; done')
       const reader = (await sandbox.files.download('in')).getReader()
       await reader.read()
       await sandbox.exec('rm -r in')

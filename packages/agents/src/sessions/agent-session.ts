@@ -199,15 +199,18 @@ export class AgentSession implements Session, TurnHost {
     return new PullIterator(new SessionStream(this.#begin(content, turn, rest), pieces))
   }
 
-  async #begin(
+  #begin(
     content: string | readonly ContentBlock[],
     turn: string,
     { signal, ...given }: PromptOptions,
   ): Promise<JoinedTurn> {
     const caller = { ...this.#opener, ...withoutUndefined(given) }
-    const loading = this.#host.turns.load(turn)
-    if (loading !== undefined) await loading
-    return this.begin(content, { turn, signal, caller })
+    const { turns } = this.#host
+    return turns.arrive(async () => {
+      const loading = turns.load(turn)
+      if (loading !== undefined) await loading
+      return this.begin(content, { turn, signal, caller })
+    })
   }
 
   /** Runs or queues a prompt, or joins the turn that its id already is. The turn must be loaded. */

@@ -15,6 +15,7 @@ export class KnownTurns {
   readonly #live = new Map<string, PromptedTurn>()
   readonly #recorded: RecordedTurns
   readonly #ended: PromptedTurn[] = []
+  #arriving = 0
 
   constructor(journal: Journal, keyedHash: (text: string) => string) {
     this.#journal = journal
@@ -28,6 +29,21 @@ export class KnownTurns {
     if (queued.length === 0) return
     const dropped = await this.#journal.append(queued.map(interruptedPrompt))
     for (const event of dropped) this.#recorded.add(event)
+  }
+
+  /** Whether a prompt has come whose turn is not known yet. */
+  get isArriving(): boolean {
+    return this.#arriving > 0
+  }
+
+  /** Looks a prompt's turn up and begins it. */
+  async arrive<Turn>(begin: () => Promise<Turn>): Promise<Turn> {
+    this.#arriving += 1
+    try {
+      return await begin()
+    } finally {
+      this.#arriving -= 1
+    }
   }
 
   /** Must have settled before `find` and `join`; undefined if there is nothing to wait for. */

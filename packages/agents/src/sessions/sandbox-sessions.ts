@@ -95,9 +95,13 @@ export class SandboxSessions implements Sessions, SessionHost {
     })
   }
 
-  /** Whether a session is being opened, or has a prompt that runs or waits. */
+  /** Whether a session is being opened, or has a prompt that arrives, waits or runs. */
   get isBusy(): boolean {
-    return this.#opening.size > 0 || [...this.#open.values()].some(({ info }) => info.busy)
+    return (
+      this.#opening.size > 0 ||
+      this.turns.isArriving ||
+      [...this.#open.values()].some(({ info }) => info.busy)
+    )
   }
 
   async list(): Promise<readonly SessionInfo[]> {
@@ -156,18 +160,20 @@ export class SandboxSessions implements Sessions, SessionHost {
   }
 
   /** Runs or queues a prompt, or joins the turn that its id already is, also when the session is closed. */
-  async prompt(
+  prompt(
     id: string,
     content: string | readonly ContentBlock[],
     options: BeginPromptOptions,
   ): Promise<JoinedTurn> {
     const { turn } = options
-    await this.closeInterrupted()
-    await this.turns.load(turn)
-    const open = await this.#openNow(id)
-    if (open !== undefined) return open.begin(content, options)
-    const joined = this.turns.join(id, turn, this.turns.hash(turn, promptBlocks(content)))
-    return joined ?? (await this.get(id)).begin(content, options)
+    return this.turns.arrive(async () => {
+      await this.closeInterrupted()
+      await this.turns.load(turn)
+      const open = await this.#openNow(id)
+      if (open !== undefined) return open.begin(content, options)
+      const joined = this.turns.join(id, turn, this.turns.hash(turn, promptBlocks(content)))
+      return joined ?? (await this.get(id)).begin(content, options)
+    })
   }
 
   /** The turn with this id in this session, running or ended. */

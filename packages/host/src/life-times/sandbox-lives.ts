@@ -1,5 +1,6 @@
 import type { Journal, Store } from '@vitrine/journal'
 import { toVitrineError } from '@vitrine/protocol'
+import { Semaphore } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import { type Clock, systemClock } from './clock.ts'
 import type { Due } from './next-due.ts'
@@ -18,6 +19,8 @@ export class SandboxLives {
   readonly #lives = new Map<string, SandboxLife>()
   #destroy: ((id: string) => Promise<void>) | undefined
   #isClosed = false
+  /** Many may be overdue when a host opens. */
+  readonly #destroys = new Semaphore(4, Number.POSITIVE_INFINITY)
 
   constructor(options: SandboxLivesOptions) {
     this.#options = options
@@ -56,13 +59,22 @@ export class SandboxLives {
     if (known !== undefined) return known
     const life = new SandboxLife(record, {
       clock: this.#options.clock ?? systemClock,
-      destroy: async () => this.#destroy?.(id),
+      destroy: () => this.#destroyInTurn(id),
       onError: (due, error) => this.#report(id, due, error),
     })
     this.#lives.set(id, life)
     // A start that the close of the host overtakes.
     if (this.#isClosed) life.close()
     return life
+  }
+
+  async #destroyInTurn(id: string): Promise<void> {
+    const release = await this.#destroys.acquire()
+    try {
+      if (!this.#isClosed) await this.#destroy?.(id)
+    } finally {
+      release?.()
+    }
   }
 
   #report(sandbox: string, { reason }: Due, error: unknown): void {

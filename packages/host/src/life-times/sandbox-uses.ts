@@ -59,9 +59,19 @@ export class SandboxUses {
     if (!this.#isInStop) await this.#stopping?.catch(() => undefined)
   }
 
-  /** Its owner has started or stopped it: a use does not start it any more. */
-  endAutoStop(): void {
+  /** Its owner stops it: a use does not start it any more, also if its host began to stop it meanwhile. */
+  async ownersStop(stop: () => Promise<void>): Promise<void> {
     this.#isAutoStopped = false
+    try {
+      await stop()
+    } finally {
+      this.#isAutoStopped = false
+    }
+  }
+
+  /** Its owner has started it. A stop that its host has begun since then goes on. */
+  started(): void {
+    if (this.#stopping === undefined) this.#isAutoStopped = false
   }
 
   #startOnce(start: () => Promise<void>): Promise<void> {

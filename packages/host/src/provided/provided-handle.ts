@@ -50,6 +50,7 @@ export class ProvidedHandle implements HostSandbox {
   /** Its live state is at the provider; the host shows its journal. */
   readonly look = undefined
   readonly isAutoStopped = false
+  readonly isInUse = false
   readonly #sandbox: Sandbox
   readonly #called: Sandbox
   readonly #options: ProvidedHandleOptions

@@ -91,8 +91,8 @@ it('the times of a stop hold after a restart too, and begin with the next start'
     async () => JSON.stringify(await lastState(second, 'idle')) === JSON.stringify(stopped),
   )
   const { events } = await sandbox.journal.read({ types: ['operation.started'] })
-  expect(events.filter(({ data }) => 'op' in data && data.op === 'stop')).toMatchObject([
-    { data: expect.not.objectContaining({ parent: expect.anything() }) },
-  ])
+  // The first host may have stopped it too, before its close.
+  const stop = events.findLast(({ data }) => 'op' in data && data.op === 'stop')
+  expect(stop).toMatchObject({ data: expect.not.objectContaining({ parent: expect.anything() }) })
   expect((await sandbox.exec('echo on')).stdout).toBe('on\n')
 })

@@ -8,7 +8,7 @@ function scene() {
   const start = async () => {
     steps.push('start')
     await Promise.resolve()
-    uses.endAutoStop()
+    uses.started()
   }
   const call = (name: string) => uses.run(() => void steps.push(name), start)
   return { steps, uses, call }
@@ -47,9 +47,30 @@ it('a call inside the stop, as of a hook, does not wait for the stop', async () 
 it('a sandbox that its owner stops after its host did is not started by a call', async () => {
   const { steps, uses, call } = scene()
   await uses.autoStop(async () => undefined)
-  uses.endAutoStop()
+  await uses.ownersStop(async () => undefined)
   await call('exec')
   expect(steps).toEqual(['exec', 'used'])
+})
+
+it('a sandbox that its host begins to stop while its owner does is not started by a call', async () => {
+  const { steps, uses, call } = scene()
+  await uses.ownersStop(async () => {
+    await uses.autoStop(async () => undefined)
+    expect(uses.isAutoStopped).toBe(true)
+  })
+  await call('exec')
+  expect(steps).toEqual(['exec', 'used'])
+})
+
+it('a sandbox that its host begins to stop while its owner starts it is started again by a call', async () => {
+  const { steps, uses, call } = scene()
+  const stopped = Promise.withResolvers<void>()
+  const stopping = uses.autoStop(() => stopped.promise)
+  uses.started()
+  stopped.resolve()
+  await stopping
+  await call('exec')
+  expect(steps).toEqual(['start', 'exec', 'used'])
 })
 
 it('a start that fails is tried again by the next call, and so is a call after a stop that failed', async () => {
