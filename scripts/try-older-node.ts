@@ -4,7 +4,17 @@ import { join } from 'node:path'
 import { nodeVersionProblem, oldestNode } from '@vitrine/protocol/node-version'
 import { root } from './tools.ts'
 
-const packagesForNode = ['archives', 'egress', 'journal', 'sandbox', 'agents', 'host', 'server', 'cli']
+const packagesForNode = [
+  'archives',
+  'egress',
+  'journal',
+  'sandbox',
+  'agents',
+  'host',
+  'runtime',
+  'server',
+  'cli',
+]
 
 /** A sentence for each package whose `engines` say something else than the check of the version. */
 export function engineComplaints(): string[] {

@@ -33,6 +33,13 @@ async function failure(turn: Promise<unknown>): Promise<SandboxRunError> {
   return error
 }
 
+async function failureOf(turn: Promise<unknown>): Promise<string> {
+  return turn.then(
+    () => 'ok',
+    (error: unknown) => (isVitrineError(error) ? error.code : String(error)),
+  )
+}
+
 describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   let opened: RunClient
   let client: SandboxClient
@@ -61,6 +68,7 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     await using run = await open(tokens)
     const first = await run.start('one')
     const [id, session] = [run.box.id, run.sessionId]
+    await expect(run.start('again')).rejects.toMatchObject({ code: 'run_started' })
     const second = await run.resume('two')
     const third = await run.turn('three')
     expect([first.out, second.out, third.out]).toEqual([['0 one'], ['1 two'], ['2 three']])
@@ -153,7 +161,11 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
       few.push(seq)
       return held.promise
     }
-    run.observeEvents(slow, { buffer: 2, onOverflow: ({ seq }) => dropped.push(seq) })
+    const onOverflow = async ({ seq }: SandboxEvent) => {
+      dropped.push(seq)
+      throw new Error('rejected')
+    }
+    run.observeEvents(slow, { buffer: 2, onOverflow })
     const { events } = await run.start('one')
     const seqs = events.map(({ seq }) => seq)
     await vi.waitFor(() => expect(all).toEqual(seqs))
@@ -162,16 +174,19 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     expect(dropped).toEqual(seqs.slice(3))
   })
 
-  it('returns its artifact, the changed files and what the agent reported', async () => {
-    opened.onPrompt = async function* (_prompt, { workdir }) {
-      yield token(workdir === '' ? 'nowhere' : 'somewhere')
-    }
+  it('returns its artifact and the files that the turn changed', async () => {
+    opened.onPrompt = () => [token('done')]
     await using run = await open(artifact, {
       beforeStart: ({ box }) => box.files.write('out/report.md', 'written'),
     })
-    const { out, usage, cost } = await run.start('one')
+    const { out, changedFiles, usage, cost } = await run.start('one')
     expect(out).toBe('written after events')
-    expect([usage, cost]).toEqual([undefined, undefined])
+    expect(changedFiles).toMatchObject([
+      { path: 'out', change: 'created' },
+      { path: 'out/report.md', change: 'created' },
+    ])
+    expect([usage, cost], 'a function reports neither').toEqual([undefined, undefined])
+    expect((await run.resume('two')).changedFiles).toEqual([])
   })
 
   it('reads an artifact again that appears late', async () => {
@@ -201,6 +216,27 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     expect(isVitrineError(error.readError) && error.readError.code).toBe(code)
     expect(typesOf(error.events)).toContain('token')
     expect(error.cursor).toBeTypeOf('string')
+  })
+
+  it('reads an artifact once if the function that takes it throws', async () => {
+    opened.onPrompt = () => []
+    let calls = 0
+    const broken: Deliverable<never> = {
+      kind: 'artifact',
+      path: 'report.md',
+      fromArtifact() {
+        calls += 1
+        throw new Error('not JSON')
+      },
+    }
+    await using run = await open(broken, { beforeStart: ({ box }) => box.files.write('report.md', 'x') })
+    const error = await failure(run.start('one'))
+    expect([error.code, error.message, error.readError, calls]).toEqual([
+      'run_failed',
+      'not JSON',
+      undefined,
+      1,
+    ])
   })
 
   it('refuses an artifact that is too large, and says which limit to raise', async () => {
@@ -274,13 +310,76 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     run.observeEvents(({ type }) => type === 'token' && started.resolve())
     const turn = failure(run.start('one'))
     await started.promise
-    await expect(run.start('again')).rejects.toMatchObject({ code: 'run_started' })
+    await expect(run.start('again')).rejects.toMatchObject({ code: 'run_busy' })
     await expect(run.resume('at once')).rejects.toMatchObject({ code: 'run_busy' })
     const closing = run.close()
     expect(run.close()).toBe(closing)
     expect((await turn).name).toBe('AbortError')
     await closing
     await expect(run.turn('late')).rejects.toMatchObject({ code: 'run_closed' })
+  })
+
+  it('closes while its sandbox is prepared, also if the preparation never ends', async () => {
+    const preparing = Promise.withResolvers<void>()
+    const run = await open(tokens, {
+      beforeStart() {
+        preparing.resolve()
+        return new Promise(() => undefined)
+      },
+    })
+    const turn = failure(run.start('one'))
+    await preparing.promise
+    await expect(run.start('again')).rejects.toMatchObject({ code: 'run_busy' })
+    await run.close()
+    expect((await turn).name).toBe('AbortError')
+  })
+
+  it('counts no turn whose prompt cannot be made, and starts again', async () => {
+    opened.onPrompt = (prompt) => [token(prompt)]
+    let fails = true
+    const profile = { ...agentRun.profile, instructions: 'Be brief.' }
+    const taskToPrompt = (task: string) => {
+      if (fails) throw new Error('no prompt')
+      return task
+    }
+    await using run = await open(tokens, { agentRun: { ...agentRun, profile, taskToPrompt } })
+    expect((await failure(run.start('one'))).message).toBe('no prompt')
+    expect(run.spend.turns).toBe(0)
+    fails = false
+    expect((await run.start('one')).out).toEqual(['Be brief.\n\none'])
+  })
+
+  it('holds as many events as it may, and says how many more there were', async () => {
+    opened.onPrompt = () => [token('one'), token('two')]
+    const seen: SandboxEvent[] = []
+    await using run = await open(tokens, { maxEvents: 3, onSandboxEvent: (event) => void seen.push(event) })
+    const { events, omittedEvents, cursor } = await run.start('one')
+    expect(events).toHaveLength(3)
+    expect(seen).toHaveLength(3 + (omittedEvents ?? 0))
+    const rest = await run.box.journal.read({ after: cursor, types: ['turn.finished'] })
+    expect(rest.events).toEqual([])
+  })
+
+  it('is not ended twice if its sandbox was destroyed meanwhile', async () => {
+    opened.onPrompt = () => []
+    const run = await open(tokens)
+    await run.start('one')
+    await client.destroy(run.box.id)
+    await run.close()
+  })
+
+  it.each([
+    [{ budget: { turns: -1 } }, 'budget.turns'],
+    [{ budget: { wallMs: Number.NaN } }, 'budget.wallMs'],
+    [{ maxArtifactBytes: '1' }, 'maxArtifactBytes'],
+    [{ onSandboxEvents: () => undefined }, 'onSandboxEvent'],
+    [{ agentRun: { ...agentRun, profile: {} } }, 'agentRun.profile.agent'],
+  ])('refuses options that it does not know: %j', async (options, named) => {
+    const opening = openSandboxRun(client, { agentRun, ...options } as never, tokens)
+    await expect(opening).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: expect.stringContaining(named),
+    })
   })
 
   it('closes before its first turn without a sandbox', async () => {
@@ -377,8 +476,28 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
 
     it('ends the turn that exceeds its time', async () => {
       opened.onPrompt = waitingAgent
-      const { limits } = await breach({ wallMs: 300 }, (run) => run.turn('one'))
-      expect(limits).toMatchObject([{ limit: 'run.wallMs', max: 300 }])
+      const sandbox = await client.create()
+      const { id: sessionId } = await sandbox.openSession({ agent: 'in-process' })
+      const resumeFrom = { sandboxId: sandbox.id, sessionId }
+      const run = await open(tokens, { resumeFrom, budget: { wallMs: 1_000 } })
+      const error = await failure(run.turn('one'))
+      expect([error.code, typesOf(error.events).at(-1)]).toEqual(['budget_exhausted', 'turn.finished'])
+      await run.close()
+      const { events } = await sandbox.journal.read({ types: ['limit.reached'] })
+      expect(events).toMatchObject([{ run: run.id, data: { limit: 'run.wallMs', max: 1_000 } }])
+      await client.destroy(sandbox.id)
+    })
+
+    it('sends no prompt after its time', async () => {
+      const prompts: string[] = []
+      opened.onPrompt = (prompt) => {
+        prompts.push(prompt)
+        return []
+      }
+      await using run = await open(tokens, { budget: { wallMs: 700 } })
+      while ((await failureOf(run.turn('more'))) === 'ok') await new Promise(setImmediate)
+      await expect(failureOf(run.turn('last'))).resolves.toBe('budget_exhausted')
+      expect(prompts).not.toContain('last')
     })
 
     it('sends no prompt beyond its turns', async () => {

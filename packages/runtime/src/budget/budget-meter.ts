@@ -42,22 +42,20 @@ export class BudgetMeter {
     }
     const { wallMs } = this.#budget
     const used = () => performance.now() - began
-    const timer =
-      wallMs === undefined
-        ? undefined
-        : setTimeout(
-            () => exceed({ limit: 'wallMs', max: wallMs, used: Math.round(used()) }),
-            Math.max(0, wallMs - used()),
-          )
+    const endTime = (max: number) => exceed({ limit: 'wallMs', max, used: Math.round(used()) })
+    if (wallMs !== undefined && used() >= wallMs) endTime(wallMs)
+    const timer = wallMs === undefined ? undefined : setTimeout(endTime, Math.max(0, wallMs - used()), wallMs)
     return {
       exceeded: exceeded.signal,
       get breach() {
         return breach
       },
-      countTurn: () => use({ ...this.#spend, turns: this.#spend.turns + 1 }),
-      uncountTurn: () => {
-        this.#spend = { ...this.#spend, turns: this.#spend.turns - 1 }
+      checkTurn: () => {
+        const { turns } = this.#spend
+        const { turns: max = Number.POSITIVE_INFINITY } = this.#budget
+        if (turns >= max) exceed({ limit: 'turns', max, used: turns })
       },
+      countTurn: () => use({ ...this.#spend, turns: this.#spend.turns + 1 }),
       count: (event) => use(spendOfEvent(this.#spend, event)),
       report: (report) => use(spendOfTurn(this.#spend, report)),
       end: () => clearTimeout(timer),
@@ -70,9 +68,9 @@ export interface TurnMeter {
   /** Aborts when a limit is exceeded. */
   readonly exceeded: AbortSignal
   readonly breach: BudgetBreach | undefined
+  /** Exceeds the budget if no turn is left. */
+  checkTurn(): void
   countTurn(): void
-  /** Takes back the turn whose prompt was not sent. */
-  uncountTurn(): void
   count(event: SandboxEvent): void
   report(report: { readonly usage: Usage | undefined; readonly cost: Cost | undefined }): void
   end(): void

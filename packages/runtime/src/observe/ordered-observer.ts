@@ -4,7 +4,7 @@ export interface OrderedObserverOptions<Value> {
   /** The most values that wait for the handler; default 1,000. */
   readonly buffer?: number
   /** Called for each value that does not fit. */
-  onOverflow?(value: Value): void
+  onOverflow?(value: Value): unknown
   readonly onError: (error: unknown) => void
 }
 
@@ -28,6 +28,11 @@ export class OrderedObserver<Value> {
     }
     this.#waiting.push(value)
     if (!this.#isBusy) void this.#drain()
+  }
+
+  /** The values that wait are not shown any more. */
+  close(): void {
+    this.#waiting.length = 0
   }
 
   async #drain(): Promise<void> {

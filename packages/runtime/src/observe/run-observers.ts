@@ -56,7 +56,7 @@ export class RunObservers {
       void notifyOne(
         ([copy, meta]: Observed) => onSandboxEvent(copy, meta),
         copied(),
-        this.#report('onSandboxEvent'),
+        this.report('onSandboxEvent'),
       )
     for (const observer of this.#ordered) observer.take(copied())
   }
@@ -68,19 +68,23 @@ export class RunObservers {
   ): () => void {
     const observer = new OrderedObserver<Observed>(([event, meta]) => handler(event, meta), {
       ...(buffer !== undefined && { buffer }),
-      ...(onOverflow && { onOverflow: ([event, meta]: Observed) => void onOverflow(event, meta) }),
-      onError: this.#report('observeEvents'),
+      ...(onOverflow && { onOverflow: ([event, meta]: Observed) => onOverflow(event, meta) }),
+      onError: this.report('observeEvents'),
     })
     this.#ordered.add(observer)
-    return () => void this.#ordered.delete(observer)
+    return () => {
+      this.#ordered.delete(observer)
+      observer.close()
+    }
   }
 
   hook(event: RunHookEvent): void {
     const { onEvent } = this.#options.hooks ?? {}
-    if (onEvent !== undefined) void notifyOne(onEvent, event, this.#report('onEvent'))
+    if (onEvent !== undefined) void notifyOne(onEvent, event, this.report('onEvent'))
   }
 
-  #report(hook: string): (error: unknown) => void {
+  /** Returns a function that counts an error of this observer and gives it to `onHookError`. */
+  report(hook: string): (error: unknown) => void {
     return (error) => {
       this.#errors += 1
       const { onHookError } = this.#options.hooks ?? {}

@@ -33,11 +33,25 @@ export async function deliver<Out>(
   signal: AbortSignal,
 ): Promise<Out> {
   if (deliverable.kind === 'events') return deliverable.fromEvents(record.events)
+  const limits = { maxArtifactBytes, readRetryDelayMs }
+  return deliverable.fromArtifact(
+    await readArtifact(files, deliverable.path, record, limits, signal),
+    record.events,
+  )
+}
+
+async function readArtifact(
+  files: SandboxCore['files'],
+  path: string,
+  record: ObservedTurn,
+  { maxArtifactBytes, readRetryDelayMs }: Required<ArtifactLimits>,
+  signal: AbortSignal,
+): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const text = await readText(files, deliverable.path, maxArtifactBytes, signal)
+      const text = await readText(files, path, maxArtifactBytes, signal)
       record.readError = undefined
-      return deliverable.fromArtifact(text, record.events)
+      return text
     } catch (error) {
       signal.throwIfAborted()
       record.readError = error
@@ -53,7 +67,7 @@ async function readText(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<string> {
-  const { size } = await files.stat(path)
+  const { size } = await files.stat(path, { signal })
   if (size > maxBytes) throw tooLarge(path, maxBytes, `${size}`)
   const chunks: Uint8Array[] = []
   let bytes = 0

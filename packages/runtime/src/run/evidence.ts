@@ -5,6 +5,8 @@ import type { SandboxEvent } from '../events/sandbox-event.ts'
 export interface RunEvidence {
   /** The events up to the end of the turn; empty if it did not begin. */
   readonly events: readonly SandboxEvent[]
+  /** How many more events there were than `maxEvents`. The journal has them. */
+  readonly omittedEvents?: number
   /** Reading the sandbox's journal `after` it continues after these events; absent if there is no sandbox. */
   readonly cursor?: string
   /** Absent if the agent did not report it. */
@@ -22,6 +24,7 @@ interface RunErrorOptions {
 /** A turn of a run failed: its sandbox, its agent, its artifact, or a limit. */
 export class SandboxRunError extends VitrineError implements RunEvidence {
   readonly events: readonly SandboxEvent[]
+  readonly omittedEvents?: number
   readonly cursor?: string
   readonly usage?: Usage
   readonly cost?: Cost
@@ -30,6 +33,7 @@ export class SandboxRunError extends VitrineError implements RunEvidence {
   constructor(code: ErrorCode, message: string, { evidence, cause }: RunErrorOptions) {
     super(code, message, cause === undefined ? {} : { cause })
     this.events = evidence.events
+    if (evidence.omittedEvents !== undefined) this.omittedEvents = evidence.omittedEvents
     if (evidence.cursor !== undefined) this.cursor = evidence.cursor
     if (evidence.usage !== undefined) this.usage = evidence.usage
     if (evidence.cost !== undefined) this.cost = evidence.cost

@@ -6,59 +6,59 @@ import {
   type Outcome,
   type Usage,
 } from '@vitrine/protocol'
-import { changedFilesView, listChangedFiles, rebuild } from '@vitrine/views'
+import { changedFilesView, listChangedFiles } from '@vitrine/views'
 import { type SandboxEvent, sandboxEvent } from '../events/sandbox-event.ts'
 import type { RunEvidence } from './evidence.ts'
 import type { TurnResult } from './options.ts'
 
 /** Everything that is known of a turn so far, however it ends. */
 export class ObservedTurn {
-  readonly #items: JournalItem[] = []
+  readonly #maxEvents: number
   readonly events: SandboxEvent[] = []
+  #omitted = 0
+  #last: JournalItem | undefined
+  #changed = changedFilesView.empty
   journal: JournalReader | undefined
+  /** The id of the turn, once its prompt is sent. */
+  turn: string | undefined
   usage: Usage | undefined
   cost: Cost | undefined
   readError: unknown
 
+  constructor(maxEvents: number) {
+    this.#maxEvents = maxEvents
+  }
+
   add(item: JournalItem): SandboxEvent {
     const event = sandboxEvent(item)
-    this.#items.push(item)
-    this.events.push(event)
+    this.#last = item
+    this.#changed = changedFilesView.add(this.#changed, [item])
+    if (this.events.length < this.#maxEvents) this.events.push(event)
+    else this.#omitted += 1
+    if (item.type === 'turn.finished' && !isGap(item) && item.turn === this.turn) {
+      // Events are JSON, which has no undefined members.
+      this.usage = item.data.usage as Usage | undefined
+      this.cost = item.data.cost as Cost | undefined
+    }
     return event
   }
 
   get cursor(): string | undefined {
-    const last = this.#items.at(-1)
-    return last && this.journal?.cursor(last)
+    return this.#last && this.journal?.cursor(this.#last)
   }
 
   result<Out>(out: Out, outcome: Outcome): TurnResult<Out> {
-    const { events, usage, cost, cursor } = this
-    return {
-      out,
-      events,
-      outcome,
-      ...(usage !== undefined && { usage }),
-      ...(cost !== undefined && { cost }),
-      changedFiles: listChangedFiles(rebuild(changedFilesView, this.#items)),
-      // A turn that has ended has at least its own events.
-      cursor: cursor ?? '',
-    }
-  }
-
-  /** The usage that the end of the turn reports, also of a turn whose call failed. */
-  readReport(): void {
-    const end = this.#items.findLast((item) => item.type === 'turn.finished')
-    if (end === undefined || isGap(end) || end.type !== 'turn.finished') return
-    // Events are JSON, which has no undefined members.
-    this.usage = end.data.usage as Usage | undefined
-    this.cost = end.data.cost as Cost | undefined
+    const { readError: _, ...known } = this.evidence()
+    // A turn that has ended has at least its own events.
+    const { cursor = '' } = known
+    return { out, outcome, ...known, changedFiles: listChangedFiles(this.#changed), cursor }
   }
 
   evidence(): RunEvidence {
     const { events, cursor, usage, cost, readError } = this
     return {
       events,
+      ...(this.#omitted > 0 && { omittedEvents: this.#omitted }),
       ...(cursor !== undefined && { cursor }),
       ...(usage !== undefined && { usage }),
       ...(cost !== undefined && { cost }),

@@ -9,12 +9,15 @@ export interface RunPlace {
   readonly ownership: 'owned' | 'borrowed'
 }
 
-/** Creates a sandbox and opens a session in it, or attaches to those of `resumeFrom`. Leaves nothing behind if it fails. */
+/**
+ * Creates a sandbox and opens a session in it, or attaches to those of `resumeFrom`. A sandbox that
+ * cannot be destroyed after a failure is reported with `onLeft`.
+ */
 export async function openPlace<Task>(
   client: SandboxClient,
   runId: string,
   options: OpenSandboxRunOptions<Task>,
-  signal: AbortSignal,
+  { signal, onLeft }: { readonly signal: AbortSignal; onLeft(error: unknown): void },
 ): Promise<RunPlace> {
   const { agentRun, resumeFrom, sandbox = {}, session: given = {} } = options
   const { agent: _, ...changes } = sessionOptions(agentRun.profile, given)
@@ -25,12 +28,24 @@ export async function openPlace<Task>(
   }
   const box = (await client.create({ ...sandbox, signal })).as({ run: runId })
   try {
-    await agentRun.prepareBox?.(box, { signal })
-    signal.throwIfAborted()
+    await orAborted(signal, async () => agentRun.prepareBox?.(box, { signal }))
     const session = await box.openSession({ ...sessionOptions(agentRun.profile, given), signal })
     return { box, session, ownership: 'owned' }
   } catch (error) {
-    await client.destroy(box.id)
+    await client.destroy(box.id).catch(onLeft)
     throw error
+  }
+}
+
+/** Runs a function of the caller. It may ignore the signal, which then ends the wait. */
+export async function orAborted(signal: AbortSignal, run: () => Promise<unknown>): Promise<void> {
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    await Promise.race([run(), aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
 }

@@ -1,4 +1,5 @@
 import type { SandboxClient } from '@vitrine/protocol'
+import { checkOptions, runOptions } from '@vitrine/protocol/options'
 import type { Deliverable } from './deliverable.ts'
 import type { OpenSandboxRunOptions } from './options.ts'
 import { SandboxRun } from './sandbox-run.ts'
@@ -16,5 +17,7 @@ export async function openSandboxRun<Out, Task = string>(
   options: OpenSandboxRunOptions<Task>,
   deliverable: Deliverable<Out>,
 ): Promise<SandboxRun<Out, Task>> {
+  checkOptions('openSandboxRun', runOptions.open, options)
+  checkOptions('deliverable', runOptions.deliverable, deliverable)
   return new SandboxRun(client, options, deliverable)
 }

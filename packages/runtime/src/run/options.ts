@@ -28,7 +28,7 @@ export interface OpenSandboxRunOptions<Task = string> {
   readonly session?: RunSessionOptions
   /** Continues a session of an earlier run in its sandbox, which the run then does not own. */
   readonly resumeFrom?: { readonly sandboxId: string; readonly sessionId: string }
-  /** Called once, with the sandbox and the session, before the first prompt is sent. */
+  /** Called with the sandbox and the session before the first prompt is sent; again if the first turn is started again. */
   beforeStart?(context: {
     readonly box: Sandbox
     readonly sessionId: string
@@ -36,6 +36,8 @@ export interface OpenSandboxRunOptions<Task = string> {
   }): unknown
   /** Called with a copy of each event as it is committed. It is never awaited, and its errors change nothing. */
   onSandboxEvent?(event: SandboxEvent, meta: SandboxEventMeta): void | PromiseLike<void>
+  /** The most events of a turn that its result and its error hold; default 100,000. */
+  readonly maxEvents?: number
   /** The most bytes of an artifact; default 16 MiB. */
   readonly maxArtifactBytes?: number
   /** The pause before an artifact is read again, times the number of reads; default 1 s. */
@@ -49,8 +51,10 @@ export interface TurnOptions {
 
 export interface TurnResult<Out> {
   readonly out: Out
-  /** Every event of the turn, in order. */
+  /** The events of the turn, in order. */
   readonly events: readonly SandboxEvent[]
+  /** How many more there were than `maxEvents`. The journal has them, and observers got them. */
+  readonly omittedEvents?: number
   readonly outcome: Outcome
   /** Absent if the agent did not report it. */
   readonly usage?: Usage

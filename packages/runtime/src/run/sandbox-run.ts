@@ -8,6 +8,7 @@ import {
   toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
+import { checkOptions, runOptions } from '@vitrine/protocol/options'
 import type { Spend } from '../budget/budget.ts'
 import { BudgetMeter, type TurnMeter } from '../budget/budget-meter.ts'
 import type { SandboxEvent, SandboxEventMeta, TurnKind } from '../events/sandbox-event.ts'
@@ -15,9 +16,11 @@ import { type ObserveOptions, RunObservers } from '../observe/run-observers.ts'
 import { type Deliverable, deliver } from './deliverable.ts'
 import { SandboxRunAbortError, SandboxRunError } from './evidence.ts'
 import { ObservedTurn } from './observed-turn.ts'
-import { openPlace, type RunPlace } from './open-place.ts'
+import { openPlace, orAborted, type RunPlace } from './open-place.ts'
 import type { OpenSandboxRunOptions, TurnOptions, TurnResult } from './options.ts'
 import { turnEvents } from './turn-events.ts'
+
+const defaultMaxEvents = 100_000
 
 /** A turn that has begun: how it is ended, what it may use, and what is known of it. */
 interface ActiveTurn<Task> {
@@ -69,6 +72,7 @@ export class SandboxRun<Out, Task = string> {
 
   /** The first turn. */
   async start(task: Task, options?: TurnOptions): Promise<TurnResult<Out>> {
+    this.#assertFree()
     if (this.#isStarted)
       throw new VitrineError('run_started', `The run ${this.id} has started: call resume or turn.`)
     return this.#oneAtATime('start', task, options)
@@ -76,6 +80,7 @@ export class SandboxRun<Out, Task = string> {
 
   /** A further turn of the same session. */
   async resume(task: Task, options?: TurnOptions): Promise<TurnResult<Out>> {
+    this.#assertFree()
     if (!this.#isStarted)
       throw new VitrineError('run_not_started', `The run ${this.id} has no turn yet: call start or turn.`)
     return this.#oneAtATime('resume', task, options)
@@ -83,6 +88,7 @@ export class SandboxRun<Out, Task = string> {
 
   /** The first turn, or a further one. */
   async turn(task: Task, options?: TurnOptions): Promise<TurnResult<Out>> {
+    this.#assertFree()
     return this.#oneAtATime(this.#isStarted ? 'resume' : 'start', task, options)
   }
 
@@ -94,12 +100,19 @@ export class SandboxRun<Out, Task = string> {
     handler: (event: SandboxEvent, meta: SandboxEventMeta) => unknown,
     options: ObserveOptions = {},
   ): () => void {
+    checkOptions('observeEvents', runOptions.observe, options)
     return this.#observers.add(handler, options)
   }
 
-  /** Aborts and awaits the active turn, records the end of the run, and destroys a sandbox that the run created. */
+  /**
+   * Aborts and awaits the active turn, records the end of the run, and destroys a sandbox that the run created. If that
+   * fails, it can be called again.
+   */
   close(): Promise<void> {
-    this.#closed ??= this.#close()
+    this.#closed ??= this.#close().catch((error: unknown) => {
+      this.#closed = undefined
+      throw error
+    })
     return this.#closed
   }
 
@@ -117,10 +130,14 @@ export class SandboxRun<Out, Task = string> {
     return this.#place
   }
 
-  async #oneAtATime(kind: TurnKind, task: Task, options: TurnOptions = {}): Promise<TurnResult<Out>> {
-    if (this.#closed !== undefined) throw new VitrineError('run_closed', `The run ${this.id} is closed.`)
+  #assertFree(): void {
+    if (this.#closing.signal.aborted) throw new VitrineError('run_closed', `The run ${this.id} is closed.`)
     if (this.#active !== undefined)
       throw new VitrineError('run_busy', `The run ${this.id} has an active turn: await it first.`)
+  }
+
+  async #oneAtATime(kind: TurnKind, task: Task, options: TurnOptions = {}): Promise<TurnResult<Out>> {
+    checkOptions('turn', runOptions.turn, options)
     const turn = this.#turn(kind, task, options)
     this.#active = turn.catch(() => undefined)
     try {
@@ -131,10 +148,11 @@ export class SandboxRun<Out, Task = string> {
   }
 
   async #turn(kind: TurnKind, task: Task, { signal }: TurnOptions): Promise<TurnResult<Out>> {
+    const { maxEvents = defaultMaxEvents } = this.#options
     const meter = this.#meter.begin()
     const signals = [signal, this.#options.signal, this.#closing.signal, meter.exceeded]
     const ended = AbortSignal.any(signals.filter((one) => one !== undefined))
-    const turn = { kind, task, signal: ended, meter, record: new ObservedTurn() }
+    const turn = { kind, task, signal: ended, meter, record: new ObservedTurn(maxEvents) }
     const step = { target: 'agent.turn', turnIndex: this.#meter.spend.turns, turnKind: kind } as const
     this.#observers.hook({ ...step, phase: 'before', runId: this.id })
     try {
@@ -155,22 +173,16 @@ export class SandboxRun<Out, Task = string> {
   async #work(turn: ActiveTurn<Task>): Promise<TurnResult<Out>> {
     const { signal, meter, record } = turn
     signal.throwIfAborted()
-    meter.countTurn()
-    let place: RunPlace
-    try {
-      signal.throwIfAborted()
-      place = await this.#open(signal)
-    } catch (error) {
-      // No prompt was sent, so the turn may be started again.
-      meter.uncountTurn()
-      throw error
-    }
-    record.journal = place.box.journal
-    const { outcome } = await this.#prompt(turn, place)
+    meter.checkTurn()
     signal.throwIfAborted()
-    if (outcome === 'cancelled') throw new VitrineError('cancelled', 'The turn was cancelled.')
-    if (outcome !== 'ok')
-      throw new VitrineError('timeout', 'The turn took longer than the limits of its session.')
+    const prompt = this.#promptOf(turn)
+    const place = await this.#open(signal)
+    record.journal = place.box.journal
+    // From here on the turn counts: a turn that failed earlier can be started again.
+    meter.countTurn()
+    const { outcome } = await this.#prompt(turn, prompt, place)
+    signal.throwIfAborted()
+    if (outcome !== 'ok') throw endError(outcome)
     const out = await deliver(this.#deliverable, place.box, record, this.#options, signal)
     return record.result(out, outcome)
   }
@@ -178,17 +190,21 @@ export class SandboxRun<Out, Task = string> {
   async #open(signal: AbortSignal): Promise<RunPlace> {
     if (this.#place !== undefined) return this.#place
     const { agentRun, beforeStart } = this.#options
-    const place = await openPlace(this.#client, this.id, this.#options, signal)
+    const onLeft = this.#observers.report('close')
+    const place = await openPlace(this.#client, this.id, this.#options, { signal, onLeft })
     const { box, session } = place
+    let isRecorded = false
     try {
       const data = { name: agentRun.name, agent: agentRun.profile.agent, session: session.id }
-      await box.record([{ type: 'run.started', run: this.id, data }])
-      await beforeStart?.({ box, sessionId: session.id, signal })
-      signal.throwIfAborted()
+      await box.record([{ type: 'run.started', run: this.id, data }], { id: `${this.id}.started` })
+      isRecorded = true
+      await orAborted(signal, async () => beforeStart?.({ box, sessionId: session.id, signal }))
       if (place.ownership === 'borrowed')
         this.#cursor = (await box.journal.read({ order: 'desc', limit: 1 })).cursor
     } catch (error) {
-      await this.#release(place, 'failed')
+      const outcome = signal.aborted ? 'cancelled' : 'failed'
+      // The error of the start is the one to show.
+      await this.#release(place, isRecorded ? outcome : undefined).catch(this.#observers.report('close'))
       throw error
     }
     this.#observers.hook({ target: 'agent.run', phase: 'before', runId: this.id })
@@ -196,13 +212,20 @@ export class SandboxRun<Out, Task = string> {
     return place
   }
 
-  async #prompt(turn: ActiveTurn<Task>, { box, session }: RunPlace): Promise<PromptResult> {
-    const { kind, task, signal, meter, record } = turn
-    const { agentRun, promptOptions = {} } = this.#options
+  #promptOf({ kind, task }: ActiveTurn<Task>): string {
+    const { agentRun } = this.#options
     const { instructions } = agentRun.profile
     const text = agentRun.taskToPrompt(task)
-    const prompt = kind === 'start' && instructions !== undefined ? `${instructions}\n\n${text}` : text
+    return kind === 'start' && instructions !== undefined ? `${instructions}\n\n${text}` : text
+  }
+
+  async #prompt(turn: ActiveTurn<Task>, prompt: string, { box, session }: RunPlace): Promise<PromptResult> {
+    const { kind, meter, record } = turn
+    const { agentRun, promptOptions = {} } = this.#options
     const id = newId('turn')
+    record.turn = id
+    const unreadable = new AbortController()
+    const signal = AbortSignal.any([turn.signal, unreadable.signal])
     const prompted = session.prompt(prompt, { ...promptOptions, turn: id, run: this.id, signal })
     prompted.catch(() => undefined)
     const meta = {
@@ -220,14 +243,21 @@ export class SandboxRun<Out, Task = string> {
       session: session.id,
       ended: prompted,
     }
-    for await (const item of turnEvents(followed)) {
-      const event = record.add(item)
-      meter.count(event)
-      this.#observers.show(event, meta)
+    try {
+      for await (const item of turnEvents(followed)) {
+        const event = record.add(item)
+        meter.count(event)
+        this.#observers.show(event, meta)
+      }
+    } catch (error) {
+      // A turn that cannot be observed does not go on.
+      unreadable.abort(error)
+      await prompted.catch(() => undefined)
+      throw error
+    } finally {
+      this.#cursor = record.cursor ?? this.#cursor
+      meter.report(record)
     }
-    this.#cursor = record.cursor ?? this.#cursor
-    record.readReport()
-    meter.report(record)
     return prompted
   }
 
@@ -256,11 +286,33 @@ export class SandboxRun<Out, Task = string> {
     this.#observers.hook({ target: 'agent.run', phase: 'after', runId: this.id, outcome })
   }
 
-  async #release({ box, ownership }: RunPlace, outcome: Outcome): Promise<void> {
+  /** Without an outcome for a run whose start is not on record. */
+  async #release({ box, ownership }: RunPlace, outcome: Outcome | undefined): Promise<void> {
     try {
-      await box.record([{ type: 'run.finished', run: this.id, data: { outcome } }])
+      if (outcome !== undefined)
+        await box.record([{ type: 'run.finished', run: this.id, data: { outcome } }], {
+          id: `${this.id}.finished`,
+        })
+    } catch (error) {
+      // The recovery of a host that was killed has ended the run, or the sandbox is gone.
+      if (!isVitrineError(error) || !endedElsewhere.has(error.code)) throw error
     } finally {
       if (ownership === 'owned') await this.#client.destroy(box.id)
     }
+  }
+}
+
+const endedElsewhere: ReadonlySet<string> = new Set(['work_not_open', 'sandbox_destroyed'])
+
+function endError(outcome: Exclude<Outcome, 'ok'>): VitrineError {
+  switch (outcome) {
+    case 'cancelled':
+      return new VitrineError('cancelled', 'The turn was cancelled.')
+    case 'timeout':
+      return new VitrineError('timeout', 'The turn took longer than the limits of its session.')
+    case 'interrupted':
+      return new VitrineError('interrupted', 'The host of the sandbox ended before the turn did.')
+    case 'failed':
+      return new VitrineError('agent_failed', 'The turn failed.')
   }
 }
