@@ -66,5 +66,5 @@ export const runOptions = lazily({
       strict({ kind: z.literal('artifact'), path: text(), fromArtifact: callable() }),
     ]),
   turn: () => strict({ signal: z.optional(signal()) }),
-  observe: () => strict({ buffer: z.optional(whole(1)), onOverflow: z.optional(callable()) }),
+  observeEvents: () => strict({ buffer: z.optional(whole(1)), onOverflow: z.optional(callable()) }),
 })

@@ -11,13 +11,13 @@ export interface RunPlace {
 
 /**
  * Creates a sandbox and opens a session in it, or attaches to those of `resumeFrom`. A sandbox that
- * cannot be destroyed after a failure is reported with `onLeft`.
+ * cannot be destroyed after a failure is reported with `onCleanupError`.
  */
 export async function openPlace<Task>(
   client: SandboxClient,
   runId: string,
   options: OpenSandboxRunOptions<Task>,
-  { signal, onLeft }: { readonly signal: AbortSignal; onLeft(error: unknown): void },
+  { signal, onCleanupError }: { readonly signal: AbortSignal; onCleanupError(error: unknown): void },
 ): Promise<RunPlace> {
   const { agentRun, resumeFrom, sandbox = {}, session: given = {} } = options
   const { agent: _, ...changes } = sessionOptions(agentRun.profile, given)
@@ -32,7 +32,7 @@ export async function openPlace<Task>(
     const session = await box.openSession({ ...sessionOptions(agentRun.profile, given), signal })
     return { box, session, ownership: 'owned' }
   } catch (error) {
-    await client.destroy(box.id).catch(onLeft)
+    await client.destroy(box.id).catch(onCleanupError)
     throw error
   }
 }

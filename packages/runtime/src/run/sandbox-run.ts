@@ -100,7 +100,7 @@ export class SandboxRun<Out, Task = string> {
     handler: (event: SandboxEvent, meta: SandboxEventMeta) => unknown,
     options: ObserveOptions = {},
   ): () => void {
-    checkOptions('observeEvents', runOptions.observe, options)
+    checkOptions('observeEvents', runOptions.observeEvents, options)
     return this.#observers.add(handler, options)
   }
 
@@ -190,8 +190,8 @@ export class SandboxRun<Out, Task = string> {
   async #open(signal: AbortSignal): Promise<RunPlace> {
     if (this.#place !== undefined) return this.#place
     const { agentRun, beforeStart } = this.#options
-    const onLeft = this.#observers.report('close')
-    const place = await openPlace(this.#client, this.id, this.#options, { signal, onLeft })
+    const onCleanupError = this.#observers.report('close')
+    const place = await openPlace(this.#client, this.id, this.#options, { signal, onCleanupError })
     const { box, session } = place
     let isRecorded = false
     try {
