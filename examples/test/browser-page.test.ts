@@ -1,27 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { chromium } from 'playwright-core'
 import { expect, it } from 'vitest'
-import { openDaemon } from '../../packages/server/test/daemon.ts'
+import { openPage } from './open-page.ts'
 
-const html = readFileSync(new URL('../browser-page/index.html', import.meta.url))
+const patience = { timeout: 30_000 }
 
 it('a page shows what an agent says, and a person answers its request', async () => {
-  await using open = new AsyncDisposableStack()
-  const files = createServer((_, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end(html)
+  await using opened = await openPage({
+    '/': { url: import.meta.resolve('../browser-page/index.html'), type: 'text/html' },
   })
-  open.defer(() => void files.close())
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(files.address() as AddressInfo).port}`
-  const daemon = open.use(await openDaemon({ cors: [origin] }))
-  // Chromium's own sandbox does not start for root; the page is ours.
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
-  open.defer(() => browser.close())
-  const page = await browser.newPage()
-  const patience = { timeout: 30_000 }
-  await page.goto(origin)
+  const { page, daemon } = opened
   await page.getByLabel('Daemon').fill(daemon.url)
   await page.getByLabel('Prompt').fill('/write page.txt hi')
   await page.getByLabel('Token').fill('wrong')
