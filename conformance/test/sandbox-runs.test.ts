@@ -474,6 +474,43 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
       expect(typesOf(error.events).at(-1)).toBe('turn.finished')
     })
 
+    it.each([
+      ['tokens', { tokens: 100 }, 120],
+      ['cost', { cost: 3 }, 4],
+    ] as const)(
+      'ends the turn that exceeds its %s, as far as the agent reports it',
+      async (limit, budget, used) => {
+        const call = { type: 'llm_call', data: { inputTokens: 20, outputTokens: 40, costUsd: 2 } }
+        opened.onPrompt = async function* (_prompt, { signal }) {
+          yield call
+          yield call
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        }
+        const { error, limits } = await breach(budget, (run) => run.turn('one'))
+        expect(limits).toMatchObject([{ limit: `run.${limit}`, max: budget[limit as never], used }])
+        expect(error).toMatchObject({
+          usage: { inputTokens: 40, outputTokens: 80 },
+          cost: { amount: 4, currency: 'USD' },
+        })
+      },
+    )
+
+    it('ends the turn that starts too many processes', async () => {
+      opened.onPrompt = waitingAgent
+      await using run = await open(tokens, {
+        budget: { processes: 1 },
+        onSandboxEvent({ type }) {
+          if (type === 'token') void run.box.exec('true').then(() => run.box.exec('true'))
+        },
+      })
+      const error = await failure(run.turn('one'))
+      expect(error).toMatchObject({
+        code: 'budget_exhausted',
+        message: expect.stringContaining('budget.processes'),
+      })
+      expect(typesOf(error.events).filter((type) => type === 'process.started')).toHaveLength(2)
+    })
+
     it('ends the turn that exceeds its time', async () => {
       opened.onPrompt = waitingAgent
       const sandbox = await client.create()

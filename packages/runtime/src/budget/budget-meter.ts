@@ -1,4 +1,4 @@
-import type { Cost, Usage } from '@vitrine/protocol'
+import type { ReportedUse } from '../events/reported-use.ts'
 import type { SandboxEvent } from '../events/sandbox-event.ts'
 import {
   type BudgetBreach,
@@ -7,7 +7,7 @@ import {
   type RunBudget,
   type Spend,
   spendOfEvent,
-  spendOfTurn,
+  spendOfReport,
 } from './budget.ts'
 
 /** Counts what a run uses, and ends the turn that exceeds a limit. */
@@ -57,7 +57,7 @@ export class BudgetMeter {
       },
       countTurn: () => use({ ...this.#spend, turns: this.#spend.turns + 1 }),
       count: (event) => use(spendOfEvent(this.#spend, event)),
-      report: (report) => use(spendOfTurn(this.#spend, report)),
+      report: (report) => use(spendOfReport(this.#spend, report)),
       end: () => clearTimeout(timer),
     }
   }
@@ -72,6 +72,7 @@ export interface TurnMeter {
   checkTurn(): void
   countTurn(): void
   count(event: SandboxEvent): void
-  report(report: { readonly usage: Usage | undefined; readonly cost: Cost | undefined }): void
+  /** Counts what the end of the turn reports. */
+  report(report: ReportedUse): void
   end(): void
 }

@@ -1,4 +1,5 @@
-import type { Cost, JsonObject, Usage } from '@vitrine/protocol'
+import type { Cost, JsonObject } from '@vitrine/protocol'
+import { addUse, type ReportedUse, reportedUse, tokensOf } from '../events/reported-use.ts'
 import type { SandboxEvent } from '../events/sandbox-event.ts'
 
 /** The limits of a run. An absent one is not limited. */
@@ -37,25 +38,23 @@ export interface BudgetBreach {
   readonly used: number
 }
 
-/** The spend after one more event of the run. Reports of the agent count at the end of their turn. */
-export function spendOfEvent(spend: Spend, { type, data }: SandboxEvent): Spend {
+/** The spend after one more event of the run. */
+export function spendOfEvent(spend: Spend, event: SandboxEvent): Spend {
+  const { type, data } = event
   if (type === 'process.started') return { ...spend, processes: spend.processes + 1 }
+  if (type === 'llm_call') return spendOfReport(spend, reportedUse(event))
   const bytes = outputBytesOf(type, data)
   return bytes === 0 ? spend : { ...spend, outputBytes: spend.outputBytes + bytes }
 }
 
-/** The spend after a turn has ended with this report. */
-export function spendOfTurn(
-  spend: Spend,
-  report: { readonly usage: Usage | undefined; readonly cost: Cost | undefined },
-): Spend {
-  const tokens = tokensOf(report.usage)
+/** The spend after one more report of an agent. */
+export function spendOfReport(spend: Spend, report: ReportedUse): Spend {
+  const tokens = tokensOf(report)
+  const { cost } = addUse(spend.cost ? { cost: spend.cost } : {}, report)
   return {
     ...spend,
     ...(tokens !== undefined && { tokens: (spend.tokens ?? 0) + tokens }),
-    ...(report.cost !== undefined && {
-      cost: { ...report.cost, amount: (spend.cost?.amount ?? 0) + report.cost.amount },
-    }),
+    ...(cost !== undefined && { cost }),
   }
 }
 
@@ -89,12 +88,4 @@ function textBytes(text: unknown): number {
 
 function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
-}
-
-function tokensOf(usage: Usage | undefined): number | undefined {
-  if (usage === undefined) return undefined
-  const { totalTokens, inputTokens, outputTokens } = usage
-  if (totalTokens !== undefined) return totalTokens
-  if (inputTokens === undefined && outputTokens === undefined) return undefined
-  return (inputTokens ?? 0) + (outputTokens ?? 0)
 }

@@ -1,12 +1,6 @@
-import {
-  type Cost,
-  isGap,
-  type JournalItem,
-  type JournalReader,
-  type Outcome,
-  type Usage,
-} from '@vitrine/protocol'
+import { isGap, type JournalItem, type JournalReader, type Outcome } from '@vitrine/protocol'
 import { changedFilesView, listChangedFiles } from '@vitrine/views'
+import { addUse, type ReportedUse, reportedUse } from '../events/reported-use.ts'
 import { type SandboxEvent, sandboxEvent } from '../events/sandbox-event.ts'
 import type { RunEvidence } from './evidence.ts'
 import type { TurnResult } from './options.ts'
@@ -21,8 +15,9 @@ export class ObservedTurn {
   journal: JournalReader | undefined
   /** The id of the turn, once its prompt is sent. */
   turn: string | undefined
-  usage: Usage | undefined
-  cost: Cost | undefined
+  /** What the end of the turn reports; counted once, while `llm_call` events are counted as they come. */
+  reportedAtEnd: ReportedUse = {}
+  #reportedByEvents: ReportedUse = {}
   readError: unknown
 
   constructor(maxEvents: number) {
@@ -35,10 +30,11 @@ export class ObservedTurn {
     this.#changed = changedFilesView.add(this.#changed, [item])
     if (this.events.length < this.#maxEvents) this.events.push(event)
     else this.#omitted += 1
+    this.#reportedByEvents = addUse(this.#reportedByEvents, reportedUse(event))
     if (item.type === 'turn.finished' && !isGap(item) && item.turn === this.turn) {
+      const { usage, cost } = item.data
       // Events are JSON, which has no undefined members.
-      this.usage = item.data.usage as Usage | undefined
-      this.cost = item.data.cost as Cost | undefined
+      this.reportedAtEnd = { ...(usage && { usage }), ...(cost && { cost }) } as ReportedUse
     }
     return event
   }
@@ -55,13 +51,12 @@ export class ObservedTurn {
   }
 
   evidence(): RunEvidence {
-    const { events, cursor, usage, cost, readError } = this
+    const { events, cursor, readError } = this
     return {
       events,
       ...(this.#omitted > 0 && { omittedEvents: this.#omitted }),
       ...(cursor !== undefined && { cursor }),
-      ...(usage !== undefined && { usage }),
-      ...(cost !== undefined && { cost }),
+      ...addUse(this.#reportedByEvents, this.reportedAtEnd),
       ...(readError !== undefined && { readError }),
     }
   }

@@ -256,7 +256,7 @@ export class SandboxRun<Out, Task = string> {
       throw error
     } finally {
       this.#cursor = record.cursor ?? this.#cursor
-      meter.report(record)
+      meter.report(record.reportedAtEnd)
     }
     return prompted
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { breachOf, nothingSpent, spendOfEvent, spendOfTurn } from '../../src/budget/budget.ts'
+import { breachOf, nothingSpent, spendOfEvent, spendOfReport } from '../../src/budget/budget.ts'
 
 const message = (text: string) => ({
   type: 'agent.message',
@@ -18,11 +18,19 @@ describe('the spend of a run', () => {
   })
 
   it('has the tokens and the cost that turns report, and neither while no turn reports it', () => {
-    const silent = spendOfTurn(nothingSpent, { usage: undefined, cost: undefined })
+    const silent = spendOfReport(nothingSpent, {})
     expect(silent).toEqual(nothingSpent)
-    const first = spendOfTurn(silent, { usage: { totalTokens: 10 }, cost: { amount: 0.5, currency: 'USD' } })
-    const second = spendOfTurn(first, { usage: { inputTokens: 3, outputTokens: 4 }, cost: undefined })
+    const first = spendOfReport(silent, {
+      usage: { totalTokens: 10 },
+      cost: { amount: 0.5, currency: 'USD' },
+    })
+    const second = spendOfReport(first, { usage: { inputTokens: 3, outputTokens: 4 } })
     expect(second).toMatchObject({ tokens: 17, cost: { amount: 0.5, currency: 'USD' } })
+    const third = spendOfEvent(second, { type: 'llm_call', data: { inputTokens: 1, costUsd: 0.25 } })
+    expect(third).toMatchObject({ tokens: 18, cost: { amount: 0.75, currency: 'USD' } })
+    expect(spendOfEvent(third, { type: 'llm_call', data: { inputTokens: 'many', costUsd: -1 } })).toEqual(
+      third,
+    )
   })
 })
 
