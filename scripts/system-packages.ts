@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
+import { openTemporaryFolder } from './temporary-folder.ts'
 
 /** Programs that the tests run, and the Debian packages that contain them and their dependencies. */
 const needed: Readonly<Record<string, string>> = {
@@ -20,8 +21,9 @@ const needed: Readonly<Record<string, string>> = {
   zsh: 'zsh',
 }
 
-/** Installs the missing programs as root; otherwise prints the command to run. Runs once before all tests. */
+/** Installs the missing programs as root, and opens /tmp; otherwise prints the command to run. Runs once before all tests. */
 export default function installSystemPackages(): void {
+  openTemporaryFolder()
   const missing = Object.entries(needed).filter(([program]) => !isInstalled(program))
   if (missing.length === 0 || process.platform !== 'linux') return
   const command = [
