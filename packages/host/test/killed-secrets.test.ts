@@ -36,7 +36,7 @@ async function killedHost(isolation: 'none' | 'bubblewrap'): Promise<Doomed> {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, HOME: home },
   })
-  const login = join(data, 'sandboxes', 'doomed', 'home', loginPath)
+  const login = join(data, 'sandboxes', 'keyed', 'home', loginPath)
   await expect
     .poll(() => existsSync(join(data, 'registered')) && existsSync(login), { timeout: 30_000 })
     .toBe(true)
@@ -63,7 +63,7 @@ describe.each(['none', 'bubblewrap'] as const)('after kill -9 of the host, %s', 
     const next = await open(data)
     // Looking starts nothing, and changes nothing.
     expect(existsSync(login)).toBe(true)
-    const sandbox = await next.attach('doomed')
+    const sandbox = await next.attach('keyed')
     expect(existsSync(login)).toBe(false)
     const look = await sandbox.exec(`cat "$HOME/${loginPath}"; cat "$HOME/.config/mine"`)
     expect(look).toMatchObject({ stdout: 'kept\n', stderr: expect.stringContaining('auth.json') })
@@ -78,7 +78,7 @@ describe.each(['none', 'bubblewrap'] as const)('after kill -9 of the host, %s', 
   it('a login file is gone with a sandbox that is destroyed without a start', async () => {
     const { data, login, values } = await killedHost(isolation)
     const next = await open(data)
-    await next.destroy('doomed')
+    await next.destroy('keyed')
     expect(existsSync(login)).toBe(false)
     // The secrets of the sandbox are forgotten with it; that of the host is not.
     await next.close()
@@ -94,7 +94,7 @@ describe.each(['none', 'bubblewrap'] as const)('after kill -9 of the host, %s', 
     const next = await open(data)
     const audit = join(data, 'audit.jsonl')
     await next.store.addSink('audit', jsonlSink({ path: audit }))
-    const sandbox = await next.attach('doomed')
+    const sandbox = await next.attach('keyed')
     const all = values.join(' ')
     await sandbox.exec(`echo ${all}; echo ${all} >&2`)
     await sandbox.exec(['sh', '-c', 'cat; head -c 200000 /dev/zero | tr "\\0" x', 'sh', all], { stdin: all })
@@ -103,7 +103,7 @@ describe.each(['none', 'bubblewrap'] as const)('after kill -9 of the host, %s', 
     const { blob } = await next.store.putBlob(Buffer.from(all))
     const content = await new Response((await next.store.getBlob(blob)).stream).text()
     await next.store.flush()
-    const journal = await next.store.journal('doomed')
+    const journal = await next.store.journal('keyed')
     const exported = JSON.stringify(await journal.export({ limit: 10_000 }))
     const masked = [content, readFileSync(audit, 'utf8'), exported]
     expect(exported).toContain('[redacted:HOST_KEY]')
@@ -120,7 +120,7 @@ describe.each(['none', 'bubblewrap'] as const)('after kill -9 of the host, %s', 
     const next = await open(data)
     const audit = join(data, 'audit.jsonl')
     await next.store.addSink('audit', jsonlSink({ path: audit }), { from: 'start' })
-    const sandbox = await next.attach('doomed')
+    const sandbox = await next.attach('keyed')
     await sandbox.exec('echo work > file.txt')
     const tar = Buffer.from(await new Response(await sandbox.persist()).bytes())
     const archive = Buffer.from(await new Response(await sandbox.files.download('.')).bytes())
