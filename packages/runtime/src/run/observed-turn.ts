@@ -15,7 +15,7 @@ export class ObservedTurn {
   journal: JournalReader | undefined
   /** The id of the turn, once its prompt is sent. */
   turn: string | undefined
-  /** What the end of the turn reports; counted once, while `llm_call` events are counted as they come. */
+  /** The report at the end of the turn. `llm_call` events are counted as they come. */
   reportedAtEnd: ReportedUse = {}
   #reportedByEvents: ReportedUse = {}
   readError: unknown
