@@ -143,7 +143,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
 
   it('calls an ordered observer with one event after the other, and reports events that do not fit', async () => {
     opened.onPrompt = () => [token('one'), token('two'), token('three')]
-    await using run = await open(tokens)
+    const codes: unknown[] = []
+    const onHookError = (error: unknown) => codes.push(isVitrineError(error) ? error.code : 'other')
+    await using run = await open(tokens, { hooks: { onHookError } })
     const all: (number | undefined)[] = []
     let active = 0
     run.observeEvents(
@@ -166,8 +168,10 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
       throw new Error('rejected')
     }
     run.observeEvents(slow, { buffer: 2, onOverflow })
+    run.observeEvents(() => held.promise, { buffer: 1 })
     const { events } = await run.start('one')
     const seqs = events.map(({ seq }) => seq)
+    expect(codes.filter((code) => code === 'reader_fell_behind')).toHaveLength(seqs.length - 2)
     await vi.waitFor(() => expect(all).toEqual(seqs))
     held.resolve()
     await vi.waitFor(() => expect(few).toEqual(seqs.slice(0, 3)))

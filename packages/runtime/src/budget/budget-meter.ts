@@ -16,6 +16,8 @@ export class BudgetMeter {
   #spend: Spend = nothingSpent
   /** When the first turn began, on the monotonic clock. */
   #began: number | undefined
+  /** A timer may fire a fraction of a millisecond before its time on the monotonic clock. */
+  #isTimeOver = false
 
   constructor(budget: RunBudget) {
     this.#budget = budget
@@ -42,8 +44,11 @@ export class BudgetMeter {
     }
     const { wallMs } = this.#budget
     const used = () => performance.now() - began
-    const endTime = (max: number) => exceed({ limit: 'wallMs', max, used: Math.round(used()) })
-    if (wallMs !== undefined && used() >= wallMs) endTime(wallMs)
+    const endTime = (max: number) => {
+      this.#isTimeOver = true
+      exceed({ limit: 'wallMs', max, used: Math.max(max, Math.round(used())) })
+    }
+    if (wallMs !== undefined && (this.#isTimeOver || used() >= wallMs)) endTime(wallMs)
     const timer = wallMs === undefined ? undefined : setTimeout(endTime, Math.max(0, wallMs - used()), wallMs)
     return {
       exceeded: exceeded.signal,

@@ -30,8 +30,8 @@ export function reportedUse({ type, data }: SandboxEvent): ReportedUse {
 /** The sum of two reports. */
 export function addUse(one: ReportedUse, other: ReportedUse): ReportedUse {
   const usage = sumOf(one.usage, other.usage)
-  const cost = other.cost && { ...other.cost, amount: (one.cost?.amount ?? 0) + other.cost.amount }
-  return { ...(usage !== undefined && { usage }), ...((cost ?? one.cost) && { cost: cost ?? one.cost! }) }
+  const cost = other.cost ? { ...other.cost, amount: (one.cost?.amount ?? 0) + other.cost.amount } : one.cost
+  return { ...(usage !== undefined && { usage }), ...(cost !== undefined && { cost }) }
 }
 
 /** All tokens of a report; undefined if it has none. */

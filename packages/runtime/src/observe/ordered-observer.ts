@@ -1,9 +1,10 @@
+import { VitrineError } from '@vitrine/protocol'
 import { notifyOne } from '@vitrine/protocol/primitives'
 
 export interface OrderedObserverOptions<Value> {
   /** The most values that wait for the handler; default 1,000. */
   readonly buffer?: number
-  /** Called for each value that does not fit. */
+  /** Called for each value that does not fit; without it, each is an error. */
   onOverflow?(value: Value): unknown
   readonly onError: (error: unknown) => void
 }
@@ -23,7 +24,8 @@ export class OrderedObserver<Value> {
   take(value: Value): void {
     const { buffer = 1_000, onOverflow, onError } = this.#options
     if (this.#waiting.length >= buffer) {
-      if (onOverflow !== undefined) void notifyOne(onOverflow, value, onError)
+      if (onOverflow === undefined) onError(fellBehind(buffer))
+      else void notifyOne(onOverflow, value, onError)
       return
     }
     this.#waiting.push(value)
@@ -41,4 +43,11 @@ export class OrderedObserver<Value> {
       await notifyOne(this.#handler, next, this.#options.onError)
     this.#isBusy = false
   }
+}
+
+function fellBehind(buffer: number): VitrineError {
+  return new VitrineError(
+    'reader_fell_behind',
+    `An event was dropped: the handler has ${buffer} events to take.`,
+  )
 }

@@ -162,7 +162,7 @@ export class SandboxRun<Out, Task = string> {
       return result
     } catch (cause) {
       const error = await this.#failure(turn, cause)
-      this.#lastOutcome = error instanceof SandboxRunAbortError ? 'cancelled' : 'failed'
+      this.#lastOutcome = outcomeOf(error)
       this.#observers.hook({ ...step, phase: 'error', runId: this.id, error })
       throw error
     } finally {
@@ -267,7 +267,9 @@ export class SandboxRun<Out, Task = string> {
     if (meter.breach !== undefined) {
       const { limit, max, used } = meter.breach
       const data = { limit: `run.${limit}`, max, used }
-      await this.#place?.box.record([{ type: 'limit.reached', run: this.id, data }]).catch(() => undefined)
+      await this.#place?.box
+        .record([{ type: 'limit.reached', run: this.id, data }])
+        .catch(this.#observers.report('limit.reached'))
       const message = `The run ${this.id} used ${used} of ${max} (budget.${limit}).`
       return new SandboxRunError('budget_exhausted', message, { evidence, cause })
     }
@@ -303,6 +305,10 @@ export class SandboxRun<Out, Task = string> {
 }
 
 const endedElsewhere: ReadonlySet<string> = new Set(['work_not_open', 'sandbox_destroyed'])
+
+function outcomeOf({ code }: SandboxRunError): Outcome {
+  return code === 'cancelled' || code === 'interrupted' || code === 'timeout' ? code : 'failed'
+}
 
 function endError(outcome: Exclude<Outcome, 'ok'>): VitrineError {
   switch (outcome) {
