@@ -18,6 +18,8 @@ export const scale = {
   isolatedDaemonKills: scaled(2, 5),
   /** How often a daemon is killed while prompts run and wait. */
   promptKills: scaled(3, 200),
+  /** How often a daemon is killed while a run works in it. */
+  runKills: scaled(3, 20),
   /** How often the bot of the examples is killed. */
   botKills: scaled(3, 20),
   /** Connections that are cut while the pieces of a turn are delivered. */

@@ -4,6 +4,7 @@ import {
   type OpenSandboxRunOptions,
   openSandboxRun,
   type RunBudget,
+  type RunHookEvent,
   type SandboxEvent,
   SandboxRunAbortError,
   SandboxRunError,
@@ -364,12 +365,26 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     expect(rest.events).toEqual([])
   })
 
-  it('is not ended twice if its sandbox was destroyed meanwhile', async () => {
+  it('ends as interrupted when another caller destroys its sandbox, on record and for its hooks', async () => {
     opened.onPrompt = () => []
-    const run = await open(tokens)
+    const ends: unknown[] = []
+    const onEvent = ({ target, phase, outcome }: RunHookEvent) =>
+      target === 'agent.run' && phase === 'after' && ends.push(outcome)
+    const run = await open(tokens, { hooks: { onEvent } })
     await run.start('one')
-    await client.destroy(run.box.id)
+    const { box } = run
+    await client.destroy(box.id)
+    expect(await failure(run.resume('two'))).toMatchObject({
+      code: 'interrupted',
+      message: expect.stringContaining('destroyed'),
+    })
     await run.close()
+    expect(ends).toEqual(['interrupted'])
+    expect((await box.journal.read({ types: ['run.*', 'sandbox.destroyed'] })).events).toMatchObject([
+      { type: 'run.started', run: run.id },
+      { type: 'run.finished', run: run.id, data: { outcome: 'interrupted' } },
+      { type: 'sandbox.destroyed' },
+    ])
   })
 
   it.each([
@@ -431,6 +446,12 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     const run = await open(tokens, { resumeFrom })
     expect((await run.turn('again')).out).toEqual(['1 again'])
     await run.close()
+    await using next = await open(tokens, { resumeFrom })
+    await next.turn('more')
+    expect((await sandbox.journal.read({ types: ['run.started'] })).events).toMatchObject([
+      { run: run.id, session: session.id, data: { name: 'writer', agent: 'in-process' } },
+      { run: next.id, session: session.id, data: { continues: run.id } },
+    ])
     expect((await sandbox.exec('echo alive')).stdout).toBe('alive\n')
     const unknown = await open(tokens, { resumeFrom: { ...resumeFrom, sessionId: 'ses_unknown' } })
     expect((await failure(unknown.turn('again'))).code).toBe('session_not_found')
@@ -554,5 +575,50 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
       expect(limits).toMatchObject([{ limit: 'run.turns', max: 1 }])
       expect(prompts).toEqual(['one'])
     })
+
+    const limits: readonly (readonly [keyof RunBudget, RunBudget])[] = [
+      ['turns', { turns: 1 }],
+      ['wallMs', { wallMs: 1_500 }],
+      ['tokens', { tokens: 10 }],
+      ['cost', { cost: 1 }],
+      ['outputBytes', { outputBytes: 100 }],
+      ['processes', { processes: 0 }],
+    ]
+    it.each(limits)(
+      'leaves no process of the run when it exceeds %s, and records it once',
+      async (limit, budget) => {
+        const spawned = Promise.withResolvers<void>()
+        opened.onPrompt = async function* (_prompt, { signal }) {
+          yield token('go')
+          await spawned.promise
+          if (limit === 'turns') return
+          yield { type: 'llm_call', data: { inputTokens: 20, outputTokens: 40, costUsd: 2 } }
+          yield 'a long text '.repeat(20)
+          if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        }
+        const sandbox = await client.create()
+        const { id: sessionId } = await sandbox.openSession({ agent: 'in-process' })
+        await using run = await open(tokens, {
+          resumeFrom: { sandboxId: sandbox.id, sessionId },
+          budget,
+          onSandboxEvent({ type }) {
+            if (type === 'token') void run.box.spawn('sleep 600 & sleep 600').then(() => spawned.resolve())
+          },
+        })
+        if (limit === 'turns') await run.turn('one')
+        const error = await failure(run.turn('more'))
+        expect(error).toMatchObject({
+          code: 'budget_exhausted',
+          message: expect.stringContaining(`budget.${limit}`),
+        })
+        expect(typesOf(error.events).includes('token')).toBe(limit !== 'turns')
+        const running = (await sandbox.processes.list()).filter(({ state }) => state === 'running')
+        expect(running).toEqual([])
+        expect(await failureOf(run.turn('again'))).toBe('budget_exhausted')
+        const { events } = await sandbox.journal.read({ types: ['limit.reached'] })
+        expect(events).toMatchObject([{ run: run.id, data: { limit: `run.${limit}` } }])
+        await client.destroy(sandbox.id)
+      },
+    )
   })
 })

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { Journal, Store } from '@vitrine/journal'
 import { type HostCallContext, readPages, VitrineError } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
-import { removeAllPlaced, removeFolder, removeLeftVolume } from '@vitrine/sandbox'
+import { recordDestroyed, removeAllPlaced, removeFolder, removeLeftVolume } from '@vitrine/sandbox'
 import type { HostParts } from './host-parts.ts'
 import type { DestroyReason } from './host-sandbox.ts'
 
@@ -65,7 +65,7 @@ export async function destroyStopped(
     await cleanGivenHome(parts, record)
     await removeLeftVolume(parts.data, id)
     for (const folder of ownFolders(parts, record)) await removeFolder(folder)
-    await journal.append([{ type: 'sandbox.destroyed', data }])
+    await recordDestroyed(journal, data)
   })
   markDestroyed(parts, id)
   parts.store.forgetSecretsOf(id)

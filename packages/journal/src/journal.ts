@@ -6,6 +6,8 @@ import {
   type EventSource,
   type ExportedItem,
   type ExportOptions,
+  interruptedEnd,
+  isVitrineError,
   type JournalEvent,
   type JournalGap,
   type JournalItem,
@@ -20,6 +22,7 @@ import {
   type TailOptions,
   type Verification,
   type VerifyOptions,
+  type WorkKindName,
 } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
 import { itemSeq, type ObserverErrors } from '@vitrine/protocol/primitives'
@@ -290,6 +293,23 @@ export class Journal implements JournalOrigin {
     checkOptions('import', journalOptions.import, options)
     const { id, state, committer, blobs } = this.#core
     return importItems({ journal: id, state, committer, blobs }, items, options)
+  }
+
+  /**
+   * Ends open work of these kinds as `interrupted`: for an owner that removes what the work needs, such as the sandbox of a
+   * run. No work of these kinds may start any more.
+   */
+  async interruptWork(kinds: readonly WorkKindName[], reason: string): Promise<void> {
+    const { committer } = this.#core
+    await committer.idle()
+    await Promise.all(
+      committer.openWork(this.id, kinds).map((work) =>
+        this.append([interruptedEnd(work, reason)]).catch((error: unknown) => {
+          // Its own program ended it meanwhile.
+          if (!isVitrineError(error) || error.code !== 'work_not_open') throw error
+        }),
+      ),
+    )
   }
 
   /** Trims this journal below these limits now. */

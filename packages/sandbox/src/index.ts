@@ -33,6 +33,7 @@ export {
   unmountVolumesOfDead,
 } from './engine/left-volumes.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
+export { recordDestroyed } from './engine/record-destroyed.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
 export type { SandboxEnd } from './engine/sandbox-release.ts'
 export { appendPrivately, type PrivateTarget } from './files/append-privately.ts'

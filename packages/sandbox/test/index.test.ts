@@ -17,6 +17,7 @@ it('the index exports these values and no others', () => {
     'policyRules',
     'processMark',
     'readLogs',
+    'recordDestroyed',
     'removeAllPlaced',
     'removeFolder',
     'removeLeftVolume',

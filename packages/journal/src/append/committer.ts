@@ -4,6 +4,7 @@ import {
   type OpenWork,
   toVitrineError,
   VitrineError,
+  type WorkKindName,
 } from '@vitrine/protocol'
 import { Backoff, Serial } from '@vitrine/protocol/primitives'
 import type { Entry } from '../entry.ts'
@@ -114,6 +115,13 @@ export class Committer {
       )
     }
     return undefined
+  }
+
+  /** Work of these kinds that is open in a journal, by the commits so far. */
+  openWork(journal: string, kinds: readonly WorkKindName[]): readonly OpenWork[] {
+    return [...this.#openWork.values()].filter(
+      (work) => work.journal === journal && kinds.includes(work.kind),
+    )
   }
 
   /** Runs a change of the store that is not an append, and lets no commit run meanwhile. */

@@ -42,6 +42,7 @@ export class BudgetMeter {
       this.#spend = spend
       exceed(breachOf(this.#budget, spend))
     }
+    exceed(breachOf(this.#budget, this.#spend))
     const { wallMs } = this.#budget
     const used = () => performance.now() - began
     const endTime = (max: number) => {

@@ -20,10 +20,9 @@ export async function openPlace<Task>(
   { signal, onCleanupError }: { readonly signal: AbortSignal; onCleanupError(error: unknown): void },
 ): Promise<RunPlace> {
   const { agentRun, resumeFrom, sandbox = {}, session: given = {} } = options
-  const { agent: _, ...changes } = sessionOptions(agentRun.profile, given)
   if (resumeFrom !== undefined) {
     const box = (await client.attach(resumeFrom.sandboxId, { signal })).as({ run: runId })
-    const session = await box.sessions.resume(resumeFrom.sessionId, { ...changes, signal })
+    const session = await resumedSession(box, resumeFrom.sessionId, options, signal)
     return { box, session, ownership: 'borrowed' }
   }
   const box = (await client.create({ ...sandbox, signal })).as({ run: runId })
@@ -35,6 +34,17 @@ export async function openPlace<Task>(
     await client.destroy(box.id).catch(onCleanupError)
     throw error
   }
+}
+
+/** A session that may have been closed; an open one stays as it is. */
+export function resumedSession<Task>(
+  box: Sandbox,
+  id: string,
+  { agentRun, session: given = {} }: Pick<OpenSandboxRunOptions<Task>, 'agentRun' | 'session'>,
+  signal: AbortSignal,
+): Promise<Session> {
+  const { agent: _, ...changes } = sessionOptions(agentRun.profile, given)
+  return box.sessions.resume(id, { ...changes, signal })
 }
 
 /** Runs a function of the caller. It may ignore the signal, which then ends the wait. */

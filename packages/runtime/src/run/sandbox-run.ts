@@ -9,15 +9,17 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, runOptions } from '@vitrine/protocol/options'
-import type { Spend } from '../budget/budget.ts'
+import type { BudgetBreach, BudgetLimit, Spend } from '../budget/budget.ts'
 import { BudgetMeter, type TurnMeter } from '../budget/budget-meter.ts'
 import type { SandboxEvent, SandboxEventMeta, TurnKind } from '../events/sandbox-event.ts'
 import { type ObserveOptions, RunObservers } from '../observe/run-observers.ts'
 import { type Deliverable, deliver } from './deliverable.ts'
 import { SandboxRunAbortError, SandboxRunError } from './evidence.ts'
 import { ObservedTurn } from './observed-turn.ts'
-import { openPlace, orAborted, type RunPlace } from './open-place.ts'
+import { openPlace, orAborted, type RunPlace, resumedSession } from './open-place.ts'
 import type { OpenSandboxRunOptions, TurnOptions, TurnResult } from './options.ts'
+import { lastRunOf, RunRecord } from './run-record.ts'
+import { RunningProcesses } from './running-processes.ts'
 import { turnEvents } from './turn-events.ts'
 
 const defaultMaxEvents = 100_000
@@ -33,14 +35,18 @@ interface ActiveTurn<Task> {
 
 /** One sandbox and one session over any number of turns. The sandbox is created with the first turn. */
 export class SandboxRun<Out, Task = string> {
-  readonly id: string
+  #id: string
   readonly #client: SandboxClient
   readonly #options: OpenSandboxRunOptions<Task>
   readonly #deliverable: Deliverable<Out>
   readonly #observers: RunObservers
   readonly #meter: BudgetMeter
   readonly #closing = new AbortController()
+  readonly #processes = new RunningProcesses()
+  /** The limits whose breach is on record. */
+  readonly #breached = new Set<BudgetLimit>()
   #place: RunPlace | undefined
+  #record: RunRecord | undefined
   #active: Promise<unknown> | undefined
   #closed: Promise<void> | undefined
   /** After the last event of the last turn. */
@@ -48,12 +54,17 @@ export class SandboxRun<Out, Task = string> {
   #lastOutcome: Outcome = 'ok'
 
   constructor(client: SandboxClient, options: OpenSandboxRunOptions<Task>, deliverable: Deliverable<Out>) {
-    this.id = options.runId ?? newId('run')
+    this.#id = options.runId ?? newId('run')
     this.#client = client
     this.#options = options
     this.#deliverable = deliverable
     this.#observers = new RunObservers(options)
     this.#meter = new BudgetMeter(options.budget ?? {})
+  }
+
+  /** Its id on record. A run whose host was killed goes on under a new one, whose start names the former. */
+  get id(): string {
+    return this.#id
   }
 
   /** The sandbox; throws before the first turn. */
@@ -176,7 +187,8 @@ export class SandboxRun<Out, Task = string> {
     meter.checkTurn()
     signal.throwIfAborted()
     const prompt = this.#promptOf(turn)
-    const place = await this.#open(signal)
+    const place =
+      this.#place === undefined ? await this.#open(signal) : await this.#reopen(this.#place, signal)
     record.journal = place.box.journal
     // From here on the turn counts: a turn that failed earlier can be started again.
     meter.countTurn()
@@ -188,28 +200,50 @@ export class SandboxRun<Out, Task = string> {
   }
 
   async #open(signal: AbortSignal): Promise<RunPlace> {
-    if (this.#place !== undefined) return this.#place
-    const { agentRun, beforeStart } = this.#options
+    const { beforeStart } = this.#options
     const onCleanupError = this.#observers.report('close')
     const place = await openPlace(this.#client, this.id, this.#options, { signal, onCleanupError })
     const { box, session } = place
-    let isRecorded = false
+    const isBorrowed = place.ownership === 'borrowed'
     try {
-      const data = { name: agentRun.name, agent: agentRun.profile.agent, session: session.id }
-      await box.record([{ type: 'run.started', run: this.id, data }], { id: `${this.id}.started` })
-      isRecorded = true
+      const continued = isBorrowed ? await lastRunOf(box, session.id) : undefined
+      this.#record = await this.#started(this.id, place, continued)
       await orAborted(signal, async () => beforeStart?.({ box, sessionId: session.id, signal }))
-      if (place.ownership === 'borrowed')
-        this.#cursor = (await box.journal.read({ order: 'desc', limit: 1 })).cursor
+      if (isBorrowed) this.#cursor = (await box.journal.read({ order: 'desc', limit: 1 })).cursor
     } catch (error) {
       const outcome = signal.aborted ? 'cancelled' : 'failed'
       // The error of the start is the one to show.
-      await this.#release(place, isRecorded ? outcome : undefined).catch(this.#observers.report('close'))
+      await this.#release(place, outcome).catch(this.#observers.report('close'))
+      this.#record = undefined
       throw error
     }
     this.#observers.hook({ target: 'agent.run', phase: 'before', runId: this.id })
     this.#place = place
     return place
+  }
+
+  /** The sandbox may have been stopped since, and its host killed, which ended the session and the run on record. */
+  async #reopen(place: RunPlace, signal: AbortSignal): Promise<RunPlace> {
+    const session = await resumedSession(place.box, place.session.id, this.#options, signal)
+    this.#place = { ...place, session }
+    if ((await this.#record?.endSince(this.#cursor)) === undefined) return this.#place
+    const id = newId('run')
+    const continued = { ...this.#place, box: place.box.as({ run: id }) }
+    this.#record = await this.#started(id, continued, this.id)
+    this.#id = id
+    this.#place = continued
+    return continued
+  }
+
+  async #started(id: string, { box, session }: RunPlace, continued: string | undefined): Promise<RunRecord> {
+    const { name, profile } = this.#options.agentRun
+    const record = new RunRecord(id, box, session.id)
+    await record.start({
+      name,
+      agent: profile.agent,
+      ...(continued !== undefined && { continues: continued }),
+    })
+    return record
   }
 
   #promptOf({ kind, task }: ActiveTurn<Task>): string {
@@ -245,6 +279,8 @@ export class SandboxRun<Out, Task = string> {
     }
     try {
       for await (const item of turnEvents(followed)) {
+        this.#record?.see(item)
+        this.#processes.see(item, this.id)
         const event = record.add(item)
         meter.count(event)
         this.#observers.show(event, meta)
@@ -266,45 +302,52 @@ export class SandboxRun<Out, Task = string> {
     const evidence = record.evidence()
     if (meter.breach !== undefined) {
       const { limit, max, used } = meter.breach
-      const data = { limit: `run.${limit}`, max, used }
-      await this.#place?.box
-        .record([{ type: 'limit.reached', run: this.id, data }])
-        .catch(this.#observers.report('limit.reached'))
+      await this.#stopBeyondBudget(meter.breach)
       const message = `The run ${this.id} used ${used} of ${max} (budget.${limit}).`
       return new SandboxRunError('budget_exhausted', message, { evidence, cause })
     }
     if (signal.aborted || (isVitrineError(cause) && cause.code === 'cancelled'))
       return new SandboxRunAbortError('The turn was aborted.', { evidence, cause })
-    const { code, message } = toVitrineError(cause, 'run_failed')
+    const recorded = await this.#record?.endSince(this.#cursor).catch(() => undefined)
+    const { code, message } =
+      recorded?.outcome === 'interrupted' ? interrupted(recorded) : toVitrineError(cause, 'run_failed')
     return new SandboxRunError(code, message, { evidence, cause })
+  }
+
+  /** Records a breach once, and ends the processes of the run and, in its own sandbox, its agent. */
+  async #stopBeyondBudget({ limit, max, used }: BudgetBreach): Promise<void> {
+    const place = this.#place
+    if (place === undefined || this.#breached.has(limit)) return
+    this.#breached.add(limit)
+    const onError = this.#observers.report('limit.reached')
+    const data = { limit: `run.${limit}`, max, used }
+    await place.box.record([{ type: 'limit.reached', run: this.id, data }]).catch(onError)
+    await this.#processes.kill(place.box, onError)
+    if (place.ownership === 'owned') await place.session.close().catch(onError)
   }
 
   async #close(): Promise<void> {
     this.#closing.abort(new VitrineError('run_closed', `The run ${this.id} was closed.`))
     await this.#active
     if (this.#place === undefined) return
-    await this.#release(this.#place, this.#lastOutcome)
-    const outcome = this.#lastOutcome
-    this.#observers.hook({ target: 'agent.run', phase: 'after', runId: this.id, outcome })
+    const outcome = await this.#release(this.#place, this.#lastOutcome)
+    this.#observers.hook({
+      target: 'agent.run',
+      phase: 'after',
+      runId: this.id,
+      ...(outcome !== undefined && { outcome }),
+    })
   }
 
-  /** Without an outcome for a run whose start is not on record. */
-  async #release({ box, ownership }: RunPlace, outcome: Outcome | undefined): Promise<void> {
+  /** Returns the outcome on record. A run whose start is not on record has none. */
+  async #release({ box, ownership }: RunPlace, outcome: Outcome): Promise<Outcome | undefined> {
     try {
-      if (outcome !== undefined)
-        await box.record([{ type: 'run.finished', run: this.id, data: { outcome } }], {
-          id: `${this.id}.finished`,
-        })
-    } catch (error) {
-      // The recovery of a host that was killed has ended the run, or the sandbox is gone.
-      if (!isVitrineError(error) || !endedElsewhere.has(error.code)) throw error
+      return await this.#record?.finish(outcome)
     } finally {
       if (ownership === 'owned') await this.#client.destroy(box.id)
     }
   }
 }
-
-const endedElsewhere: ReadonlySet<string> = new Set(['work_not_open', 'sandbox_destroyed'])
 
 function outcomeOf({ code }: SandboxRunError): Outcome {
   return code === 'cancelled' || code === 'interrupted' || code === 'timeout' ? code : 'failed'
@@ -317,8 +360,12 @@ function endError(outcome: Exclude<Outcome, 'ok'>): VitrineError {
     case 'timeout':
       return new VitrineError('timeout', 'The turn took longer than the limits of its session.')
     case 'interrupted':
-      return new VitrineError('interrupted', 'The host of the sandbox ended before the turn did.')
+      return interrupted({ errorMessage: 'Its host ended before it did.' })
     case 'failed':
       return new VitrineError('agent_failed', 'The turn failed.')
   }
+}
+
+function interrupted({ errorMessage = '' }: { readonly errorMessage?: string | undefined }): VitrineError {
+  return new VitrineError('interrupted', `The turn was interrupted. ${errorMessage}`.trim())
 }

@@ -24,6 +24,7 @@ import { BeforeStop } from './before-stop.ts'
 import { assertBindsUnchanged } from './bind-sources.ts'
 import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
+import { recordDestroyed } from './record-destroyed.ts'
 import { RecordedBatches } from './recorded-batches.ts'
 import { SandboxDisk } from './sandbox-disk.ts'
 import { SandboxFileSystem } from './sandbox-file-system.ts'
@@ -400,7 +401,7 @@ export class EngineCore {
       this.#state = 'destroyed'
       await this.#disk.remove()
       for (const folder of this.settings.folders.own) await removeFolder(folder)
-      await journal?.append([{ type: 'sandbox.destroyed', data }])
+      if (journal !== undefined) await recordDestroyed(journal, data)
     })
   }
 

@@ -37,7 +37,7 @@ import type { OutputListener } from '../processes/running.ts'
 import { createPtyTool } from '../terminals/pty-tool.ts'
 import { type ArchiveContext, checkArchive, hydrate, persist } from './archiving.ts'
 import { type CommandCaller, execute, start } from './commands.ts'
-import type { EngineCore } from './core.ts'
+import { type EngineCore, sandboxDestroyed } from './core.ts'
 import { EngineLook } from './engine-look.ts'
 import { type OperationData, unpackedData } from './operation-data.ts'
 import type { PolicyGate } from './policy-gate.ts'
@@ -281,8 +281,13 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
       throw new VitrineError('event_invalid', message)
     }
     const journal = this.#journal.as({ source: 'runtime' })
-    if (options.id === undefined) await journal.append(events)
-    else await this.#core.batches.append(journal, options.id, events)
+    const append = async (given: readonly EventInput[]) => {
+      // Right before it: a destroyed sandbox has ended its runs, and none may start.
+      if (this.#core.state === 'destroyed') throw sandboxDestroyed(this.id)
+      return journal.append(given)
+    }
+    if (options.id === undefined) await append(events)
+    else await this.#core.batches.append({ append }, options.id, events)
   }
 
   /**

@@ -213,6 +213,7 @@ const rows: Row[] = [
   ['question.resolved', { question: 'qst_1', outcome: 'cancelled' }, 'warn qst_1 cancelled'],
 
   ['run.started', { name: 'fix' }, 'accent fix run_1', { run: 'run_1' }],
+  ['run.started', { name: 'fix', continues: 'run_0' }, 'accent fix run_1 continues run_0', { run: 'run_1' }],
   ['run.finished', { outcome: 'timeout' }, 'bad run_1 timeout', { run: 'run_1' }],
   ['loop.started', { loop: 'loop_1', name: 'n' }, 'accent n loop_1'],
   ['loop.planned', { loop: 'loop_1', tasks: 2 }, 'plain loop_1 {"tasks":2}'],

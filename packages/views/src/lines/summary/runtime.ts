@@ -4,7 +4,10 @@ import { endingText, endingTone } from './ending.ts'
 import { type Summarizer, summarize } from './event-summary.ts'
 
 export const runtimeSummaries = {
-  'run.started': (data, event) => summarize('accent', textIn(data, 'name'), event.run),
+  'run.started': (data, event) => {
+    const continued = textIn(data, 'continues')
+    return summarize('accent', textIn(data, 'name'), event.run, continued && `continues ${continued}`)
+  },
   'run.finished': (data, event) => summarize(endingTone(data), event.run, endingText(data)),
   'loop.started': (data) => summarize('accent', textIn(data, 'name'), textIn(data, 'loop')),
   'loop.planned': (data) => summarize('plain', textIn(data, 'loop'), compactBut(data, 'loop')),
