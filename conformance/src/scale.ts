@@ -20,6 +20,8 @@ export const scale = {
   promptKills: scaled(3, 200),
   /** How often a daemon is killed while a run works in it. */
   runKills: scaled(3, 20),
+  /** How often a group of processes that fork is frozen. */
+  freezes: scaled(25, 400),
   /** How often the bot of the examples is killed. */
   botKills: scaled(3, 20),
   /** Connections that are cut while the pieces of a turn are delivered. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { scale } from '../../../../conformance/src/scale.ts'
 import type { CgroupAccess } from '../../src/cgroups/access.ts'
 import type { UsableGroups } from '../../src/cgroups/probe.ts'
 import { access, commandOf, ended, group, isAlive, startIn, until } from './machine.ts'
@@ -47,6 +48,17 @@ describe.each(ways)('%s', (_, given) => {
     expect(count()).toBe(stopped)
     await cgroup.thaw()
     await until(() => count() > stopped + 3)
+  })
+
+  test.runIf(given.freeze)('processes that keep forking are frozen every time', async () => {
+    const cgroup = await group({}, given)
+    for (const _ of [1, 2, 3, 4]) startIn(cgroup, 'sh', '-c', 'while :; do sleep 0.005; done')
+    await until(async () => (await cgroup.pids()).length > 4)
+    for (let round = 0; round < scale.freezes; round += 1) {
+      await cgroup.freeze()
+      await cgroup.thaw()
+      await pause(round % 7)
+    }
   })
 
   test.runIf(given.freeze)('an empty group can be frozen, and frozen processes can be killed', async () => {
