@@ -392,6 +392,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     [{ budget: { wallMs: Number.NaN } }, 'budget.wallMs'],
     [{ maxArtifactBytes: '1' }, 'maxArtifactBytes'],
     [{ onSandboxEvents: () => undefined }, 'onSandboxEvent'],
+    [{ promptOptions: { signal: AbortSignal.abort() } }, 'promptOptions: unknown key "signal"'],
+    [{ promptOptions: { turn: 'turn_1' } }, 'promptOptions: unknown key "turn"'],
     [{ agentRun: { ...agentRun, profile: {} } }, 'agentRun.profile.agent'],
   ])('refuses options that it does not know: %j', async (options, named) => {
     const opening = openSandboxRun(client, { agentRun, ...options } as never, tokens)
@@ -428,13 +430,64 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     expect(steps).toEqual(['prepareBox', 'beforeStart true', 'prepareBox', 'beforeStart true', 'prompt'])
   })
 
+  it.each([
+    ['done', [token('text'), { type: 'result', data: {} }, { type: 'done', data: {} }]],
+    ['a result alone', [token('text'), { type: 'result', data: {} }]],
+    ['nothing', []],
+  ])(
+    'ends a turn with its agent, which is on record, and not with its last event: %s',
+    async (_last, said) => {
+      opened.onPrompt = () => said
+      await using run = await open({ kind: 'events', fromEvents: typesOf })
+      const { outcome, out } = await run.start('one')
+      expect([outcome, out.at(-1)]).toEqual(['ok', 'turn.finished'])
+      expect(out).toEqual(expect.arrayContaining(said.map(({ type }) => type)))
+    },
+  )
+
+  it('tells its hooks the steps of the run and of its turns, whatever the hooks throw', async () => {
+    opened.onPrompt = async function* (_prompt, { round }) {
+      yield token(`${round}`)
+      if (round === 1) throw new Error('The model is gone.')
+    }
+    const steps: string[] = []
+    const errors: unknown[] = []
+    const run = await open(tokens, {
+      hooks: {
+        onEvent({ target, phase, turnIndex, turnKind, outcome, error }) {
+          const code = isVitrineError(error) ? error.code : undefined
+          steps.push(
+            [target, phase, turnIndex, turnKind, outcome ?? code]
+              .filter((part) => part !== undefined)
+              .join(' '),
+          )
+          throw new Error('of the hook')
+        },
+        onHookError: (_error, { hook }) => errors.push(hook),
+      },
+    })
+    await run.start('one')
+    await failure(run.resume('two'))
+    await run.close()
+    expect(steps).toEqual([
+      'agent.turn before 0 start',
+      'agent.run before',
+      'agent.turn after 0 start ok',
+      'agent.turn before 1 resume',
+      'agent.turn error 1 resume agent_failed',
+      'agent.run after failed',
+    ])
+    await vi.waitFor(() => expect(errors).toEqual(steps.map(() => 'onEvent')))
+  })
+
   it('gives the actor and the run to every event of its turns', async () => {
     opened.onPrompt = () => [token('done')]
     await using run = await open(tokens, { runId: 'run_mine', promptOptions: { actor: 'someone' } })
     await run.start('one')
+    await run.resume('two')
     const { events } = await run.box.journal.read({ types: ['turn.*', 'foreign.event'] })
     for (const event of events) expect(event).toMatchObject({ run: 'run_mine', actor: 'someone' })
-    expect(events).toHaveLength(3)
+    expect(events).toHaveLength(6)
   })
 
   it('continues the session of an earlier run, and leaves its sandbox', async () => {
