@@ -48,12 +48,12 @@ export function forbiddenArrows(
       complaints.push(`packages/${name}: not in the table of scripts/arrows.ts`)
     for (const other of used) {
       if (!allowed[name]?.includes(other))
-        complaints.push(`packages/${name}/package.json: depends on @vitrine/${other}`)
+        complaints.push(`packages/${name}/package.json: depends on the package ${other}`)
     }
   }
   for (const { package: name, path, imports } of files) {
     for (const specifier of imports) {
-      const other = /^@vitrine\/([a-z-]+)/.exec(specifier)?.[1]
+      const other = packageOf(specifier)
       if (other !== undefined && other !== name && !allowed[name]?.includes(other)) {
         complaints.push(
           `${path}: imports ${specifier}, but ${name} may use only ${allowed[name]?.join(', ') || 'nothing'}`,
@@ -67,6 +67,12 @@ export function forbiddenArrows(
     }
   }
   return complaints
+}
+
+/** The folder of the package that a specifier names, if it is one of ours. */
+function packageOf(specifier: string): string | undefined {
+  const [, scoped, front] = /^(?:@vitrine\/([a-z-]+)|(vitrine))(?:\/|$)/.exec(specifier) ?? []
+  return scoped ?? front
 }
 
 /** Whether a file belongs to the part of a package that has its own entry for Node. */
@@ -147,9 +153,9 @@ export function readRepo(): { files: SourceFile[]; dependencies: Record<string, 
   for (const name of packageFolders()) {
     const folder = join(root, 'packages', name)
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-    dependencies[name] = Object.keys(manifest.dependencies ?? {})
-      .filter((dependency) => dependency.startsWith('@vitrine/'))
-      .map((dependency) => dependency.replace('@vitrine/', ''))
+    dependencies[name] = Object.keys(manifest.dependencies ?? {}).flatMap(
+      (dependency) => packageOf(dependency) ?? [],
+    )
     for (const path of globSync('src/**/*.{ts,tsx}', { cwd: folder })) {
       const file = join(folder, path)
       files.push({

@@ -4,16 +4,18 @@ import { join } from 'node:path'
 import { nodeVersionProblem, oldestNode } from '@vitrine/protocol/node-version'
 import { root } from './tools.ts'
 
-const packagesForNode = [
-  'archives',
-  'egress',
-  'journal',
-  'sandbox',
-  'agents',
-  'host',
-  'runtime',
-  'server',
-  'cli',
+const entriesForNode = [
+  '@vitrine/archives',
+  '@vitrine/egress',
+  '@vitrine/journal',
+  '@vitrine/sandbox',
+  '@vitrine/agents',
+  '@vitrine/host',
+  '@vitrine/runtime',
+  '@vitrine/server',
+  '@vitrine/client/node',
+  '@vitrine/cli',
+  'vitrine',
 ]
 
 /** A sentence for each package whose `engines` say something else than the check of the version. */
@@ -33,12 +35,11 @@ export function refusesOlderNode(folder: string): boolean {
     return true
   }
   const { node, problem } = older
-  const entries = [...packagesForNode.map((name) => `@vitrine/${name}`), '@vitrine/client/node']
-  const refused = run(node, ['--input-type=module', '-e', importsThatThrow(entries, problem)], folder)
-  const failed = entries.filter((entry) => !refused.split('\n').includes(entry))
+  const refused = run(node, ['--input-type=module', '-e', importsThatThrow(entriesForNode, problem)], folder)
+  const failed = entriesForNode.filter((entry) => !refused.split('\n').includes(entry))
   // The command says it without a stack.
-  if (run(node, ['node_modules/@vitrine/cli/dist/main.js', '--version'], folder) !== `${problem}\n`)
-    failed.push('vitrine')
+  if (run(node, ['node_modules/vitrine/dist/main.js', '--version'], folder) !== `${problem}\n`)
+    failed.push('the command vitrine')
   for (const name of failed)
     console.error(
       `${name}: expected "${problem}" on ${node}. Does it import a name that only a newer Node has?`,

@@ -1,7 +1,13 @@
 /** Lets an agent work in a sandbox, then shows what it said, what it did and which files it changed. */
-import { createSandbox } from '@vitrine/host'
-import type { JournalItem } from '@vitrine/protocol'
-import { changedFilesView, listChangedFiles, listTranscript, rebuild, transcriptView } from '@vitrine/views'
+import {
+  changedFilesView,
+  createSandbox,
+  type JournalItem,
+  listChangedFiles,
+  listTranscript,
+  rebuild,
+  transcriptView,
+} from 'vitrine'
 
 const [agent = 'demo', prompt = 'Make a page for my bakery'] = process.argv.slice(2)
 

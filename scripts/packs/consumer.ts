@@ -1,6 +1,6 @@
 /** A program of another project: it is copied beside the installed packages, type-checked and run there. */
-import { createSandbox } from '@vitrine/host'
 import { transcriptText } from '@vitrine/views'
+import { createSandbox } from 'vitrine'
 
 await using sandbox = await createSandbox()
 const session = await sandbox.openSession({ agent: 'demo', permissions: 'allow' })

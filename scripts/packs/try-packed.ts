@@ -16,9 +16,12 @@ export async function worksPacked(packed: readonly PackedPackage[]): Promise<boo
   // A host that runs as root starts commands as another user, who must be able to read the packages.
   chmodSync(folder, 0o755)
   try {
-    const entries = packed.flatMap(({ manifest }) =>
-      Object.keys(manifest.exports ?? {}).map((path) => `${manifest.name}${path.slice(1)}`),
-    )
+    const entries = packed
+      .flatMap(({ manifest }) =>
+        Object.keys(manifest.exports ?? {}).map((path) => `${manifest.name}${path.slice(1)}`),
+      )
+      // Its import runs the command, which is tried by itself.
+      .filter((entry) => entry !== '@vitrine/cli/main')
     return (
       install(folder, packed) &&
       importsAll(folder, entries) &&

@@ -14,7 +14,7 @@ describe('the table of packages', () => {
       'packages/protocol/src/a.ts: imports @vitrine/journal, but protocol may use only nothing',
     ])
     expect(forbiddenArrows([], { views: ['journal'] })).toEqual([
-      'packages/views/package.json: depends on @vitrine/journal',
+      'packages/views/package.json: depends on the package journal',
     ])
   })
 
@@ -32,6 +32,16 @@ describe('the table of packages', () => {
     const inNode = { package: 'client', path: 'packages/client/src/node/a.ts', imports }
     expect(forbiddenArrows([inBrowsers, inNode], {})).toEqual([
       'packages/client/src/files/a.ts: imports @vitrine/archives, but runs in browsers',
+    ])
+  })
+
+  it('refuses the package vitrine in those that it uses, in the code or in the manifest', () => {
+    const imports = ['vitrine', 'vitrine/client', 'vitrines']
+    const file = { package: 'command-policy', path: 'packages/command-policy/src/a.ts', imports }
+    expect(forbiddenArrows([file], { host: ['vitrine'] })).toEqual([
+      'packages/host/package.json: depends on the package vitrine',
+      'packages/command-policy/src/a.ts: imports vitrine, but command-policy may use only protocol',
+      'packages/command-policy/src/a.ts: imports vitrine/client, but command-policy may use only protocol',
     ])
   })
 

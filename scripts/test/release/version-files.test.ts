@@ -10,7 +10,7 @@ it('finds every package of this repository, the lock file and the constant', () 
     'package-lock.json',
     'packages/protocol/src/version.ts',
   ])
-  const stale = new RegExp(`"@vitrine/[a-z-]+": "${version}"|version = '${version}'`)
+  const stale = new RegExp(`"(?:@vitrine/[a-z-]+|vitrine)": "${version}"|version = '${version}'`)
   for (const [path, content] of files) expect(content, path).not.toMatch(stale)
 })
 

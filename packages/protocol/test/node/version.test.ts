@@ -15,8 +15,12 @@ it.each(['v22.22.3', 'v20.20.2', 'v8.17.0', ''])('%s is too old', (version) => {
 })
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
-const forNode = ['archives', 'egress', 'journal', 'sandbox', 'agents', 'host', 'server', 'cli', 'client/node']
-const forBrowsers = ['protocol', 'views', 'command-policy', 'client']
+const scoped = (names: readonly string[]) => names.map((name) => `@vitrine/${name}`)
+const forNode = [
+  ...scoped(['archives', 'egress', 'journal', 'sandbox', 'agents', 'host', 'runtime', 'server', 'cli']),
+  ...['@vitrine/client/node', 'vitrine'],
+]
+const forBrowsers = [...scoped(['protocol', 'views', 'command-policy', 'client']), 'vitrine/client']
 
 /** The result of importing each package in a process that believes to be an older Node. */
 async function importOnOlderNode(names: readonly string[]): Promise<Record<string, string>> {
@@ -24,7 +28,7 @@ async function importOnOlderNode(names: readonly string[]): Promise<Record<strin
     Object.defineProperty(process, 'version', { value: 'v20.20.2' })
     const results = {}
     for (const name of ${JSON.stringify(names)})
-      results[name] = await import('@vitrine/' + name).then(() => 'imported', ({ message }) => message)
+      results[name] = await import(name).then(() => 'imported', ({ message }) => message)
     console.log(JSON.stringify(results))`
   const args = ['--conditions=source', '--input-type=module', '-e', script]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })

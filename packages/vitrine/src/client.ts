@@ -1,0 +1,2 @@
+/** The client alone, for browsers too. */
+export * from '@vitrine/client'
