@@ -21,7 +21,6 @@ export interface HostCallContext extends CallContext {
   readonly caller?: string
 }
 
-/** The methods of an engine. Each call is an operation: a start event, a finish event and a span. */
 export interface RecordOptions {
   /**
    * Makes the call repeatable: events that are on record under this id are not appended again. Other events under an id that
@@ -30,6 +29,7 @@ export interface RecordOptions {
   readonly id?: string
 }
 
+/** The methods of an engine. Each call is an operation: a start event, a finish event and a span. */
 export interface SandboxCore extends PtyTool {
   readonly id: string
   readonly provider: string
