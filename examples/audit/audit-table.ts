@@ -1,6 +1,5 @@
 import { basename } from 'node:path'
-import type { JournalEvent, KnownEvent } from '@vitrine/protocol'
-import { escapeForTerminal } from '@vitrine/views'
+import { escapeForTerminal, type JournalEvent, type KnownEvent } from 'vitrine'
 
 /** The lines of a table of one sandbox: time, who, what, outcome. A line is written when something has ended. */
 export function auditTable(events: readonly JournalEvent[]): string[] {

@@ -1,6 +1,4 @@
-import type { EventData } from '@vitrine/protocol'
-import type { SandboxEvent } from '@vitrine/runtime'
-import { escapeForTerminal } from '@vitrine/views'
+import { type EventData, escapeForTerminal, type SandboxEvent } from 'vitrine'
 
 const indent = ' '.repeat(8)
 const width = 72

@@ -1,7 +1,5 @@
 /** A run over three turns: an agent makes a page, refines it, and is aborted in the third turn. Then the journal tells the rest. */
-import { openHost } from '@vitrine/host'
-import { openSandboxRun, SandboxRunAbortError } from '@vitrine/runtime'
-import { eventLine } from '@vitrine/views'
+import { eventLine, openHost, openSandboxRun, SandboxRunAbortError } from 'vitrine'
 import { LiveView } from './live-view.ts'
 
 const [data = 'run-data'] = process.argv.slice(2)

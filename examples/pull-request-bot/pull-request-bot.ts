@@ -1,8 +1,7 @@
 /** An agent changes a repository step by step, with a commit for each. Killed at any point, it goes on when it is run again. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openHost } from '@vitrine/host'
-import { jsonlSink } from '@vitrine/journal'
+import { jsonlSink, openHost } from 'vitrine'
 
 const [data = 'bot-data', agent = 'demo'] = process.argv.slice(2)
 
