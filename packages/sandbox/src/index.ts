@@ -34,6 +34,7 @@ export {
 } from './engine/left-volumes.ts'
 export type { AskAboutCommand } from './engine/policy-gate.ts'
 export type { LocalSandbox } from './engine/sandbox.ts'
+export type { LiveReads, SandboxEngine } from './engine/sandbox-engine.ts'
 export type { SandboxEnd } from './engine/sandbox-release.ts'
 export { appendPrivately, type PrivateTarget } from './files/append-privately.ts'
 export { removeAllPlaced } from './home/remove-placed.ts'

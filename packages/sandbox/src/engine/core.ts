@@ -26,6 +26,7 @@ import { chooseMachine } from './choose-machine.ts'
 import { EgressGateway, processOfSocket } from './egress-gateway.ts'
 import { RecordedBatches } from './recorded-batches.ts'
 import { SandboxDisk } from './sandbox-disk.ts'
+import type { EngineState } from './sandbox-engine.ts'
 import { SandboxFileSystem } from './sandbox-file-system.ts'
 import { assertFoldersAllowed, type SandboxSettings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
@@ -33,8 +34,6 @@ import { OpenStreams } from './streaming.ts'
 
 /** How long a shutdown waits for the exit events of its processes to be written. */
 const exitEventsMs = 5_000
-
-type State = 'stopped' | 'running' | 'paused' | 'destroyed'
 
 /** The parts of a sandbox that exist only while its machine runs. */
 export interface Running {
@@ -75,7 +74,7 @@ export class EngineCore {
   /** Runs one change of state at a time. */
   readonly #changes = new Serial()
   readonly home: HomeFiles
-  #state: State = 'stopped'
+  #state: EngineState = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #stopping: Promise<void> | undefined
@@ -116,7 +115,7 @@ export class EngineCore {
     this.table = new ProcessTable(settings.processLimits)
   }
 
-  get state(): State {
+  get state(): EngineState {
     return this.#state
   }
 
@@ -242,6 +241,9 @@ export class EngineCore {
     )
     const degraded = [...missing, ...this.#disk.degraded]
     this.#capabilities = {
+      commands: true,
+      // Paths are resolved through directory handles, which need /proc.
+      files: process.platform === 'linux',
       ...machine.capabilities,
       limits: [...machine.capabilities.limits, this.#disk.kind],
       watching: watchingOf(this.settings),
