@@ -7,6 +7,7 @@ it('the index exports these values and no others', () => {
     'appendPrivately',
     'assertBindsAllowed',
     'commandPolicy',
+    'createEventOnlySandbox',
     'createLocalSandbox',
     'diskUsage',
     'drainOutput',
