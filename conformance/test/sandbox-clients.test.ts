@@ -56,7 +56,7 @@ describe.each(clients)('the sandboxes of %s', (_name, clientOf) => {
 })
 
 it('the sandboxes of a function take the options of every client, and refuse another provider', async () => {
-  const client = inProcessSandboxClient({ onPrompt: (prompt) => [prompt] })
+  const client = inProcessSandboxClient({ workdir: 'function-', onPrompt: (prompt) => [prompt] })
   const sandbox = await client.create({
     id: 'mine',
     labels: { team: 'red' },
@@ -75,8 +75,9 @@ it('the sandboxes of a function take the options of every client, and refuse ano
 
 it('the sandboxes of a function are listed and destroyed too', async () => {
   const client = inProcessSandboxClient({ onPrompt: (prompt) => [prompt] })
-  const { id } = await client.create()
-  expect(await client.list({ state: 'running' })).toMatchObject([{ id, provider: 'local', labels: {} }])
+  const { id, provider } = await client.create()
+  expect(provider).toBe('in-process')
+  expect(await client.list({ state: 'running', provider })).toMatchObject([{ id, provider, labels: {} }])
   expect(await client.list({ state: 'stopped' })).toEqual([])
   await client.destroy(id)
   expect(await client.list()).toEqual([])

@@ -21,6 +21,7 @@ const token = 'the-token-of-the-runs'
 
 export const runClients: readonly (readonly [string, () => Promise<RunClient>])[] = [
   ['in process', async () => opened((agent) => inProcessSandboxClient({ ...agent, workdir: 'run-' }))],
+  ['in an event-only box', async () => opened((agent) => inProcessSandboxClient(agent))],
   ['on a host', () => onHost(({ host }) => host)],
   ['over HTTP', () => onHost(({ url }) => connect({ url, token }))],
 ]

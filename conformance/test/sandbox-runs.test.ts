@@ -1,4 +1,4 @@
-import { isVitrineError, type SandboxClient } from '@vitrine/protocol'
+import { type Capabilities, isVitrineError, type SandboxClient } from '@vitrine/protocol'
 import {
   type Deliverable,
   type OpenSandboxRunOptions,
@@ -9,7 +9,7 @@ import {
   SandboxRunAbortError,
   SandboxRunError,
 } from '@vitrine/runtime'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, type TestContext, vi } from 'vitest'
 import { type RunClient, runClients } from './sandbox-run-clients.ts'
 
 const agentRun = { name: 'writer', profile: { agent: 'in-process' }, taskToPrompt: (task: string) => task }
@@ -44,9 +44,13 @@ async function failureOf(turn: Promise<unknown>): Promise<string> {
 describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   let opened: RunClient
   let client: SandboxClient
+  let capabilities: Capabilities
   beforeAll(async () => {
     opened = await openClient()
     client = opened.client
+    const sandbox = await client.create()
+    capabilities = sandbox.capabilities
+    await client.destroy(sandbox.id)
   }, 60_000)
   afterAll(() => opened.close())
   /** A case leaves no sandbox behind. */
@@ -54,6 +58,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     const left = (await client.list()).filter(({ state }) => state !== 'destroyed')
     expect(left).toEqual([])
   })
+
+  const needs = ({ skip }: TestContext, capability: 'files' | 'commands') =>
+    skip(!capabilities[capability], `capabilities.${capability} is false`)
 
   const open = <Out>(deliverable: Deliverable<Out>, options: Partial<OpenSandboxRunOptions> = {}) =>
     openSandboxRun(client, { agentRun, readRetryDelayMs: 1, ...options }, deliverable)
@@ -179,7 +186,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     expect(dropped).toEqual(seqs.slice(3))
   })
 
-  it('returns its artifact and the files that the turn changed', async () => {
+  it('returns its artifact and the files that the turn changed', async (context) => {
+    needs(context, 'files')
     opened.onPrompt = () => [token('done')]
     await using run = await open(artifact, {
       beforeStart: ({ box }) => box.files.write('out/report.md', 'written'),
@@ -194,7 +202,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     expect((await run.resume('two')).changedFiles).toEqual([])
   })
 
-  it('reads an artifact again that appears late', async () => {
+  it('reads an artifact again that appears late', async (context) => {
+    needs(context, 'files')
     opened.onPrompt = () => [token('done')]
     await using run = await open(artifact, {
       onSandboxEvent({ type }) {
@@ -205,15 +214,16 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     expect((await run.start('one')).out).toBe('late after events')
   })
 
-  it.each([
-    ['is missing', 'file_not_found', (_: never) => undefined],
+  it.for([
+    ['is missing', 'file_not_found', (_: never) => undefined] as const,
     [
       'is a directory',
       'file_is_directory',
       (box: { files: { mkdir(path: string, o: object): unknown } }) =>
         box.files.mkdir('out/report.md', { parents: true }),
-    ],
-  ])('fails with the events of the turn when its artifact %s', async (_, code, prepare) => {
+    ] as const,
+  ])('fails with the events of the turn when its artifact %s', async ([_, code, prepare], context) => {
+    needs(context, 'files')
     opened.onPrompt = () => [token('done')]
     await using run = await open(artifact, { beforeStart: ({ box }) => prepare(box as never) })
     const error = await failure(run.start('one'))
@@ -223,7 +233,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     expect(error.cursor).toBeTypeOf('string')
   })
 
-  it('reads an artifact once if the function that takes it throws', async () => {
+  it('reads an artifact once if the function that takes it throws', async (context) => {
+    needs(context, 'files')
     opened.onPrompt = () => []
     let calls = 0
     const broken: Deliverable<never> = {
@@ -244,7 +255,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     ])
   })
 
-  it('refuses an artifact that is too large, and says which limit to raise', async () => {
+  it('refuses an artifact that is too large, and says which limit to raise', async (context) => {
+    needs(context, 'files')
     opened.onPrompt = () => []
     await using run = await open(artifact, {
       maxArtifactBytes: 4,
@@ -277,7 +289,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     expect([error.name, error.events]).toEqual(['AbortError', []])
   })
 
-  it('keeps the events and the last error of a read when it is aborted between two reads', async () => {
+  it('keeps the events and the last error of a read when it is aborted between two reads', async (context) => {
+    needs(context, 'files')
     opened.onPrompt = () => [token('done')]
     const abort = new AbortController()
     await using run = await open(artifact, { signal: abort.signal, readRetryDelayMs: 600_000 })
@@ -505,7 +518,7 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
       { run: run.id, session: session.id, data: { name: 'writer', agent: 'in-process' } },
       { run: next.id, session: session.id, data: { continues: run.id } },
     ])
-    expect((await sandbox.exec('echo alive')).stdout).toBe('alive\n')
+    expect(await sandbox.lifecycle.running()).toBe(true)
     const unknown = await open(tokens, { resumeFrom: { ...resumeFrom, sessionId: 'ses_unknown' } })
     expect((await failure(unknown.turn('again'))).code).toBe('session_not_found')
     await unknown.close()
@@ -573,7 +586,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
       },
     )
 
-    it('ends the turn that starts too many processes', async () => {
+    it('ends the turn that starts too many processes', async (context) => {
+      needs(context, 'commands')
       opened.onPrompt = waitingAgent
       await using run = await open(tokens, {
         budget: { processes: 1 },

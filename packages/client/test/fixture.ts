@@ -72,6 +72,8 @@ export const description = {
   state: 'running',
   root: '/workspace',
   capabilities: {
+    commands: true,
+    files: true,
     isolation: 'none',
     killTree: 'complete',
     network: [],

@@ -1,26 +1,25 @@
 import type { AgentSession, OpenOptions, SandboxSessions } from '@vitrine/agents'
-import {
-  type ByteStream,
-  type Capabilities,
-  type Command,
-  type EventInput,
-  type ExecOptions,
-  type ExecResult,
-  type Files,
-  type HostCallContext,
-  isVitrineError,
-  type JournalOrigin,
-  type Ports,
-  type Process,
-  type Processes,
-  type PtyStart,
-  type PtyUpdate,
-  type PtyWrite,
-  type RecordOptions,
-  type SpawnOptions,
-  type Unpacked,
+import type {
+  ByteStream,
+  Capabilities,
+  Command,
+  EventInput,
+  ExecOptions,
+  ExecResult,
+  Files,
+  HostCallContext,
+  JournalOrigin,
+  Ports,
+  Process,
+  Processes,
+  PtyStart,
+  PtyUpdate,
+  PtyWrite,
+  RecordOptions,
+  SpawnOptions,
+  Unpacked,
 } from '@vitrine/protocol'
-import type { LocalSandbox, PrivateTarget, SandboxEnd } from '@vitrine/sandbox'
+import type { LiveReads, PrivateTarget, SandboxEnd, SandboxEngine } from '@vitrine/sandbox'
 import type { HostLifecycle, HostSandbox } from './host-sandbox.ts'
 import type { LastingSettings } from './lasting-settings.ts'
 import type { AutoStopReason } from './life-times/next-due.ts'
@@ -29,7 +28,7 @@ import { callsThrough, type SandboxUses } from './life-times/sandbox-uses.ts'
 import type { SandboxShutdown } from './sandbox-shutdown.ts'
 
 export interface EngineSandboxParts {
-  readonly engine: LocalSandbox
+  readonly engine: SandboxEngine
   readonly sessions: SandboxSessions
   readonly shutdown: SandboxShutdown
   readonly lasting: LastingSettings
@@ -47,7 +46,7 @@ export class EngineSandbox implements HostSandbox, AutoStoppable {
   readonly ports: Ports
   readonly sessions: SandboxSessions
   readonly #parts: EngineSandboxParts
-  readonly #engine: LocalSandbox
+  readonly #engine: SandboxEngine
   readonly #shutdown: SandboxShutdown
   /** Attached to every operation that goes through this handle. */
   readonly context: HostCallContext
@@ -85,7 +84,7 @@ export class EngineSandbox implements HostSandbox, AutoStoppable {
   }
 
   /** Reads of the live state that are not recorded. */
-  get look(): LocalSandbox['look'] {
+  get look(): LiveReads | undefined {
     return this.#engine.look
   }
 
@@ -96,11 +95,6 @@ export class EngineSandbox implements HostSandbox, AutoStoppable {
   /** Appends text to a file of the workspace without an operation and without file events, in any state. */
   appendPrivately(path: string, text: string, directory?: PrivateTarget['directory']): void {
     this.#engine.appendPrivately(path, text, directory)
-  }
-
-  /** HOME of the processes in the sandbox. */
-  get home(): string {
-    return this.#engine.home
   }
 
   as(context: HostCallContext): this {
@@ -152,7 +146,8 @@ export class EngineSandbox implements HostSandbox, AutoStoppable {
 
   /** Whether the machine is running or paused. */
   get isUp(): boolean {
-    return stateOf(this.#engine) !== 'stopped'
+    const { state } = this.#engine
+    return state === 'running' || state === 'paused'
   }
 
   get isAutoStopped(): boolean {
@@ -234,18 +229,10 @@ function stop({ engine, shutdown, lasting }: EngineSandboxParts, reason?: AutoSt
   return shutdown.afterSessions('the sandbox was stopped', async () => {
     try {
       // The hooks before the stop need a machine that runs: without it they would fail, and block persisting for good.
-      if (reason !== undefined && stateOf(engine) === 'paused') await lifecycle.resume()
+      if (reason !== undefined && engine.state === 'paused') await lifecycle.resume()
       await lifecycle.stop(reason)
     } finally {
       if (lifecycle.persistenceBlocked) lasting.blockPersistence()
     }
   })
-}
-
-function stateOf(engine: LocalSandbox): 'running' | 'paused' | 'stopped' {
-  try {
-    return engine.home === '' ? 'stopped' : 'running'
-  } catch (error) {
-    return isVitrineError(error) && error.code === 'sandbox_paused' ? 'paused' : 'stopped'
-  }
 }

@@ -7,7 +7,7 @@ import type {
   Session,
   SessionInfo,
 } from '@vitrine/protocol'
-import type { LocalSandbox, PrivateTarget, SandboxEnd } from '@vitrine/sandbox'
+import type { LiveReads, PrivateTarget, SandboxEnd } from '@vitrine/sandbox'
 
 /** A session of a host's sandbox; its calls also take the context of a request. */
 export interface HostSession extends Omit<Pick<AgentSession, keyof Session | 'cancelTurn'>, 'fork'> {
@@ -41,7 +41,7 @@ export interface HostSandbox extends Sandbox, AsyncDisposable {
   /** Attached to every operation that goes through this handle. */
   readonly context: HostCallContext
   /** Reads of the live state that are not recorded; undefined where only the journal shows it. */
-  readonly look: LocalSandbox['look'] | undefined
+  readonly look: LiveReads | undefined
   /** Whether the machine is running or paused. */
   readonly isUp: boolean
   /** Whether its host has stopped it until its next use. */

@@ -1,16 +1,11 @@
-import type { AgentOutput, AgentOutputs, FunctionAgent, PromptContext } from '@vitrine/agents'
-import type {
-  CreateSandboxOptions,
-  JsonObject,
-  OnObserverError,
-  SandboxClient,
-  SandboxInfo,
-} from '@vitrine/protocol'
+import type { AgentOutputs, FunctionAgent, PromptContext } from '@vitrine/agents'
+import type { CreateSandboxOptions, OnObserverError, SandboxClient, SandboxInfo } from '@vitrine/protocol'
 import { VitrineError } from '@vitrine/protocol'
 import { checkOptions, hostOptions } from '@vitrine/protocol/options'
 import { fitsFilter } from '@vitrine/protocol/primitives'
 import { local } from '@vitrine/sandbox'
 import { createSandbox } from './create-sandbox.ts'
+import { createEventOnly } from './event-only.ts'
 import type { HostSandbox } from './host-sandbox.ts'
 import { lifeTimesOf } from './life-times/life-times-of.ts'
 import { HostLook } from './looking/host-look.ts'
@@ -20,10 +15,18 @@ import { refuseUntaken } from './untaken-options.ts'
 /** The agent name that sessions of an in-process sandbox use. */
 export const inProcessAgent = 'in-process'
 
+export interface InProcessContext extends Omit<PromptContext, 'workdir'> {
+  /** The directory of this sandbox; absent if its client has no `workdir`. */
+  readonly workdir?: string
+}
+
 export interface InProcessOptions {
   /** Handles a prompt: returns strings, ACP updates, or events of any vocabulary. */
-  onPrompt(prompt: string, context: PromptContext): AgentOutputs | Promise<AgentOutputs>
-  /** Prefix of each sandbox's temporary directory, which is then watched. Without it, no files are watched. */
+  onPrompt(prompt: string, context: InProcessContext): AgentOutputs | Promise<AgentOutputs>
+  /**
+   * Prefix of the name of each sandbox's temporary directory, which turns on files, commands and watching. Without it, a
+   * sandbox is event-only.
+   */
   readonly workdir?: string
   /** The id of the only sandbox, or a function of its number; default `in-process-1`, `in-process-2`, … */
   readonly id?: string | ((sequence: number) => string)
@@ -38,7 +41,8 @@ export interface InProcessClient extends SandboxClient {
 }
 
 /**
- * Creates sandboxes whose agent is a function in this process: for tests and offline work. Everything else is real.
+ * Creates sandboxes whose agent is a function in this process: for tests and offline work. Journal, sessions and turns are
+ * real, and so are files and commands with `workdir`.
  *
  * @example
  * const client = inProcessSandboxClient({ onPrompt: (prompt) => [`You said: ${prompt}`] })
@@ -46,9 +50,10 @@ export interface InProcessClient extends SandboxClient {
  */
 export function inProcessSandboxClient(options: InProcessOptions): InProcessClient {
   checkOptions('inProcessSandboxClient', hostOptions.inProcess, options ?? {})
-  const { onPrompt, workdir, id = (sequence) => `in-process-${sequence}`, onObserverError } = options
-  const agent: FunctionAgent = { name: inProcessAgent, onPrompt }
+  const { workdir, id = (sequence) => `in-process-${sequence}` } = options
+  const createBox = workdir === undefined ? createEventOnlyBox(options) : createBoxIn(workdir, options)
   const live = new Map<string, { readonly sandbox: HostSandbox; readonly info: SandboxInfo }>()
+  const creating = new Set<string>()
   const infos = () => [...live.values()].map(stateNow)
   let sequence = 0
   return {
@@ -58,17 +63,10 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
       refuseUntaken(inProcessAgent, { provider: chosen, local: options, spec, image })
       sequence += 1
       const name = given.id ?? (typeof id === 'function' ? id(sequence) : id)
-      if (live.has(name)) throw new VitrineError('sandbox_exists', `There is a sandbox ${name} already.`)
-      const sandbox = await createSandbox({
-        ...rest,
-        labels,
-        id: name,
-        agents: [agent],
-        install: 'never',
-        provider: local({ isolation: 'none', ...(workdir === undefined && { watch: false }) }),
-        ...(workdir !== undefined && { prefix: workdir }),
-        ...(onObserverError && { onObserverError }),
-      })
+      if (live.has(name) || creating.has(name))
+        throw new VitrineError('sandbox_exists', `There is a sandbox ${name} already.`)
+      creating.add(name)
+      const sandbox = await createBox({ ...rest, labels, id: name }).finally(() => creating.delete(name))
       const { provider } = sandbox
       const createdAt = new Date().toISOString()
       live.set(name, {
@@ -116,6 +114,37 @@ export function inProcessSandboxClient(options: InProcessOptions): InProcessClie
   }
 }
 
+type CreateBox = (
+  options: Omit<CreateSandboxOptions, 'provider' | 'local'> & { readonly id: string },
+) => Promise<HostSandbox>
+
+/** Creates sandboxes with files and commands below a temporary directory with this prefix. */
+function createBoxIn(prefix: string, { onPrompt, onObserverError }: InProcessOptions): CreateBox {
+  const agent: FunctionAgent = {
+    name: inProcessAgent,
+    onPrompt: (prompt, context) => onPrompt(prompt, context),
+  }
+  const provider = local({ isolation: 'none' })
+  return (options) =>
+    createSandbox({
+      ...options,
+      agents: [agent],
+      install: 'never',
+      provider,
+      prefix,
+      ...(onObserverError && { onObserverError }),
+    })
+}
+
+function createEventOnlyBox({ onPrompt, onObserverError }: InProcessOptions): CreateBox {
+  const agent: FunctionAgent = {
+    name: inProcessAgent,
+    onPrompt: (prompt, { workdir: _, ...context }) => onPrompt(prompt, context),
+  }
+  const parts = { provider: inProcessAgent, agent, ...(onObserverError && { onObserverError }) }
+  return (options) => createEventOnly(options, parts)
+}
+
 function stateNow({
   sandbox,
   info,
@@ -124,49 +153,4 @@ function stateNow({
   readonly info: SandboxInfo
 }): SandboxInfo {
   return { ...info, state: sandbox.isUp ? 'running' : 'stopped' }
-}
-
-/** Executes one task; a new one is created for each. */
-export interface InlineExecutor {
-  /** Returns the result, or yields output while it works; then `resultArtifact` returns the result. */
-  execute(task: string, signal: AbortSignal): Promise<unknown> | AsyncIterable<AgentOutput>
-  resultArtifact?(): { readonly out?: unknown; readonly spent?: JsonObject }
-  teardown?(grace: 'brutalKill'): unknown
-}
-
-/**
- * Creates sandboxes whose agent is an executor of single tasks. Its output is followed by the events `result` and `done`.
- *
- * @example
- * inlineSandboxClient(() => ({ execute: async (task) => `done: ${task}` }))
- */
-export function inlineSandboxClient(
-  factory: (context: PromptContext) => InlineExecutor | Promise<InlineExecutor>,
-  options: Omit<InProcessOptions, 'onPrompt'> = {},
-): InProcessClient {
-  return inProcessSandboxClient({
-    ...options,
-    onPrompt: (prompt, context) => runInline(factory, prompt, context),
-  })
-}
-
-async function* runInline(
-  factory: (context: PromptContext) => InlineExecutor | Promise<InlineExecutor>,
-  prompt: string,
-  context: PromptContext,
-): AsyncGenerator<AgentOutput> {
-  const executor = await factory(context)
-  try {
-    const running = executor.execute(prompt, context.signal)
-    const result = Symbol.asyncIterator in running ? undefined : await running
-    if (Symbol.asyncIterator in running) yield* running
-    const { out = result, spent } = executor.resultArtifact?.() ?? {}
-    const finalText = typeof out === 'string' ? out : out === undefined ? '' : JSON.stringify(out)
-    if (finalText !== '') yield finalText
-    if (spent !== undefined) yield { type: 'llm_call', data: spent }
-    yield { type: 'result', data: { finalText, ...(spent !== undefined && { tokenUsage: spent }) } }
-    yield { type: 'done', data: {} }
-  } finally {
-    await executor.teardown?.('brutalKill')
-  }
 }

@@ -17,12 +17,12 @@ export { Host } from './host.ts'
 export type { HostAttachOptions, HostCreateOptions } from './host-parts.ts'
 export type { HostSandbox } from './host-sandbox.ts'
 export {
-  type InlineExecutor,
   type InProcessClient,
+  type InProcessContext,
   type InProcessOptions,
-  inlineSandboxClient,
   inProcessSandboxClient,
 } from './in-process.ts'
+export { type InlineExecutor, type InlineExecutorFactory, inlineSandboxClient } from './inline.ts'
 export type { HostSink, JournalingOptions } from './journaling.ts'
 export { type HostListAgentsOptions, listAgents } from './list-agents.ts'
 export { HostLook } from './looking/host-look.ts'

@@ -5,9 +5,9 @@ import { recordedHook } from './restore-record.ts'
 /** Stores what is registered on a running sandbox and must hold after a restart. */
 export class LastingSettings {
   readonly #id: string
-  readonly #records: Records
+  readonly #records: Pick<Records, 'update'>
 
-  constructor(id: string, records: Records) {
+  constructor(id: string, records: Pick<Records, 'update'>) {
     this.#id = id
     this.#records = records
   }

@@ -1,7 +1,7 @@
 import type { SandboxSessions } from '@vitrine/agents'
 import { VitrineError } from '@vitrine/protocol'
 import { Serial, settledWithin } from '@vitrine/protocol/primitives'
-import type { LocalSandbox, SandboxEnd } from '@vitrine/sandbox'
+import type { SandboxEnd, SandboxEngine } from '@vitrine/sandbox'
 
 /** Time for sessions to end; then the machine ends together with their agents. */
 const sessionsMs = 2_000
@@ -10,7 +10,7 @@ const finalEventsMs = 400
 
 /** The shutdown of a sandbox, shared by all its handles. */
 export class SandboxShutdown {
-  readonly #engine: LocalSandbox
+  readonly #engine: SandboxEngine
   readonly #sessions: SandboxSessions
   readonly #onEnded: (end: SandboxEnd) => void
   readonly #ends = new Serial()
@@ -18,7 +18,7 @@ export class SandboxShutdown {
   #isReleased = false
   #closing: Promise<void> | undefined
 
-  constructor(engine: LocalSandbox, sessions: SandboxSessions, onEnded: (end: SandboxEnd) => void) {
+  constructor(engine: SandboxEngine, sessions: SandboxSessions, onEnded: (end: SandboxEnd) => void) {
     this.#engine = engine
     this.#sessions = sessions
     this.#onEnded = onEnded

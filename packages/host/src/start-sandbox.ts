@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { agentFolders, SandboxSessions } from '@vitrine/agents'
+import { agentFolders } from '@vitrine/agents'
 import { type HostCallContext, isVitrineError, VitrineError } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import {
@@ -12,12 +12,12 @@ import {
   type LocalSandbox,
   type WorkspaceManifest,
 } from '@vitrine/sandbox'
-import { EngineSandbox } from './engine-sandbox.ts'
+import type { EngineSandbox } from './engine-sandbox.ts'
+import { withSessions } from './engine-with-sessions.ts'
 import { applyFloor } from './floor.ts'
 import type { HostAttachOptions, HostParts } from './host-parts.ts'
 import { LastingSettings } from './lasting-settings.ts'
 import { assertNotWeaker, withMachine } from './restore-record.ts'
-import { SandboxShutdown } from './sandbox-shutdown.ts'
 import { isRoot } from './settings.ts'
 import { lastingManifest, readStoredManifest } from './stored-manifest.ts'
 import { markDestroyed } from './stored-sandbox.ts'
@@ -51,24 +51,14 @@ export async function startSandbox(
     const { identifiedBy } = engine
     await restoreHooks(engine, record, options)
     if (!isPrepared(record)) records.update(id, (current) => withDirectory(prepared(current), identifiedBy))
-    const sessions = new SandboxSessions({ sandbox: engine, journal, store, agents })
-    await sessions.closeInterrupted()
-    const shutdown = new SandboxShutdown(engine, sessions, (end) => {
-      life?.end()
-      if (end === 'destroyed') {
-        markDestroyed(parts, id)
-        // The last events of its sessions may still contain them.
-        void sessions
-          .endAll('the sandbox was destroyed')
-          .catch(() => undefined)
-          .then(() => store.forgetSecretsOf(id))
-      }
-      options.onClosed()
+    return await withSessions(engine, {
+      ...{ journal, store, agents, life },
+      lasting: new LastingSettings(id, records),
+      onEnded(end) {
+        if (end === 'destroyed') markDestroyed(parts, id)
+        options.onClosed()
+      },
     })
-    const lasting = new LastingSettings(id, records)
-    const sandbox = new EngineSandbox({ engine, sessions, shutdown, lasting, uses: life?.uses })
-    life?.use(sandbox)
-    return sandbox
   } catch (error) {
     life?.end()
     await engine?.close()

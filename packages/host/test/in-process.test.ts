@@ -1,11 +1,12 @@
-import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
+import { existsSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import type { SandboxClient } from '@vitrine/protocol'
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest'
 import {
   type HostSandbox,
   type InProcessClient,
-  inlineSandboxClient,
+  type InProcessContext,
   inProcessSandboxClient,
 } from '../src/index.ts'
 
@@ -16,6 +17,39 @@ async function created(client: InProcessClient): Promise<HostSandbox> {
 }
 
 describe('a sandbox whose agent is a function', () => {
+  it('comes from a client that is a SandboxClient, without a cast', () => {
+    const client: SandboxClient = inProcessSandboxClient({ onPrompt: () => [{ type: 'done', data: {} }] })
+    expectTypeOf(inProcessSandboxClient).returns.toExtend<SandboxClient>()
+    expectTypeOf<InProcessContext['workdir']>().toEqualTypeOf<string | undefined>()
+    expect(Object.keys(client)).toContain('create')
+  })
+
+  it.each([
+    ['with its directory', 'box-'],
+    ['without a directory', undefined],
+  ])('gives the function its round, signal and session, %s', async (_, workdir) => {
+    const contexts: InProcessContext[] = []
+    const client = inProcessSandboxClient({
+      ...(workdir !== undefined && { workdir }),
+      onPrompt: (_prompt, context) => void contexts.push(context),
+    })
+    const sandbox = await created(client)
+    const [one, two] = [
+      await sandbox.openSession({ agent: 'in-process' }),
+      await sandbox.openSession({ agent: 'in-process' }),
+    ]
+    for (const session of [one, one, two]) await session.prompt('go')
+    expect(contexts.map(({ round, session }) => [round, session])).toEqual([
+      [0, one.id],
+      [1, one.id],
+      [0, two.id],
+    ])
+    const [context] = contexts
+    expect(context?.signal).toBeInstanceOf(AbortSignal)
+    expect(context?.workdir).toBe(workdir && sandbox.root)
+    expect(Object.hasOwn(context ?? {}, 'workdir')).toBe(workdir !== undefined)
+  })
+
   it('counts its rounds and records strings, updates and events of any vocabulary', async () => {
     const client = inProcessSandboxClient({
       async *onPrompt(prompt, { round }) {
@@ -47,17 +81,27 @@ describe('a sandbox whose agent is a function', () => {
     for (const said of ['a text', 'a list', 'a promise']) expect(text).toContain(said)
   })
 
-  it('has a real directory with the given prefix, which is deleted when it closes', async () => {
-    const client = inProcessSandboxClient({ workdir: 'box-', onPrompt: () => 'done' })
-    const sandbox = await created(client)
-    await sandbox.files.write('a.txt', 'x')
-    expect((await sandbox.exec('cat a.txt')).stdout).toBe('x')
-    const { root } = sandbox
-    expect(root.split('/').some((part) => basename(part).startsWith('box-'))).toBe(true)
-    await sandbox.close()
-    expect(existsSync(root)).toBe(false)
-    await expect(client.attach(sandbox.id)).rejects.toMatchObject({ code: 'sandbox_destroyed' })
-  })
+  it.each(['close', 'destroy'] as const)(
+    'has a real directory with the given prefix for files, commands and the function, until %s',
+    async (how) => {
+      const client = inProcessSandboxClient({
+        workdir: 'box-',
+        onPrompt(prompt, { workdir = '' }) {
+          writeFileSync(join(workdir, 'b.txt'), prompt)
+          return 'done'
+        },
+      })
+      const sandbox = await created(client)
+      await sandbox.files.write('a.txt', 'x')
+      await (await sandbox.openSession({ agent: 'in-process' })).prompt('y')
+      expect((await sandbox.exec('cat a.txt b.txt')).stdout).toBe('xy')
+      const { root } = sandbox
+      expect(root.split('/').some((part) => basename(part).startsWith('box-'))).toBe(true)
+      await (how === 'close' ? sandbox.close() : sandbox.lifecycle.destroy())
+      expect(existsSync(root)).toBe(false)
+      await expect(client.attach(sandbox.id)).rejects.toMatchObject({ code: 'sandbox_destroyed' })
+    },
+  )
 
   it('has the configured ids', async () => {
     const numbered = inProcessSandboxClient({ id: (sequence) => `box-${sequence}`, onPrompt: () => '' })
@@ -66,7 +110,9 @@ describe('a sandbox whose agent is a function', () => {
     expect([one.id, two.id]).toEqual(['box-1', 'box-2'])
     expect(await numbered.attach('box-2')).toBe(two)
     const named = inProcessSandboxClient({ id: 'only', onPrompt: () => '' })
-    await created(named)
+    const first = created(named)
+    await expect(named.create()).rejects.toMatchObject({ code: 'sandbox_exists' })
+    expect((await first).id).toBe('only')
     await expect(named.create()).rejects.toMatchObject({ code: 'sandbox_exists' })
   })
 
@@ -87,30 +133,5 @@ describe('a sandbox whose agent is a function', () => {
     await expect.poll(() => session.info.busy).toBe(true)
     await session.cancel()
     expect(await waiting).toMatchObject({ outcome: 'cancelled' })
-  })
-})
-
-describe('a sandbox whose agent does one task', () => {
-  it('shows its output as it comes, then its result, and tears it down', async () => {
-    const down: string[] = []
-    const client = inlineSandboxClient(() => ({
-      async *execute(task: string) {
-        yield { type: 'progress', data: { task } }
-      },
-      resultArtifact: () => ({ out: 'the answer', spent: { tokens: 3 } }),
-      teardown: (grace) => down.push(grace),
-    }))
-    const sandbox = await created(client)
-    const session = await sandbox.openSession({ agent: 'in-process' })
-    await session.prompt('count')
-    const { events } = await sandbox.journal.read({ types: ['foreign.event'] })
-    expect(events.map(({ data }) => ('type' in data ? data.type : ''))).toEqual([
-      'progress',
-      'llm_call',
-      'result',
-      'done',
-    ])
-    expect(events[2]?.data).toMatchObject({ data: { finalText: 'the answer', tokenUsage: { tokens: 3 } } })
-    expect(down).toEqual(['brutalKill'])
   })
 })

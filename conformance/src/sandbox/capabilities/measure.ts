@@ -1,4 +1,4 @@
-import type { Capabilities } from '@vitrine/protocol'
+import { type Capabilities, isVitrineError } from '@vitrine/protocol'
 import type { MakeSandbox, SandboxUnderTest } from '../kit.ts'
 import { measureIsolation } from './isolation.ts'
 import { measureKillTree } from './kill-tree.ts'
@@ -20,6 +20,8 @@ export type Measured = Partial<Capabilities>
  */
 export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSandbox): Promise<Measured> {
   const { sandbox } = under
+  const [commands, files] = [await measureCommands(under), await measureFiles(under)]
+  if (!commands) return { ...withoutCommands, commands, files }
   // These mostly wait, each in a sandbox of its own.
   const [killTree, network, limits] = await Promise.all([
     measureKillTree(under),
@@ -27,6 +29,8 @@ export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSa
     make && measureLimits(make, sandbox.capabilities.limits),
   ])
   return {
+    commands,
+    files,
     isolation: await measureIsolation(sandbox),
     killTree,
     ...(network && { network }),
@@ -37,6 +41,42 @@ export async function measureCapabilities(under: SandboxUnderTest, make?: MakeSa
     watching: await measureWatching(under),
     // A sandbox without the method does not have the capability.
     ...(!('snapshots' in sandbox) && { snapshots: false }),
+  }
+}
+
+/** Every other capability is measured with commands: without them, none is present. */
+const withoutCommands: Measured = {
+  isolation: 'none',
+  killTree: 'best-effort',
+  network: [],
+  limits: [],
+  terminals: false,
+  pause: 'none',
+  watching: 'none',
+  users: false,
+  snapshots: false,
+}
+
+async function measureCommands({ sandbox }: SandboxUnderTest): Promise<boolean> {
+  return isSupported(async () => (await sandbox.exec('echo run')).stdout === 'run\n')
+}
+
+async function measureFiles({ sandbox }: SandboxUnderTest): Promise<boolean> {
+  return isSupported(async () => {
+    await sandbox.files.write('measured.txt', 'file')
+    const { size } = await sandbox.files.stat('measured.txt')
+    await sandbox.files.remove('measured.txt')
+    return size === 4
+  })
+}
+
+/** False for a call that the sandbox refuses because it does not have it; another error is a failure. */
+async function isSupported(works: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await works()
+  } catch (error) {
+    if (isVitrineError(error) && error.code === 'unsupported') return false
+    throw error
   }
 }
 

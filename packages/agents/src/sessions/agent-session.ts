@@ -26,7 +26,7 @@ import {
 } from '@vitrine/protocol'
 import { checkOptions, sessionOptions } from '@vitrine/protocol/options'
 import { PullIterator, promptBlocks } from '@vitrine/protocol/primitives'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import type { SandboxEngine } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { Direction, Interpretation } from '../bridge/bridge.ts'
 import type { RpcEnvelope } from '../bridge/rpc-envelope.ts'
@@ -66,7 +66,7 @@ export class AgentSession implements Session, TurnHost {
   readonly cwd: string
   createdAt: string
   readonly journal: Journal
-  readonly sandbox: LocalSandbox
+  readonly sandbox: SandboxEngine
   readonly answers: PendingRequests
   readonly terminals = new ClientTerminals()
   readonly reported = new ReportedUsage()
@@ -176,7 +176,7 @@ export class AgentSession implements Session, TurnHost {
   }
 
   /** The sandbox, with the session, the turn and the agent as context of its events. */
-  sandboxForAgent(): LocalSandbox {
+  sandboxForAgent(): SandboxEngine {
     return this.sandbox.as(this.callContext)
   }
 

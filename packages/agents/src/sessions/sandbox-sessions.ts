@@ -18,7 +18,7 @@ import {
   shown,
   withinEventValues,
 } from '@vitrine/protocol/primitives'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import type { SandboxEngine } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { ToolsOption } from '../tools/host-tool.ts'
 import type { AgentInstance } from './agent-instance.ts'
@@ -42,7 +42,7 @@ import type { AgentConfig } from './start/agent-config.ts'
 import { type FoundAgent, findAgentFor, type SessionRequest } from './start-agent.ts'
 
 export interface SandboxSessionsOptions {
-  readonly sandbox: LocalSandbox
+  readonly sandbox: SandboxEngine
   readonly journal: Journal
   readonly store: Store
   readonly agents: AgentConfig
@@ -59,7 +59,7 @@ export type LiveSession = Pick<AgentSession, 'info' | 'permissions' | 'questions
 
 /** The sessions of one sandbox: the open ones, and the closed ones that its journal records. */
 export class SandboxSessions implements Sessions, SessionHost {
-  readonly sandbox: LocalSandbox
+  readonly sandbox: SandboxEngine
   readonly journal: Journal
   readonly turns: KnownTurns
   readonly #store: Store

@@ -1,6 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import type { HostCallContext, JsonObject, LastTurn } from '@vitrine/protocol'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import type { SandboxEngine } from '@vitrine/sandbox'
 import type { Transcript } from '@vitrine/views'
 import type { AgentInstance } from './agent-instance.ts'
 import type { AgentSession } from './agent-session.ts'
@@ -8,7 +8,7 @@ import type { KnownTurns } from './known-turns.ts'
 
 /** The parts of its sandbox that a session uses. */
 export interface SessionHost {
-  readonly sandbox: LocalSandbox
+  readonly sandbox: SandboxEngine
   readonly journal: Journal
   readonly turns: KnownTurns
   /** Starts an agent for a session whose own has exited, and restores the conversation. */

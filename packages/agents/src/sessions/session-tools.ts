@@ -1,6 +1,6 @@
 import type { Journal, Store } from '@vitrine/journal'
 import type { JsonObject } from '@vitrine/protocol'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import type { SandboxEngine } from '@vitrine/sandbox'
 import type { ToolsOption } from '../tools/host-tool.ts'
 import { type ServedTools, serveTools } from '../tools/serve-tools.ts'
 import type { AgentInstance } from './agent-instance.ts'
@@ -8,7 +8,7 @@ import type { AgentSession } from './agent-session.ts'
 import { objectIn } from './fields.ts'
 
 interface ToolsEnvironment {
-  readonly sandbox: LocalSandbox
+  readonly sandbox: SandboxEngine
   readonly journal: Journal
   readonly store: Store
   /** Path of Node inside the sandbox. */

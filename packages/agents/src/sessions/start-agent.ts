@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Journal, Store } from '@vitrine/journal'
 import { isVitrineError, type OpenSessionOptions, VitrineError } from '@vitrine/protocol'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import type { SandboxEngine } from '@vitrine/sandbox'
 import type { AgentTransport } from '../bridge/transport.ts'
 import {
   type CustomAgent,
@@ -38,7 +38,7 @@ export interface FoundAgent {
 
 /** The sandbox and host that an agent runs in. */
 interface AgentEnvironment {
-  readonly sandbox: LocalSandbox
+  readonly sandbox: SandboxEngine
   readonly journal: Journal
   readonly store: Store
   readonly agents: AgentConfig
@@ -58,7 +58,7 @@ export async function findAgentFor(
 
 const noQuirks: AgentQuirks = { notes: [] }
 
-function functionAgent(sandbox: LocalSandbox, agent: FunctionAgent, session: string): FoundAgent {
+function functionAgent(sandbox: SandboxEngine, agent: FunctionAgent, session: string): FoundAgent {
   return {
     name: agent.name,
     quirks: noQuirks,

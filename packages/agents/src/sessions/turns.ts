@@ -13,7 +13,7 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { settledWithin, withinEventValues } from '@vitrine/protocol/primitives'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import type { SandboxEngine } from '@vitrine/sandbox'
 import { ActiveTurn } from './active-turn.ts'
 import type { AgentInstance } from './agent-instance.ts'
 import { appendEnd } from './append-end.ts'
@@ -44,7 +44,7 @@ import {
 export interface TurnHost {
   readonly id: string
   readonly agent: string
-  readonly sandbox: LocalSandbox
+  readonly sandbox: SandboxEngine
   readonly answers: PendingRequests
   readonly terminals: Pick<ClientTerminals, 'createdCount' | 'killSince'>
   readonly reported: ReportedUsage

@@ -1,4 +1,5 @@
 import type { Journal } from '@vitrine/journal'
+import type { LifeTimes } from '@vitrine/protocol'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import { type Activity, activityTypes, idleSince, nextActivity, noActivity } from './activity.ts'
 import type { Clock } from './clock.ts'
@@ -18,16 +19,19 @@ export interface SandboxLifeOptions {
   onError(due: Due, error: unknown): void
 }
 
+/** The part of a sandbox's record that its life times depend on. */
+export type LifeRecord = LifeTimes & Pick<SandboxRecord, 'id' | 'createdAt'>
+
 /** Holds the life times of one sandbox. */
 export class SandboxLife {
-  readonly #record: SandboxRecord
+  readonly #record: LifeRecord
   readonly #options: SandboxLifeOptions
   readonly #timer: DueTimer
   #activity: Activity = noActivity
   #uses: SandboxUses | undefined
   #sandbox: AutoStoppable | undefined
 
-  constructor(record: SandboxRecord, options: SandboxLifeOptions) {
+  constructor(record: LifeRecord, options: SandboxLifeOptions) {
     this.#record = record
     this.#options = options
     this.#timer = new DueTimer({

@@ -4,7 +4,7 @@ import { Semaphore } from '@vitrine/protocol/primitives'
 import type { SandboxRecord } from '@vitrine/protocol/records'
 import { type Clock, systemClock } from './clock.ts'
 import type { Due } from './next-due.ts'
-import { type LifeFollower, SandboxLife } from './sandbox-life.ts'
+import { type LifeFollower, type LifeRecord, SandboxLife } from './sandbox-life.ts'
 
 export interface SandboxLivesOptions {
   readonly store: Pick<Store, 'lost'>
@@ -29,12 +29,15 @@ export class SandboxLives {
   }
 
   /** Begins with the sandboxes on record: one that came due while no host ran is destroyed now. */
-  open(records: readonly SandboxRecord[], destroy: (id: string) => Promise<void>): void {
+  open(
+    records: readonly (LifeRecord & Pick<SandboxRecord, 'state'>)[],
+    destroy: (id: string) => Promise<void>,
+  ): void {
     this.#destroy = destroy
     for (const record of records) if (record.state !== 'destroyed') this.add(record)
   }
 
-  add(record: SandboxRecord): void {
+  add(record: LifeRecord): void {
     if (hasLifeTimes(record)) this.#lifeOf(record).check()
   }
 
@@ -44,7 +47,7 @@ export class SandboxLives {
   }
 
   /** Follows a sandbox that starts; undefined if its host never stops it. */
-  follow(record: SandboxRecord, journal: Journal): LifeFollower | undefined {
+  follow(record: LifeRecord, journal: Journal): LifeFollower | undefined {
     return isStoppable(record) ? this.#lifeOf(record).follow(journal) : undefined
   }
 
@@ -53,7 +56,7 @@ export class SandboxLives {
     for (const id of [...this.#lives.keys()]) this.remove(id)
   }
 
-  #lifeOf(record: SandboxRecord): SandboxLife {
+  #lifeOf(record: LifeRecord): SandboxLife {
     const { id } = record
     const known = this.#lives.get(id)
     if (known !== undefined) return known
@@ -87,10 +90,10 @@ export class SandboxLives {
   }
 }
 
-function isStoppable({ idleStopMs, maxAgeMs }: SandboxRecord): boolean {
+function isStoppable({ idleStopMs, maxAgeMs }: LifeRecord): boolean {
   return idleStopMs !== undefined || maxAgeMs !== undefined
 }
 
-function hasLifeTimes(record: SandboxRecord): boolean {
+function hasLifeTimes(record: LifeRecord): boolean {
   return record.ttlMs !== undefined || isStoppable(record)
 }

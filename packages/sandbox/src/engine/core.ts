@@ -27,6 +27,7 @@ import { EgressGateway, processOfSocket } from './egress-gateway.ts'
 import { recordDestroyed } from './record-destroyed.ts'
 import { RecordedBatches } from './recorded-batches.ts'
 import { SandboxDisk } from './sandbox-disk.ts'
+import type { EngineState } from './sandbox-engine.ts'
 import { SandboxFileSystem } from './sandbox-file-system.ts'
 import { assertFoldersAllowed, type SandboxSettings } from './settings.ts'
 import { SkipOnPersist } from './skip-on-persist.ts'
@@ -34,8 +35,6 @@ import { OpenStreams } from './streaming.ts'
 
 /** How long a shutdown waits for the exit events of its processes to be written. */
 const exitEventsMs = 5_000
-
-type State = 'stopped' | 'running' | 'paused' | 'destroyed'
 
 /** The parts of a sandbox that exist only while its machine runs. */
 export interface Running {
@@ -76,7 +75,7 @@ export class EngineCore {
   /** Runs one change of state at a time. */
   readonly #changes = new Serial()
   readonly home: HomeFiles
-  #state: State = 'stopped'
+  #state: EngineState = 'stopped'
   #running: Running | undefined
   #capabilities: Capabilities | undefined
   #stopping: Promise<void> | undefined
@@ -117,7 +116,7 @@ export class EngineCore {
     this.table = new ProcessTable(settings.processLimits)
   }
 
-  get state(): State {
+  get state(): EngineState {
     return this.#state
   }
 
@@ -243,6 +242,9 @@ export class EngineCore {
     )
     const degraded = [...missing, ...this.#disk.degraded]
     this.#capabilities = {
+      commands: true,
+      // Paths are resolved through directory handles, which need /proc.
+      files: process.platform === 'linux',
       ...machine.capabilities,
       limits: [...machine.capabilities.limits, this.#disk.kind],
       watching: watchingOf(this.settings),

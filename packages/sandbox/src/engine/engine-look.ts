@@ -1,12 +1,13 @@
 import type { PortInfo, ProcessExit, ProcessInfo } from '@vitrine/protocol'
 import type { EngineCore } from './core.ts'
 import { listeningPorts } from './listening-ports.ts'
+import type { LiveReads } from './sandbox-engine.ts'
 
 /**
  * Reads of the live state that are no operations: they leave nothing in the journal, and work while it is paused. They are
  * masked as events are.
  */
-export class EngineLook {
+export class EngineLook implements LiveReads {
   readonly #core: EngineCore
 
   constructor(core: EngineCore) {

@@ -1,10 +1,11 @@
 import type { Journal } from '@vitrine/journal'
-import { type Command, type ExecResult, type Lifecycle, VitrineError } from '@vitrine/protocol'
+import { type Command, type ExecResult, VitrineError } from '@vitrine/protocol'
 import type { EngineCore } from './core.ts'
+import type { EngineLifecycle } from './sandbox-engine.ts'
 import type { SandboxRelease } from './sandbox-release.ts'
 
 /** The lifecycle of one sandbox. Every call is an operation, and so are its inner steps. */
-export class SandboxLifecycle implements Lifecycle {
+export class SandboxLifecycle implements EngineLifecycle {
   readonly #core: EngineCore
   readonly #journal: Journal
   readonly #release: SandboxRelease
@@ -22,7 +23,6 @@ export class SandboxLifecycle implements Lifecycle {
     this.#exec = exec
   }
 
-  /** Whether a hook before a stop has failed, so that the workspace is not persisted any more. */
   get persistenceBlocked(): boolean {
     return this.#core.beforeStop.failed
   }
@@ -31,7 +31,6 @@ export class SandboxLifecycle implements Lifecycle {
     return this.#journal.operate('start', {}, () => this.#core.start(this.#journal))
   }
 
-  /** The reason is that of `sandbox.stopped`. */
   stop(reason = 'stopped'): Promise<void> {
     return this.#journal.operate('stop', {}, () => this.#core.stopOnce(() => this.#stop(reason)))
   }
@@ -72,7 +71,6 @@ export class SandboxLifecycle implements Lifecycle {
     return this.#journal.operate('resume', {}, () => this.#core.resume(this.#journal))
   }
 
-  /** The reason is that of `sandbox.destroyed`; none for a call of its owner. */
   destroy(reason?: string): Promise<void> {
     const data = reason === undefined ? {} : { reason }
     return this.#release.end('destroyed', () =>

@@ -1,35 +1,26 @@
 import type { Server } from 'node:net'
 import { cancelled } from '@vitrine/archives'
 import type { Journal } from '@vitrine/journal'
-import {
-  type ByteStream,
-  type Capabilities,
-  type Command,
-  type EventContext,
-  type EventInput,
-  type ExecOptions,
-  type ExecResult,
-  type HostCallContext,
-  type JournalOrigin,
-  matchTypes,
-  type Process,
-  type PtyStart,
-  type PtyTool,
-  type PtyUpdate,
-  type PtyWrite,
-  type RecordOptions,
-  type SandboxCore,
-  type SpawnOptions,
-  type Unpacked,
-  VitrineError,
+import type {
+  ByteStream,
+  Capabilities,
+  Command,
+  EventContext,
+  EventInput,
+  ExecOptions,
+  ExecResult,
+  HostCallContext,
+  JournalOrigin,
+  Process,
+  PtyStart,
+  PtyTool,
+  PtyUpdate,
+  PtyWrite,
+  RecordOptions,
+  SpawnOptions,
+  Unpacked,
 } from '@vitrine/protocol'
-import {
-  checkOptions,
-  hostOptions,
-  journalOptions,
-  processOptions,
-  sessionOptions,
-} from '@vitrine/protocol/options'
+import { checkOptions, hostOptions, processOptions, sessionOptions } from '@vitrine/protocol/options'
 import { appendPrivately, type PrivateTarget } from '../files/append-privately.ts'
 import { ProcessHandle } from '../processes/handle.ts'
 import { type PipedProcess, pipedProcess } from '../processes/piped-process.ts'
@@ -41,8 +32,9 @@ import { type EngineCore, sandboxDestroyed } from './core.ts'
 import { EngineLook } from './engine-look.ts'
 import { type OperationData, unpackedData } from './operation-data.ts'
 import type { PolicyGate } from './policy-gate.ts'
-import { recordable } from './recorded-batches.ts'
+import { recordEvents } from './record-events.ts'
 import { replaceSecrets } from './replace-secrets.ts'
+import type { EngineState, SandboxEngine } from './sandbox-engine.ts'
 import { anySignal } from './sandbox-file-system.ts'
 import { SandboxFiles } from './sandbox-files.ts'
 import { SandboxLifecycle } from './sandbox-lifecycle.ts'
@@ -51,10 +43,8 @@ import { SandboxProcesses } from './sandbox-processes.ts'
 import type { SandboxRelease } from './sandbox-release.ts'
 import { registerSecrets } from './secrets.ts'
 
-const isRecordable = matchTypes(recordable)
-
 /** A sandbox on this machine. */
-export class LocalSandbox implements SandboxCore, AsyncDisposable {
+export class LocalSandbox implements SandboxEngine {
   readonly id: string
   readonly provider = 'local'
   readonly root: string
@@ -92,6 +82,10 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#journal
   }
 
+  get state(): EngineState {
+    return this.#core.state
+  }
+
   get look(): EngineLook {
     return new EngineLook(this.#core)
   }
@@ -119,7 +113,6 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return execute({ ...this.#caller, variables: 'of-the-host' }, command, options)
   }
 
-  /** Runs a command of the host: journaled like every other, but not judged by the policy. */
   execUnchecked(command: readonly string[], options: ExecOptions = {}): Promise<ExecResult> {
     const run = () => execute({ ...this.#caller, gate: undefined }, command, options)
     return this.#gate === undefined ? run() : this.#gate.unchecked(run)
@@ -142,10 +135,6 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#pty.ptyTerminateAll()
   }
 
-  /**
-   * Gives later commands other values of its secrets, which are masked from now on; the earlier ones stay masked. A value
-   * that is not among its variables is only masked.
-   */
   async replaceSecrets(secrets: Readonly<Record<string, string>>): Promise<void> {
     await replaceSecrets(this.#core, this.#journal, secrets)
   }
@@ -155,15 +144,10 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return this.#core.identifiedBy
   }
 
-  /** The path of HOME as processes see it. */
   get home(): string {
     return this.#core.ready().machine.home
   }
 
-  /**
-   * Starts a program whose stdout goes to the caller, who reads and records it. Its stderr is recorded as for every
-   * process.
-   */
   async spawnPiped(
     command: readonly string[],
     options: SpawnOptions & { onStderr?(chunk: Uint8Array): void } = {},
@@ -177,13 +161,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     return pipedProcess(entry)
   }
 
-  /** Writes files into HOME for an agent. Returns a function that removes them; the next start does so too. */
   putInHome(files: Readonly<Record<string, string>>): Promise<() => Promise<void>> {
     const exec = (command: readonly string[], options?: ExecOptions) => this.execUnchecked(command, options)
     return this.#core.home.put({ home: this.home, exec }, files)
   }
 
-  /** Appends text to a file of the workspace without an operation and without file events, in any state. */
   appendPrivately(path: string, text: string, directory?: PrivateTarget['directory']): void {
     const { running } = this.#core
     appendPrivately(
@@ -197,22 +179,18 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
     )
   }
 
-  /** Adds egress targets for its commands, each a `host:port`. */
   allowEgress(egress: readonly string[]): Promise<void> {
     return this.#core.allowEgress(this.#journal, egress)
   }
 
-  /** Opens a server on the sandbox's loopback. */
   listen(port: number): Promise<Server> {
     return this.#core.ready().machine.listen(port)
   }
 
-  /** Resolves once every change made before the call is in the journal; at once where changes are not watched. */
   async flushFiles(): Promise<void> {
     await this.#core.files().flushWatcher()
   }
 
-  /** Attributes file changes to this turn while no other turn runs. Returns the function that ends the turn. */
   beginTurn(turn: EventContext): () => void {
     return this.#core.turns.begin(turn)
   }
@@ -269,25 +247,11 @@ export class LocalSandbox implements SandboxCore, AsyncDisposable {
   }
 
   async record(events: readonly EventInput[], options: RecordOptions = {}): Promise<void> {
-    checkOptions('record', journalOptions.record, options)
-    const foreign = events.find(({ type }) => !isRecordable(type))
-    if (foreign !== undefined) {
-      const message = `record: expected ${recordable.join(', ')}, got ${foreign.type}.`
-      throw new VitrineError('argument_invalid', message)
-    }
-    const forged = events.findIndex(({ caller }) => caller !== undefined)
-    if (forged !== -1) {
-      const message = `events[${forged}].caller: expected none, because only a server sets it, from the token of the call. Use actor for the person or program that asked.`
-      throw new VitrineError('event_invalid', message)
-    }
-    const journal = this.#journal.as({ source: 'runtime' })
-    const append = async (given: readonly EventInput[]) => {
-      // Right before it: a destroyed sandbox has ended its runs, and none may start.
+    const { batches } = this.#core
+    const assertExists = () => {
       if (this.#core.state === 'destroyed') throw sandboxDestroyed(this.id)
-      return journal.append(given)
     }
-    if (options.id === undefined) await append(events)
-    else await this.#core.batches.append({ append }, options.id, events)
+    await recordEvents({ journal: this.#journal, batches, assertExists }, events, options)
   }
 
   /**

@@ -62,8 +62,8 @@ export interface Degradation {
   readonly reason: string
 }
 
-/** The capabilities of a machine. `watching` is not among them: the engine watches files from the host. */
-export type MachineCapabilities = Omit<Capabilities, 'watching'>
+/** The capabilities of a machine, apart from those of its engine, which accesses and watches files from the host. */
+export type MachineCapabilities = Omit<Capabilities, 'commands' | 'files' | 'watching'>
 
 /** The environment that a sandbox's commands run in: one /tmp, one loopback, one process table, one HOME. */
 export interface Machine {

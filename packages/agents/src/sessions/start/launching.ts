@@ -1,6 +1,6 @@
 import type { Journal } from '@vitrine/journal'
 import { isVitrineError, VitrineError } from '@vitrine/protocol'
-import type { LocalSandbox } from '@vitrine/sandbox'
+import type { SandboxEngine } from '@vitrine/sandbox'
 import { processTransport } from '../../bridge/process-transport.ts'
 import { StderrLines } from '../../bridge/stderr-lines.ts'
 import type { AgentTransport } from '../../bridge/transport.ts'
@@ -11,7 +11,7 @@ import type { AgentEntry, CommandSource } from '../../registry/entry.ts'
 import type { AgentConfig } from './agent-config.ts'
 
 interface LaunchEnvironment {
-  readonly sandbox: LocalSandbox
+  readonly sandbox: SandboxEngine
   readonly journal: Journal
   readonly agents: AgentConfig
 }
@@ -33,7 +33,7 @@ export async function launchFor(
   return launchOf(entry, installation, { node: agents.node, home: sandbox.home })
 }
 
-async function assertMayRun({ name, isolation }: AgentEntry, sandbox: LocalSandbox): Promise<void> {
+async function assertMayRun({ name, isolation }: AgentEntry, sandbox: SandboxEngine): Promise<void> {
   if (!isolation.notRoot || sandbox.capabilities.isolation !== 'none' || process.getuid?.() !== 0) return
   const { stdout } = await sandbox.execUnchecked(['id', '-u'])
   if (stdout.trim() !== '0') return
@@ -46,7 +46,7 @@ async function assertMayRun({ name, isolation }: AgentEntry, sandbox: LocalSandb
 async function findCommandInside(
   name: string,
   { command, howToGet }: CommandSource,
-  sandbox: LocalSandbox,
+  sandbox: SandboxEngine,
 ): Promise<readonly string[]> {
   const [program = ''] = command
   const { exitCode } = await sandbox.execUnchecked(['sh', '-c', 'command -v "$1"', 'sh', program])
@@ -78,7 +78,7 @@ async function install(
 }
 
 export async function startProgram(
-  sandbox: LocalSandbox,
+  sandbox: SandboxEngine,
   name: string,
   { argv, env }: AgentLaunch,
   cwd: string,

@@ -5,6 +5,8 @@ export const health = component('Health', () => z.object({ status: z.literal('ok
 
 export const capabilities = component('Capabilities', () =>
   z.object({
+    commands: z.boolean(),
+    files: z.boolean(),
     isolation: z.enum(['none', 'namespaces', 'container', 'machine']),
     killTree: z.enum(['complete', 'best-effort']),
     network: z.array(z.enum(['none', 'host', 'egress'])),
