@@ -651,9 +651,10 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
       ['outputBytes', { outputBytes: 100 }],
       ['processes', { processes: 0 }],
     ]
-    it.each(limits)(
+    it.for(limits)(
       'leaves no process of the run when it exceeds %s, and records it once',
-      async (limit, budget) => {
+      async ([limit, budget], context) => {
+        needs(context, 'commands')
         const spawned = Promise.withResolvers<void>()
         opened.onPrompt = async function* (_prompt, { signal }) {
           yield token('go')
