@@ -24,7 +24,7 @@ export const tee = measurement<Sizes>({
   sizes: {
     full: {
       burst: { events: 100_000, rounds: 5 },
-      paced: { perSecond: 5_000, seconds: 10, rounds: 6 },
+      paced: { perSecond: 5_000, seconds: 2, rounds: 30 },
     },
     tiny: { burst: { events: 200, rounds: 1 }, paced: { perSecond: 500, seconds: 0.2, rounds: 1 } },
   },
