@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
-/** What is left in a process and on its disk after rounds of work. */
+/** The resources of a process, and its files on disk, after rounds of work. */
 export interface Remains {
   readonly rounds: number
   /** Watched objects that the garbage collector could not free. */

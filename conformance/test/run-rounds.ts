@@ -31,7 +31,7 @@ async function* onPrompt(
 type Run = SandboxRun<number>
 
 /** Of a run: its options, its deliverable, and its turns; `outcome` is the code of its last error. */
-interface Ending {
+interface RunCase {
   readonly outcome: string
   readonly options?: Partial<OpenSandboxRunOptions>
   readonly deliverable?: Deliverable<number>
@@ -40,7 +40,7 @@ interface Ending {
 
 const onToken = (run: Run, act: () => unknown) => run.observeEvents(({ type }) => type === 'token' && act())
 
-const endings: readonly Ending[] = [
+const cases: readonly RunCase[] = [
   {
     outcome: 'ok',
     async drive(run) {
@@ -84,7 +84,7 @@ async function main(runs: number, prefix: string): Promise<void> {
   const agentRun = { name: 'rounds', profile: { agent: 'in-process' }, taskToPrompt: (task: string) => task }
   const watched: WeakRef<object>[] = []
 
-  async function oneRun({ outcome, options, deliverable, drive }: Ending): Promise<void> {
+  async function oneRun({ outcome, options, deliverable, drive }: RunCase): Promise<void> {
     await using run = await openSandboxRun(
       client,
       {
@@ -112,7 +112,7 @@ async function main(runs: number, prefix: string): Promise<void> {
   const oneCycle = async () => {
     for (const atOnce of cycle)
       await Promise.all(
-        Array.from({ length: atOnce }, () => oneRun(endings[started++ % endings.length] as Ending)),
+        Array.from({ length: atOnce }, () => oneRun(cases[started++ % cases.length] as RunCase)),
       )
   }
   for (let done = 0; done < warmUpCycles; done += 1) await oneCycle()
