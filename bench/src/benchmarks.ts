@@ -26,6 +26,7 @@ import { hostKilled } from './processes/host-killed.ts'
 import { isolated } from './processes/isolated.ts'
 import { output } from './processes/output.ts'
 import { timeLimit } from './processes/time-limit.ts'
+import { tee } from './runs/tee.ts'
 import { echo } from './terminals/echo.ts'
 import { flood } from './terminals/flood.ts'
 import { idle } from './watching/idle.ts'
@@ -45,5 +46,6 @@ export const benchmarks: Benchmarks = {
   watch: [watchLatency, storms, idle],
   persist: [manyFiles, largeFiles],
   agents: [burst, roundTrip, endings, manySessions],
+  runs: [tee],
   daemon: [health, longReads, manyStreams, transfers, stalledReaders, coldStart],
 }

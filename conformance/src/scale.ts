@@ -60,6 +60,8 @@ export const scale = {
   raceTries: scaled(1_500, 5_000),
   /** Sandboxes of scripts that are created and destroyed one after the other. */
   scriptSandboxes: scaled(20, 1_000),
+  /** Runs that are opened and closed, one after the other and at once. */
+  runs: scaled(20, 300),
   /** Of the ways around a deny rule, every how many is run. */
   bypassStep: scaled(50, 1),
   /** Secrets in random encodings, cut anywhere: at the redactor, at an agent's bridge, in the output of a process. */

@@ -149,6 +149,29 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     )
   })
 
+  it('gives every observer a copy of its own, which it may change at any depth', async () => {
+    const data = { list: [{ inner: { text: 'kept' } }], nested: { more: ['kept'] } }
+    opened.onPrompt = () => [{ type: 'token', data }]
+    const spoil = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return
+      for (const inner of Object.values(value)) spoil(inner)
+      for (const key of Object.keys(value)) Reflect.deleteProperty(value, key)
+    }
+    const seen: SandboxEvent[] = []
+    await using run = await open(tokens, { onSandboxEvent: spoil })
+    run.observeEvents((event, meta) => {
+      seen.push(structuredClone(event))
+      spoil(event)
+      spoil(meta)
+    })
+    run.observeEvents(spoil)
+    const { events } = await run.start('one')
+    await vi.waitFor(() => expect(seen).toEqual(events))
+    expect(events.find(({ type }) => type === 'token')?.data).toEqual(data)
+    const recorded = await run.box.journal.read({ types: ['foreign.event'] })
+    expect(recorded.events).toMatchObject([{ data: { type: 'token', data } }])
+  })
+
   it('calls an ordered observer with one event after the other, and reports events that do not fit', async () => {
     opened.onPrompt = () => [token('one'), token('two'), token('three')]
     const codes: unknown[] = []

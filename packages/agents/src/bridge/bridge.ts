@@ -245,7 +245,7 @@ export class Bridge {
         continue
       }
       const { envelope } = piece
-      bytes += piece.bytes
+      bytes += piece.bytes + messageBytes
       this.#unparsedBytes = 0
       const isDuplicate = this.#isDuplicate(envelope)
       const interpretation = isDuplicate ? {} : this.#options.interpret(envelope, 'out')

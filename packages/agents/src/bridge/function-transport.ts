@@ -99,18 +99,15 @@ async function sendAll(
   signal: AbortSignal,
   sendOne: (output: AgentOutput) => Promise<void>,
 ): Promise<void> {
-  const cancelled = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-  cancelled.catch(() => undefined)
-  const resolved = await Promise.race([Promise.resolve(outputs), cancelled])
+  const orCancelled = waitsFor(signal)
+  const resolved = await orCancelled(outputs)
   if (resolved === undefined || resolved === null) return
   if (typeof resolved === 'string') return sendOne(resolved)
   if (Symbol.asyncIterator in resolved) {
     const iterator = resolved[Symbol.asyncIterator]()
     try {
       for (;;) {
-        const { done, value } = await Promise.race([iterator.next(), cancelled])
+        const { done, value } = await orCancelled(iterator.next())
         if (done === true) return
         await sendOne(value)
       }
@@ -120,6 +117,21 @@ async function sendAll(
   }
   if (Array.isArray(resolved)) for (const output of resolved) await sendOne(output)
   else await sendOne(resolved as AgentOutput)
+}
+
+/**
+ * Returns a function that waits for one value at a time, or rejects when the signal aborts. A race with one promise of the
+ * signal would keep something of every value until the turn ends.
+ */
+function waitsFor(signal: AbortSignal): <Value>(value: Value | PromiseLike<Value>) => Promise<Value> {
+  let interrupt = (_reason: unknown): void => undefined
+  signal.addEventListener('abort', () => interrupt(signal.reason), { once: true })
+  return (value) =>
+    new Promise((resolve, reject) => {
+      interrupt = reject
+      if (signal.aborted) reject(signal.reason)
+      Promise.resolve(value).then(resolve, reject)
+    })
 }
 
 async function send(client: AgentContext, sessionId: string, output: AgentOutput): Promise<void> {

@@ -381,6 +381,19 @@ describe('a slow or failing store', () => {
     expect(await events('agent.message')).toHaveLength(8)
   })
 
+  it('counts a KiB for each message, so that many small ones pause the agent too', async () => {
+    const gated = gatedStore()
+    const { agent, bridge } = await openBridge({}, gated.driver)
+    attachClient(bridge, 'one')
+    const open = Promise.withResolvers<void>()
+    gated.gate = () => open.promise
+    for (let n = 0; n < 8 * 1024; n += 1) agent.emit(note(n))
+    expect(agent.calls).toEqual(['pause'])
+    gated.gate = undefined
+    open.resolve()
+    await expect.poll(() => agent.calls).toEqual(['pause', 'resume'])
+  })
+
   it('delivers nothing before it is committed, and everything afterwards', async () => {
     const gated = gatedStore()
     const { agent, bridge, events } = await openBridge({}, gated.driver)

@@ -68,6 +68,8 @@ export class RedactingStream implements JournalStream {
   readonly #held: HeldEvent[] = []
   readonly #sends = new Serial()
   #timer: NodeJS.Timeout | undefined
+  /** The next send, which takes the whole outbox; undefined once it has begun. */
+  #nextSend: Promise<void> | undefined
   #outbox: { readonly batch: readonly HeldEvent[]; readonly events: readonly EventInput[] }[] = []
 
   constructor(host: RedactingStreamHost) {
@@ -134,7 +136,8 @@ export class RedactingStream implements JournalStream {
     }))
     if (!this.#host.retryWhileFailing) return settleCalls(batch, this.#host.append(events))
     this.#outbox.push({ batch, events })
-    return this.#sends.run(() => this.#sendOutbox())
+    this.#nextSend ??= this.#sends.run(() => this.#sendOutbox())
+    return this.#nextSend
   }
 
   /**
@@ -144,7 +147,7 @@ export class RedactingStream implements JournalStream {
   async #sendOutbox(): Promise<void> {
     const sending = this.#outbox
     this.#outbox = []
-    if (sending.length === 0) return
+    this.#nextSend = undefined
     const all = sending.flatMap(({ events }) => events)
     await settleCalls(
       sending.flatMap(({ batch }) => batch),

@@ -1,8 +1,7 @@
 import { type MatchedEvent, matchTypes, VitrineError } from '@vitrine/protocol'
 import { checkOptions, journalOptions } from '@vitrine/protocol/options'
-import { notifyOne, type ObserverErrors } from '@vitrine/protocol/primitives'
+import { copyEvent, notifyOne, type ObserverErrors } from '@vitrine/protocol/primitives'
 import type { Entry } from '../entry.ts'
-import { copyEvent } from './copy.ts'
 
 export type Tap<Pattern extends string = string> = (event: MatchedEvent<Pattern>) => void | PromiseLike<void>
 

@@ -6,6 +6,7 @@ export { shown } from '../shown.ts'
 export { Backoff } from './backoff.ts'
 export { checkedByteRange } from './byte-range.ts'
 export { toWebStream } from './byte-stream.ts'
+export { copyEvent } from './copy-event.ts'
 export {
   itemCursor,
   itemCursorOfAll,

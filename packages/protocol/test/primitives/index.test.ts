@@ -12,6 +12,7 @@ it('exports these values and no others', () => {
     'cancelled',
     'checkSandboxId',
     'checkedByteRange',
+    'copyEvent',
     'decodePathText',
     'decodedManifest',
     'encodePathText',

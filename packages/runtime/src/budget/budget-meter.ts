@@ -62,7 +62,10 @@ export class BudgetMeter {
         if (turns >= max) exceed({ limit: 'turns', max, used: turns })
       },
       countTurn: () => use({ ...this.#spend, turns: this.#spend.turns + 1 }),
-      count: (event) => use(spendOfEvent(this.#spend, event)),
+      count: (event) => {
+        const spend = spendOfEvent(this.#spend, event)
+        if (spend !== this.#spend) use(spend)
+      },
       report: (report) => use(spendOfReport(this.#spend, report)),
       end: () => clearTimeout(timer),
     }

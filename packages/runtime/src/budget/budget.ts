@@ -42,7 +42,8 @@ export interface BudgetBreach {
 export function spendOfEvent(spend: Spend, event: SandboxEvent): Spend {
   const { type, data } = event
   if (type === 'process.started') return { ...spend, processes: spend.processes + 1 }
-  if (type === 'llm_call') return spendOfReport(spend, reportedUse(event))
+  const use = reportedUse(event)
+  if (use !== undefined) return spendOfReport(spend, use)
   const bytes = outputBytesOf(type, data)
   return bytes === 0 ? spend : { ...spend, outputBytes: spend.outputBytes + bytes }
 }

@@ -9,10 +9,10 @@ export interface ReportedUse {
 
 /**
  * The use of one call of a model, which an agent function reports as an event
- * `{ type: 'llm_call', data: { inputTokens, outputTokens, costUsd } }`; nothing for any other event.
+ * `{ type: 'llm_call', data: { inputTokens, outputTokens, costUsd } }`; undefined for any other event.
  */
-export function reportedUse({ type, data }: SandboxEvent): ReportedUse {
-  if (type !== 'llm_call') return {}
+export function reportedUse({ type, data }: SandboxEvent): ReportedUse | undefined {
+  if (type !== 'llm_call') return undefined
   const [inputTokens, outputTokens] = [amountIn(data, 'inputTokens'), amountIn(data, 'outputTokens')]
   const amount = amountIn(data, 'costUsd')
   const hasTokens = inputTokens !== undefined || outputTokens !== undefined

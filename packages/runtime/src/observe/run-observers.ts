@@ -1,5 +1,5 @@
 import type { Outcome } from '@vitrine/protocol'
-import { notifyOne } from '@vitrine/protocol/primitives'
+import { copyEvent, notifyOne } from '@vitrine/protocol/primitives'
 import type { SandboxEvent, SandboxEventMeta, TurnKind } from '../events/sandbox-event.ts'
 import { OrderedObserver } from './ordered-observer.ts'
 
@@ -32,6 +32,9 @@ interface Observers {
   onSandboxEvent?(event: SandboxEvent, meta: SandboxEventMeta): void | PromiseLike<void>
 }
 
+/** The place of all events of a turn. */
+type TurnMeta = Omit<SandboxEventMeta, 'seq' | 'time'>
+
 type Observed = readonly [event: SandboxEvent, meta: SandboxEventMeta]
 
 /** The observers of a run. Each gets copies, none is awaited, and their errors are counted and reported. */
@@ -44,21 +47,15 @@ export class RunObservers {
     this.#options = options
   }
 
-  show(event: SandboxEvent, turn: Omit<SandboxEventMeta, 'seq' | 'time'>): void {
+  show(event: SandboxEvent, turn: TurnMeta): void {
     const { onSandboxEvent } = this.#options
-    if (onSandboxEvent === undefined && this.#ordered.size === 0) return
-    const { seq, time } = event
-    const copied = (): Observed => [
-      structuredClone(event),
-      { ...turn, ...(seq !== undefined && { seq }), ...(time !== undefined && { time }) },
-    ]
     if (onSandboxEvent !== undefined)
       void notifyOne(
         ([copy, meta]: Observed) => onSandboxEvent(copy, meta),
-        copied(),
+        observed(event, turn),
         this.report('onSandboxEvent'),
       )
-    for (const observer of this.#ordered) observer.take(copied())
+    for (const observer of this.#ordered) observer.take(observed(event, turn))
   }
 
   /** Returns a function that removes the handler. */
@@ -97,4 +94,11 @@ export class RunObservers {
         )
     }
   }
+}
+
+/** Copies an event for one observer, which may change it. */
+function observed(event: SandboxEvent, turn: TurnMeta): Observed {
+  const { seq, time } = event
+  const meta = { ...turn, ...(seq !== undefined && { seq }), ...(time !== undefined && { time }) }
+  return [copyEvent(event), meta]
 }

@@ -30,7 +30,8 @@ export class ObservedTurn {
     this.#changed = changedFilesView.add(this.#changed, [item])
     if (this.events.length < this.#maxEvents) this.events.push(event)
     else this.#omitted += 1
-    this.#reportedByEvents = addUse(this.#reportedByEvents, reportedUse(event))
+    const use = reportedUse(event)
+    if (use !== undefined) this.#reportedByEvents = addUse(this.#reportedByEvents, use)
     if (item.type === 'turn.finished' && !isGap(item) && item.turn === this.turn) {
       const { usage, cost } = item.data
       // Events are JSON, which has no undefined members.

@@ -1,10 +1,8 @@
-import type { JournalEvent } from '@vitrine/protocol'
-
 /**
  * A copy that its receiver may change. Committed events are JSON, so a plain deep copy is exact, and it is several
  * times faster than `structuredClone`.
  */
-export function copyEvent(event: JournalEvent): JournalEvent {
+export function copyEvent<Event extends object>(event: Event): Event {
   return copy(event)
 }
 
