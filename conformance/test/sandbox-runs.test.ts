@@ -1,79 +1,32 @@
-import { type Capabilities, isVitrineError, type SandboxClient } from '@vitrine/protocol'
+import { isVitrineError } from '@vitrine/protocol'
 import {
   type Deliverable,
-  type OpenSandboxRunOptions,
   openSandboxRun,
-  type RunBudget,
   type RunHookEvent,
   type SandboxEvent,
   SandboxRunAbortError,
-  SandboxRunError,
 } from '@vitrine/runtime'
-import { afterAll, afterEach, beforeAll, describe, expect, it, type TestContext, vi } from 'vitest'
-import { type RunClient, runClients } from './sandbox-run-clients.ts'
+import { expect, it, vi } from 'vitest'
+import {
+  agentRun,
+  describeRuns,
+  failure,
+  token,
+  tokens,
+  typesOf,
+  waitingAgent,
+} from './sandbox-run-setting.ts'
 
-const agentRun = { name: 'writer', profile: { agent: 'in-process' }, taskToPrompt: (task: string) => task }
-const token = (text: string) => ({ type: 'token', data: { text } })
-const typesOf = (events: readonly SandboxEvent[]) => events.map(({ type }) => type)
-const tokens: Deliverable<unknown> = {
-  kind: 'events',
-  fromEvents: (events) => events.flatMap(({ type, data }) => (type === 'token' ? [data.text] : [])),
-}
 const artifact: Deliverable<string> = {
   kind: 'artifact',
   path: 'out/report.md',
   fromArtifact: (text, events) => `${text} after ${events.length > 0 ? 'events' : 'nothing'}`,
 }
 
-async function failure(turn: Promise<unknown>): Promise<SandboxRunError> {
-  const error = await turn.then(
-    () => new Error('It succeeded.'),
-    (thrown: unknown) => thrown,
-  )
-  if (!(error instanceof SandboxRunError)) throw error
-  return error
-}
-
-async function failureOf(turn: Promise<unknown>): Promise<string> {
-  return turn.then(
-    () => 'ok',
-    (error: unknown) => (isVitrineError(error) ? error.code : String(error)),
-  )
-}
-
-describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
-  let opened: RunClient
-  let client: SandboxClient
-  let capabilities: Capabilities
-  beforeAll(async () => {
-    opened = await openClient()
-    client = opened.client
-    const sandbox = await client.create()
-    capabilities = sandbox.capabilities
-    await client.destroy(sandbox.id)
-  }, 60_000)
-  afterAll(() => opened.close())
-  /** A case leaves no sandbox behind. */
-  afterEach(async () => {
-    const left = (await client.list()).filter(({ state }) => state !== 'destroyed')
-    expect(left).toEqual([])
-  })
-
-  const needs = ({ skip }: TestContext, capability: 'files' | 'commands') =>
-    skip(!capabilities[capability], `capabilities.${capability} is false`)
-
-  const open = <Out>(deliverable: Deliverable<Out>, options: Partial<OpenSandboxRunOptions> = {}) =>
-    openSandboxRun(client, { agentRun, readRetryDelayMs: 1, ...options }, deliverable)
-
-  /** An agent that says one token and waits until it is cancelled. */
-  const waitingAgent = async function* (_prompt: string, { signal }: { readonly signal: AbortSignal }) {
-    yield token('first')
-    await new Promise((resolve) => signal.addEventListener('abort', resolve))
-  }
-
+describeRuns((setting) => {
   it('reuses its sandbox and its session, and has every event of every turn once and in order', async () => {
-    opened.onPrompt = (prompt, { round }) => [token(`${round} ${prompt}`)]
-    await using run = await open(tokens)
+    setting.onPrompt = (prompt, { round }) => [token(`${round} ${prompt}`)]
+    await using run = await setting.open(tokens)
     const first = await run.start('one')
     const [id, session] = [run.box.id, run.sessionId]
     await expect(run.start('again')).rejects.toMatchObject({ code: 'run_started' })
@@ -89,9 +42,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('shows its observer every event of start and resume as it happens, with the turn', async () => {
-    opened.onPrompt = () => [token('text'), { type: 'error', data: { message: 'of the provider' } }]
+    setting.onPrompt = () => [token('text'), { type: 'error', data: { message: 'of the provider' } }]
     const seen: { readonly line: string; readonly seq: number | undefined }[] = []
-    await using run = await open(tokens, {
+    await using run = await setting.open(tokens, {
       runId: 'run_seen',
       onSandboxEvent({ type, seq }, meta) {
         expect(meta).toMatchObject({
@@ -113,9 +66,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('shows its observer an event before the turn ends', async () => {
-    opened.onPrompt = waitingAgent
+    setting.onPrompt = waitingAgent
     const cancel = new AbortController()
-    await using run = await open(tokens, {
+    await using run = await setting.open(tokens, {
       onSandboxEvent({ type }) {
         if (type === 'token') cancel.abort()
       },
@@ -124,10 +77,10 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('is not changed by an observer that throws, rejects, mutates or never settles', async () => {
-    opened.onPrompt = () => [token('kept')]
+    setting.onPrompt = () => [token('kept')]
     const errors: unknown[] = []
     let calls = 0
-    await using run = await open(tokens, {
+    await using run = await setting.open(tokens, {
       hooks: { onHookError: (error, { hook, errors: count }) => errors.push([hook, count, String(error)]) },
       onSandboxEvent(event) {
         calls += 1
@@ -151,14 +104,14 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
 
   it('gives every observer a copy of its own, which it may change at any depth', async () => {
     const data = { list: [{ inner: { text: 'kept' } }], nested: { more: ['kept'] } }
-    opened.onPrompt = () => [{ type: 'token', data }]
+    setting.onPrompt = () => [{ type: 'token', data }]
     const spoil = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return
       for (const inner of Object.values(value)) spoil(inner)
       for (const key of Object.keys(value)) Reflect.deleteProperty(value, key)
     }
     const seen: SandboxEvent[] = []
-    await using run = await open(tokens, { onSandboxEvent: spoil })
+    await using run = await setting.open(tokens, { onSandboxEvent: spoil })
     run.observeEvents((event, meta) => {
       seen.push(structuredClone(event))
       spoil(event)
@@ -173,10 +126,10 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('calls an ordered observer with one event after the other, and reports events that do not fit', async () => {
-    opened.onPrompt = () => [token('one'), token('two'), token('three')]
+    setting.onPrompt = () => [token('one'), token('two'), token('three')]
     const codes: unknown[] = []
     const onHookError = (error: unknown) => codes.push(isVitrineError(error) ? error.code : 'other')
-    await using run = await open(tokens, { hooks: { onHookError } })
+    await using run = await setting.open(tokens, { hooks: { onHookError } })
     const all: (number | undefined)[] = []
     let active = 0
     run.observeEvents(
@@ -210,9 +163,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('returns its artifact and the files that the turn changed', async (context) => {
-    needs(context, 'files')
-    opened.onPrompt = () => [token('done')]
-    await using run = await open(artifact, {
+    setting.needs(context, 'files')
+    setting.onPrompt = () => [token('done')]
+    await using run = await setting.open(artifact, {
       beforeStart: ({ box }) => box.files.write('out/report.md', 'written'),
     })
     const { out, changedFiles, usage, cost } = await run.start('one')
@@ -226,9 +179,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('reads an artifact again that appears late', async (context) => {
-    needs(context, 'files')
-    opened.onPrompt = () => [token('done')]
-    await using run = await open(artifact, {
+    setting.needs(context, 'files')
+    setting.onPrompt = () => [token('done')]
+    await using run = await setting.open(artifact, {
       onSandboxEvent({ type }) {
         if (type === 'turn.finished') void run.box.files.write('out/report.md', 'late')
       },
@@ -246,9 +199,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
         box.files.mkdir('out/report.md', { parents: true }),
     ] as const,
   ])('fails with the events of the turn when its artifact %s', async ([_, code, prepare], context) => {
-    needs(context, 'files')
-    opened.onPrompt = () => [token('done')]
-    await using run = await open(artifact, { beforeStart: ({ box }) => prepare(box as never) })
+    setting.needs(context, 'files')
+    setting.onPrompt = () => [token('done')]
+    await using run = await setting.open(artifact, { beforeStart: ({ box }) => prepare(box as never) })
     const error = await failure(run.start('one'))
     expect(error.code).toBe(code)
     expect(isVitrineError(error.readError) && error.readError.code).toBe(code)
@@ -257,8 +210,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('reads an artifact once if the function that takes it throws', async (context) => {
-    needs(context, 'files')
-    opened.onPrompt = () => []
+    setting.needs(context, 'files')
+    setting.onPrompt = () => []
     let calls = 0
     const broken: Deliverable<never> = {
       kind: 'artifact',
@@ -268,7 +221,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
         throw new Error('not JSON')
       },
     }
-    await using run = await open(broken, { beforeStart: ({ box }) => box.files.write('report.md', 'x') })
+    await using run = await setting.open(broken, {
+      beforeStart: ({ box }) => box.files.write('report.md', 'x'),
+    })
     const error = await failure(run.start('one'))
     expect([error.code, error.message, error.readError, calls]).toEqual([
       'run_failed',
@@ -279,9 +234,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('refuses an artifact that is too large, and says which limit to raise', async (context) => {
-    needs(context, 'files')
-    opened.onPrompt = () => []
-    await using run = await open(artifact, {
+    setting.needs(context, 'files')
+    setting.onPrompt = () => []
+    await using run = await setting.open(artifact, {
       maxArtifactBytes: 4,
       beforeStart: ({ box }) => box.files.write('out/report.md', 'written'),
     })
@@ -290,9 +245,9 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('carries the events before an abort', async () => {
-    opened.onPrompt = waitingAgent
+    setting.onPrompt = waitingAgent
     const abort = new AbortController()
-    await using run = await open(artifact, {
+    await using run = await setting.open(artifact, {
       signal: abort.signal,
       onSandboxEvent({ type }) {
         if (type === 'token') abort.abort()
@@ -307,16 +262,16 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('carries no events when it was aborted before it began', async () => {
-    await using run = await open(tokens, { signal: AbortSignal.abort() })
+    await using run = await setting.open(tokens, { signal: AbortSignal.abort() })
     const error = await failure(run.start('one'))
     expect([error.name, error.events]).toEqual(['AbortError', []])
   })
 
   it('keeps the events and the last error of a read when it is aborted between two reads', async (context) => {
-    needs(context, 'files')
-    opened.onPrompt = () => [token('done')]
+    setting.needs(context, 'files')
+    setting.onPrompt = () => [token('done')]
     const abort = new AbortController()
-    await using run = await open(artifact, { signal: abort.signal, readRetryDelayMs: 600_000 })
+    await using run = await setting.open(artifact, { signal: abort.signal, readRetryDelayMs: 600_000 })
     const turn = failure(run.start('one'))
     await vi.waitFor(async () => {
       const { events } = await run.box.journal.read({ types: ['operation.finished'] })
@@ -330,11 +285,11 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('carries the events of a turn whose agent failed, and goes on with the next one', async () => {
-    opened.onPrompt = async function* (_prompt, { round }) {
+    setting.onPrompt = async function* (_prompt, { round }) {
       yield token(`${round}`)
       if (round === 0) throw new Error('The model is gone.')
     }
-    await using run = await open(tokens)
+    await using run = await setting.open(tokens)
     const error = await failure(run.start('one'))
     expect([error.code, error.message.includes('The model is gone.')]).toEqual(['agent_failed', true])
     expect(typesOf(error.events)).toContain('token')
@@ -342,8 +297,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('has one turn at a time, one start, and none after it is closed', async () => {
-    opened.onPrompt = waitingAgent
-    const run = await open(tokens)
+    setting.onPrompt = waitingAgent
+    const run = await setting.open(tokens)
     expect(() => run.box).toThrow('no sandbox before its first turn')
     expect(() => run.sessionId).toThrow('no sandbox before its first turn')
     await expect(run.resume('early')).rejects.toMatchObject({ code: 'run_not_started' })
@@ -362,7 +317,7 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
 
   it('closes while its sandbox is prepared, also if the preparation never ends', async () => {
     const preparing = Promise.withResolvers<void>()
-    const run = await open(tokens, {
+    const run = await setting.open(tokens, {
       beforeStart() {
         preparing.resolve()
         return new Promise(() => undefined)
@@ -376,14 +331,14 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('counts no turn whose prompt cannot be made, and starts again', async () => {
-    opened.onPrompt = (prompt) => [token(prompt)]
+    setting.onPrompt = (prompt) => [token(prompt)]
     let fails = true
     const profile = { ...agentRun.profile, instructions: 'Be brief.' }
     const taskToPrompt = (task: string) => {
       if (fails) throw new Error('no prompt')
       return task
     }
-    await using run = await open(tokens, { agentRun: { ...agentRun, profile, taskToPrompt } })
+    await using run = await setting.open(tokens, { agentRun: { ...agentRun, profile, taskToPrompt } })
     expect((await failure(run.start('one'))).message).toBe('no prompt')
     expect(run.spend.turns).toBe(0)
     fails = false
@@ -391,9 +346,12 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('holds as many events as it may, and says how many more there were', async () => {
-    opened.onPrompt = () => [token('one'), token('two')]
+    setting.onPrompt = () => [token('one'), token('two')]
     const seen: SandboxEvent[] = []
-    await using run = await open(tokens, { maxEvents: 3, onSandboxEvent: (event) => void seen.push(event) })
+    await using run = await setting.open(tokens, {
+      maxEvents: 3,
+      onSandboxEvent: (event) => void seen.push(event),
+    })
     const { events, omittedEvents, cursor } = await run.start('one')
     expect(events).toHaveLength(3)
     expect(seen).toHaveLength(3 + (omittedEvents ?? 0))
@@ -402,14 +360,14 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('ends as interrupted when another caller destroys its sandbox, on record and for its hooks', async () => {
-    opened.onPrompt = () => []
+    setting.onPrompt = () => []
     const ends: unknown[] = []
     const onEvent = ({ target, phase, outcome }: RunHookEvent) =>
       target === 'agent.run' && phase === 'after' && ends.push(outcome)
-    const run = await open(tokens, { hooks: { onEvent } })
+    const run = await setting.open(tokens, { hooks: { onEvent } })
     await run.start('one')
     const { box } = run
-    await client.destroy(box.id)
+    await setting.client.destroy(box.id)
     expect(await failure(run.resume('two'))).toMatchObject({
       code: 'interrupted',
       message: expect.stringContaining('destroyed'),
@@ -432,7 +390,7 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     [{ promptOptions: { turn: 'turn_1' } }, 'promptOptions: unknown key "turn"'],
     [{ agentRun: { ...agentRun, profile: {} } }, 'agentRun.profile.agent'],
   ])('refuses options that it does not know: %j', async (options, named) => {
-    const opening = openSandboxRun(client, { agentRun, ...options } as never, tokens)
+    const opening = openSandboxRun(setting.client, { agentRun, ...options } as never, tokens)
     await expect(opening).rejects.toMatchObject({
       code: 'argument_invalid',
       message: expect.stringContaining(named),
@@ -440,19 +398,19 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('closes before its first turn without a sandbox', async () => {
-    const run = await open(tokens)
+    const run = await setting.open(tokens)
     await run.close()
     await expect(run.start('late')).rejects.toMatchObject({ code: 'run_closed' })
   })
 
   it('prepares its sandbox and calls beforeStart before the first prompt, and starts again after it failed', async () => {
     const steps: string[] = []
-    opened.onPrompt = () => {
+    setting.onPrompt = () => {
       steps.push('prompt')
       return []
     }
     let fails = true
-    await using run = await open(tokens, {
+    await using run = await setting.open(tokens, {
       agentRun: { ...agentRun, prepareBox: () => void steps.push('prepareBox') },
       beforeStart({ sessionId }) {
         steps.push(`beforeStart ${sessionId !== ''}`)
@@ -473,8 +431,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   ])(
     'ends a turn with its agent, which is on record, and not with its last event: %s',
     async (_last, said) => {
-      opened.onPrompt = () => said
-      await using run = await open({ kind: 'events', fromEvents: typesOf })
+      setting.onPrompt = () => said
+      await using run = await setting.open({ kind: 'events', fromEvents: typesOf })
       const { outcome, out } = await run.start('one')
       expect([outcome, out.at(-1)]).toEqual(['ok', 'turn.finished'])
       expect(out).toEqual(expect.arrayContaining(said.map(({ type }) => type)))
@@ -482,13 +440,13 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   )
 
   it('tells its hooks the steps of the run and of its turns, whatever the hooks throw', async () => {
-    opened.onPrompt = async function* (_prompt, { round }) {
+    setting.onPrompt = async function* (_prompt, { round }) {
       yield token(`${round}`)
       if (round === 1) throw new Error('The model is gone.')
     }
     const steps: string[] = []
     const errors: unknown[] = []
-    const run = await open(tokens, {
+    const run = await setting.open(tokens, {
       hooks: {
         onEvent({ target, phase, turnIndex, turnKind, outcome, error }) {
           const code = isVitrineError(error) ? error.code : undefined
@@ -517,8 +475,8 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('gives the actor and the run to every event of its turns', async () => {
-    opened.onPrompt = () => [token('done')]
-    await using run = await open(tokens, { runId: 'run_mine', promptOptions: { actor: 'someone' } })
+    setting.onPrompt = () => [token('done')]
+    await using run = await setting.open(tokens, { runId: 'run_mine', promptOptions: { actor: 'someone' } })
     await run.start('one')
     await run.resume('two')
     const { events } = await run.box.journal.read({ types: ['turn.*', 'foreign.event'] })
@@ -527,30 +485,30 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
   })
 
   it('continues the session of an earlier run, and leaves its sandbox', async () => {
-    opened.onPrompt = (prompt, { round }) => [token(`${round} ${prompt}`)]
-    const sandbox = await client.create()
+    setting.onPrompt = (prompt, { round }) => [token(`${round} ${prompt}`)]
+    const sandbox = await setting.client.create()
     const session = await sandbox.openSession({ agent: 'in-process' })
     await session.prompt('before')
     const resumeFrom = { sandboxId: sandbox.id, sessionId: session.id }
-    const run = await open(tokens, { resumeFrom })
+    const run = await setting.open(tokens, { resumeFrom })
     expect((await run.turn('again')).out).toEqual(['1 again'])
     await run.close()
-    await using next = await open(tokens, { resumeFrom })
+    await using next = await setting.open(tokens, { resumeFrom })
     await next.turn('more')
     expect((await sandbox.journal.read({ types: ['run.started'] })).events).toMatchObject([
       { run: run.id, session: session.id, data: { name: 'writer', agent: 'in-process' } },
       { run: next.id, session: session.id, data: { continues: run.id } },
     ])
     expect(await sandbox.lifecycle.running()).toBe(true)
-    const unknown = await open(tokens, { resumeFrom: { ...resumeFrom, sessionId: 'ses_unknown' } })
+    const unknown = await setting.open(tokens, { resumeFrom: { ...resumeFrom, sessionId: 'ses_unknown' } })
     expect((await failure(unknown.turn('again'))).code).toBe('session_not_found')
     await unknown.close()
-    await client.destroy(sandbox.id)
+    await setting.client.destroy(sandbox.id)
   })
 
   it('is on record with one start and one end', async () => {
-    opened.onPrompt = () => []
-    const run = await open(tokens)
+    setting.onPrompt = () => []
+    const run = await setting.open(tokens)
     await run.start('one')
     const { journal } = run.box
     expect((await journal.read({ types: ['run.*'] })).events).toMatchObject([
@@ -559,157 +517,5 @@ describe.each(runClients)('a run with sandboxes %s', (_, openClient) => {
     const ended = journal.tail({ types: ['run.finished'] }).next()
     await run.close()
     expect((await ended).value).toMatchObject({ run: run.id, data: { outcome: 'ok' } })
-  })
-
-  describe('with a budget', () => {
-    const talkative = async function* (_prompt: string, { signal }: { readonly signal: AbortSignal }) {
-      while (!signal.aborted) {
-        yield 'a text of some length '
-        await new Promise(setImmediate)
-      }
-    }
-
-    async function breach(
-      budget: RunBudget,
-      drive: (run: { turn(task: string): Promise<unknown> }) => Promise<unknown>,
-    ) {
-      await using run = await open(tokens, { budget })
-      const error = await failure(drive(run) as Promise<never>)
-      expect(error.code).toBe('budget_exhausted')
-      const { events } = await run.box.journal.read({ types: ['limit.reached'] })
-      return { error, limits: events.map(({ data }) => data) }
-    }
-
-    it('ends the turn that exceeds its output', async () => {
-      opened.onPrompt = talkative
-      const { error, limits } = await breach({ outputBytes: 100 }, (run) => run.turn('one'))
-      expect(limits).toMatchObject([{ limit: 'run.outputBytes', max: 100 }])
-      expect(typesOf(error.events)).toContain('agent.message')
-      expect(typesOf(error.events).at(-1)).toBe('turn.finished')
-    })
-
-    it.each([
-      ['tokens', { tokens: 100 }, 120],
-      ['cost', { cost: 3 }, 4],
-    ] as const)(
-      'ends the turn that exceeds its %s, as far as the agent reports it',
-      async (limit, budget, used) => {
-        const call = { type: 'llm_call', data: { inputTokens: 20, outputTokens: 40, costUsd: 2 } }
-        opened.onPrompt = async function* (_prompt, { signal }) {
-          yield call
-          yield call
-          await new Promise((resolve) => signal.addEventListener('abort', resolve))
-        }
-        const { error, limits } = await breach(budget, (run) => run.turn('one'))
-        expect(limits).toMatchObject([{ limit: `run.${limit}`, max: budget[limit as never], used }])
-        expect(error).toMatchObject({
-          usage: { inputTokens: 40, outputTokens: 80 },
-          cost: { amount: 4, currency: 'USD' },
-        })
-      },
-    )
-
-    it('ends the turn that starts too many processes', async (context) => {
-      needs(context, 'commands')
-      opened.onPrompt = waitingAgent
-      await using run = await open(tokens, {
-        budget: { processes: 1 },
-        onSandboxEvent({ type }) {
-          if (type === 'token') void run.box.exec('true').then(() => run.box.exec('true'))
-        },
-      })
-      const error = await failure(run.turn('one'))
-      expect(error).toMatchObject({
-        code: 'budget_exhausted',
-        message: expect.stringContaining('budget.processes'),
-      })
-      expect(typesOf(error.events).filter((type) => type === 'process.started')).toHaveLength(2)
-    })
-
-    it('ends the turn that exceeds its time', async () => {
-      opened.onPrompt = waitingAgent
-      const sandbox = await client.create()
-      const { id: sessionId } = await sandbox.openSession({ agent: 'in-process' })
-      const resumeFrom = { sandboxId: sandbox.id, sessionId }
-      const run = await open(tokens, { resumeFrom, budget: { wallMs: 1_000 } })
-      const error = await failure(run.turn('one'))
-      expect([error.code, typesOf(error.events).at(-1)]).toEqual(['budget_exhausted', 'turn.finished'])
-      await run.close()
-      const { events } = await sandbox.journal.read({ types: ['limit.reached'] })
-      expect(events).toMatchObject([{ run: run.id, data: { limit: 'run.wallMs', max: 1_000 } }])
-      await client.destroy(sandbox.id)
-    })
-
-    it('sends no prompt after its time', async () => {
-      const prompts: string[] = []
-      opened.onPrompt = (prompt) => {
-        prompts.push(prompt)
-        return []
-      }
-      await using run = await open(tokens, { budget: { wallMs: 700 } })
-      while ((await failureOf(run.turn('more'))) === 'ok') await new Promise(setImmediate)
-      await expect(failureOf(run.turn('last'))).resolves.toBe('budget_exhausted')
-      expect(prompts).not.toContain('last')
-    })
-
-    it('sends no prompt beyond its turns', async () => {
-      const prompts: string[] = []
-      opened.onPrompt = (prompt) => {
-        prompts.push(prompt)
-        return []
-      }
-      const { limits } = await breach({ turns: 1 }, async (run) => {
-        await run.turn('one')
-        return run.turn('two')
-      })
-      expect(limits).toMatchObject([{ limit: 'run.turns', max: 1 }])
-      expect(prompts).toEqual(['one'])
-    })
-
-    const limits: readonly (readonly [keyof RunBudget, RunBudget])[] = [
-      ['turns', { turns: 1 }],
-      ['wallMs', { wallMs: 1_500 }],
-      ['tokens', { tokens: 10 }],
-      ['cost', { cost: 1 }],
-      ['outputBytes', { outputBytes: 100 }],
-      ['processes', { processes: 0 }],
-    ]
-    it.for(limits)(
-      'leaves no process of the run when it exceeds %s, and records it once',
-      async ([limit, budget], context) => {
-        needs(context, 'commands')
-        const spawned = Promise.withResolvers<void>()
-        opened.onPrompt = async function* (_prompt, { signal }) {
-          yield token('go')
-          await spawned.promise
-          if (limit === 'turns') return
-          yield { type: 'llm_call', data: { inputTokens: 20, outputTokens: 40, costUsd: 2 } }
-          yield 'a long text '.repeat(20)
-          if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
-        }
-        const sandbox = await client.create()
-        const { id: sessionId } = await sandbox.openSession({ agent: 'in-process' })
-        await using run = await open(tokens, {
-          resumeFrom: { sandboxId: sandbox.id, sessionId },
-          budget,
-          onSandboxEvent({ type }) {
-            if (type === 'token') void run.box.spawn('sleep 600 & sleep 600').then(() => spawned.resolve())
-          },
-        })
-        if (limit === 'turns') await run.turn('one')
-        const error = await failure(run.turn('more'))
-        expect(error).toMatchObject({
-          code: 'budget_exhausted',
-          message: expect.stringContaining(`budget.${limit}`),
-        })
-        expect(typesOf(error.events).includes('token')).toBe(limit !== 'turns')
-        const running = (await sandbox.processes.list()).filter(({ state }) => state === 'running')
-        expect(running).toEqual([])
-        expect(await failureOf(run.turn('again'))).toBe('budget_exhausted')
-        const { events } = await sandbox.journal.read({ types: ['limit.reached'] })
-        expect(events).toMatchObject([{ run: run.id, data: { limit: `run.${limit}` } }])
-        await client.destroy(sandbox.id)
-      },
-    )
   })
 })
