@@ -3,6 +3,12 @@ export { inlineSandboxClient, inProcessSandboxClient } from '@vitrine/host'
 export {} from '@vitrine/protocol/require-node'
 export type { BudgetBreach, BudgetLimit, RunBudget, Spend } from './budget/budget.ts'
 export type { SandboxEvent, SandboxEventMeta, TurnKind } from './events/sandbox-event.ts'
+export type { SandboxFileEvent } from './files/file-event.ts'
+export {
+  type WatchWorkspaceOptions,
+  type WorkspaceWatch,
+  watchWorkspace,
+} from './files/watch-workspace.ts'
 export type { ObserveOptions, RunHookEvent, RunHooks } from './observe/run-observers.ts'
 export type { AgentProfile, AgentRunSpec, RunSessionOptions } from './run/agent-run.ts'
 export type { Deliverable } from './run/deliverable.ts'

@@ -9,6 +9,7 @@ it('exports these values and no others', () => {
     'inProcessSandboxClient',
     'inlineSandboxClient',
     'openSandboxRun',
+    'watchWorkspace',
   ])
 })
 

@@ -41,6 +41,7 @@ it('exports these values and no others', () => {
     'transcriptText',
     'transcriptView',
     'unifiedDiff',
+    'watchWorkspace',
     'workspaceJsonlSink',
   ])
 })

@@ -66,5 +66,12 @@ export const runOptions = lazily({
       strict({ kind: z.literal('artifact'), path: text(), fromArtifact: callable() }),
     ]),
   turn: () => strict({ signal: z.optional(signal()) }),
+  watchWorkspace: () =>
+    strict({
+      onEvent: callable(),
+      ignore: z.optional(z.array(text())),
+      onError: z.optional(callable()),
+      signal: z.optional(signal()),
+    }),
   observeEvents: () => strict({ buffer: z.optional(whole(1)), onOverflow: z.optional(callable()) }),
 })

@@ -7,6 +7,8 @@ export { Backoff } from './backoff.ts'
 export { checkedByteRange } from './byte-range.ts'
 export { toWebStream } from './byte-stream.ts'
 export { copyEvent } from './copy-event.ts'
+export { type GlobPattern, globPattern } from './glob-pattern.ts'
+export { type Ignored, ignoreMatcher, isBelowIgnored } from './ignore-patterns.ts'
 export {
   itemCursor,
   itemCursorOfAll,

@@ -30,7 +30,7 @@ import {
   type WriteOptions,
 } from '@vitrine/protocol'
 import { checkOptions, fileOptions } from '@vitrine/protocol/options'
-import { toWebStream } from '@vitrine/protocol/primitives'
+import { isBelowIgnored, toWebStream } from '@vitrine/protocol/primitives'
 import { changeMode, makeDirectories, move, remove } from '../files/change.ts'
 import { statOf } from '../files/file-context.ts'
 import { list } from '../files/list.ts'
@@ -254,9 +254,7 @@ export class SandboxFiles implements Files {
       this.#core.files().requireWatcher()
     })
     const ignored = ignoreMatcher(ignore)
-    const isIgnored = (path: unknown) =>
-      typeof path === 'string' &&
-      path.split('/').some((name, at, names) => ignored(names.slice(0, at + 1).join('/'), name))
+    const isIgnored = (path: unknown) => typeof path === 'string' && isBelowIgnored(ignored, path)
     for await (const item of this.#journal.tail({ after, types: ['file.*'], ...(signal && { signal }) })) {
       if (isGap(item))
         throw new VitrineError(

@@ -1,10 +1,10 @@
 import { closeSync, constants } from 'node:fs'
 import { type FileIdentity, type Handle, may, TimeSlice } from '@vitrine/archives'
 import { type SearchHit, type SearchOptions, type SearchResult, VitrineError } from '@vitrine/protocol'
+import { type GlobPattern, globPattern } from '@vitrine/protocol/primitives'
 import type { FileContext } from './file-context.ts'
 import { directoryAt } from './list.ts'
 import { blockBytes, matchingLines } from './matching-lines.ts'
-import { type NamePattern, namePattern } from './name-pattern.ts'
 
 /** Directories nested deeper than this are not searched. */
 const maxDepth = 256
@@ -19,7 +19,7 @@ export async function search(
   const { name, content, limit = 1_000, ignoreCase = false, signal, ignored } = options
   if (name === undefined && content === undefined)
     throw new VitrineError('argument_invalid', 'Expected `name`, `content` or both to search for.')
-  const matchesName = name === undefined ? undefined : namePattern(name, ignoreCase)
+  const matchesName = name === undefined ? undefined : globPattern(name, ignoreCase)
   const timeSlice = new TimeSlice(signal)
   const { directory, shown } = directoryAt(context, path, identity)
   const hits: SearchHit[] = []
@@ -45,7 +45,7 @@ export async function search(
 }
 
 interface SearchState {
-  readonly matchesName: NamePattern | undefined
+  readonly matchesName: GlobPattern | undefined
   readonly content: string | undefined
   readonly ignoreCase: boolean
   readonly ignored: (path: string, name: string) => boolean

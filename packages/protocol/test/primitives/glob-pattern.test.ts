@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchName, namePattern } from '../../src/files/name-pattern.ts'
+import { globPattern, matchName } from '../../src/primitives/glob-pattern.ts'
 
 /** A naive matcher that tries every possibility. */
 function reference(
@@ -38,7 +38,7 @@ describe('a pattern of names', () => {
     const path = fc.array(fc.constantFrom('a', 'b', 'ab'), { minLength: 1, maxLength: 5 })
     fc.assert(
       fc.property(parts, path, (pattern, names) => {
-        const matches = namePattern(pattern.join('/'))
+        const matches = globPattern(pattern.join('/'))
         expect(matches(names.join('/'), names.at(-1)!)).toBe(reference(pattern, names, '**', referenceName))
       }),
       { numRuns: 5_000 },
@@ -63,17 +63,17 @@ describe('a pattern of names', () => {
     ['?', '😀', true],
     ['?', '\udcff', true],
   ])('pattern %s against path %s gives %s', (pattern, path, expected) => {
-    expect(namePattern(pattern)(path, path.slice(path.lastIndexOf('/') + 1))).toBe(expected)
+    expect(globPattern(pattern)(path, path.slice(path.lastIndexOf('/') + 1))).toBe(expected)
   })
 
   it('never backtracks exponentially', () => {
     // A backtracking matcher would not finish in time.
     expect(matchName('*a'.repeat(120), 'a'.repeat(119).padEnd(255, 'b'))).toBe(false)
     expect(matchName('*?'.repeat(400), 'a'.repeat(255))).toBe(false)
-    expect(namePattern('**/*a*a*a*b/'.repeat(60))(`${'a/'.repeat(2_000)}c`, 'c')).toBe(false)
+    expect(globPattern('**/*a*a*a*b/'.repeat(60))(`${'a/'.repeat(2_000)}c`, 'c')).toBe(false)
   })
 
   it.each(['', 'x'.repeat(1_001)])('refuses an empty or too long pattern', (pattern) => {
-    expect(() => namePattern(pattern)).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
+    expect(() => globPattern(pattern)).toThrow(expect.objectContaining({ code: 'argument_invalid' }))
   })
 })

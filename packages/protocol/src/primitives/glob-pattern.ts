@@ -1,14 +1,14 @@
-import { VitrineError } from '@vitrine/protocol'
+import { VitrineError } from '../errors/vitrine-error.ts'
 
 /** Whether a pattern matches an entry with this path and name. */
-export type NamePattern = (path: string, name: string) => boolean
+export type GlobPattern = (path: string, name: string) => boolean
 
 /**
  * A pattern with `*` and `?` within names, and `**` for any number of directories. A pattern with a `/` is matched
  * against the path, one without against the name alone. It is not compiled to a regular expression, so no pattern can
  * cause exponential backtracking.
  */
-export function namePattern(pattern: string, ignoreCase = false): NamePattern {
+export function globPattern(pattern: string, ignoreCase = false): GlobPattern {
   if (typeof pattern !== 'string' || pattern === '' || pattern.length > 1_000)
     throw new VitrineError('argument_invalid', 'name: expected a pattern of 1 to 1,000 characters.')
   const fold = (text: string) => (ignoreCase ? text.toLowerCase() : text)
