@@ -36,6 +36,8 @@ export interface Redactor {
   redactBytes(bytes: Uint8Array): RedactedBytes
   /** A range of bytes. A secret that begins before it or ends after it is masked as far as it is inside. */
   redactExcerpt(bytes: Uint8Array, start: number, end: number): Uint8Array
+  /** The bytes from `start` on, with a secret masked that begins before it. Others stay: a stream masks them. */
+  redactContinued(bytes: Uint8Array, start: number): RedactedBytes
   /** For values that continue one another, such as the chunks of one process's output. */
   stream(): StreamRedactor
 }
@@ -53,6 +55,8 @@ const maxTotalBytes = 4 * 1024 * 1024
 /** Keys without a secret are remembered: events have few different ones, and writers may choose more. */
 const maxCleanKeys = 1_000
 const maxCleanKeyLength = 64
+/** A candidate of a secret is found within so many bytes of its beginning. */
+const beginningLength = 4_096
 
 /**
  * @example
@@ -157,6 +161,20 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
         .filter((span) => span.start < span.end)
         .map((span) => ({ ...span, start: span.start - start, end: span.end - start }))
       return Buffer.from(maskSpans(text.slice(start, end), inside), 'latin1')
+    },
+    redactContinued(bytes, start) {
+      searchNewSecrets()
+      const after = bytes.subarray(start)
+      const text = view(bytes).toString('latin1')
+      const beginning = text.slice(0, start + beginningLength)
+      // Almost no cut has a candidate beside it, and looking for one is much faster than a search.
+      if (bytesFilter.next(beginning, 0) === -1 && !inBytes.mayBeEscaped(beginning))
+        return { bytes: after, redacted: false }
+      const inside = spansIn(bytes, text)
+        .filter((span) => span.start < start && span.end > start)
+        .map((span) => ({ ...span, start: 0, end: span.end - start }))
+      if (inside.length === 0) return { bytes: after, redacted: false }
+      return { bytes: Buffer.from(maskSpans(text.slice(start), inside), 'latin1'), redacted: true }
     },
     stream() {
       const { push, release, end } = createStreamRedactor({ inText, inBytes, guess, rules })
