@@ -16,6 +16,13 @@ export async function bundleCommand(root: string): Promise<void> {
     chunkFileNames: 'bundle/[name]-[hash].js',
     // Modules shared by several commands go into one file, not into one per combination of commands.
     codeSplitting: { groups: [{ name: 'common', test: common, minShareCount: 2 }] },
+    // Node reads, decodes and hashes the text at every start: a file without comments and with ASCII only is faster.
+    comments: { legal: true, annotation: false, jsdoc: false },
+    minify: {
+      compress: false,
+      mangle: false,
+      codegen: { removeWhitespace: false, asciiOnly: true, legalComments: 'inline' },
+    },
   })
   chmodSync(join(dist, 'main.js'), 0o755)
 }

@@ -53,6 +53,7 @@ import type { EncodedExport, Exporter, TailExportEncodedOptions } from './read/e
 import type { ReadScope } from './read/read-scope.ts'
 import type { EncodedPage, Reader } from './read/reader.ts'
 import type { Tail } from './read/tail.ts'
+import type { RedactedBytes } from './redact/redactor.ts'
 import type { RetentionLimits } from './retention/retention.ts'
 import type { StoreConnection } from './stores/contract.ts'
 import type { Tap, TapOptions, Taps, Untap } from './taps/taps.ts'
@@ -148,6 +149,14 @@ export class Journal implements JournalOrigin {
    */
   redactExcerpt(bytes: Uint8Array, start: number, end: number): Uint8Array {
     return this.#core.stages.redactor.redactExcerpt(bytes, start, end)
+  }
+
+  /**
+   * The bytes from an index on, for a stream of events whose earlier bytes are left out: masks a secret that begins before
+   * the index, which the stream would not recognise.
+   */
+  redactContinued(bytes: Uint8Array, start: number): RedactedBytes {
+    return this.#core.stages.redactor.redactContinued(bytes, start)
   }
 
   /** For events that continue each other: also masks secrets that are split over several events. */

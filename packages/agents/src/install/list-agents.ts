@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import type { AgentInfo } from '@vitrine/protocol'
 import { agentOptions, checkOptions } from '@vitrine/protocol/options'
@@ -30,19 +31,24 @@ export async function listAgents(options: ListAgentsOptions): Promise<AgentInfo[
   const { cache, custom = [], env = process.env, home = homedir() } = options
   const customNames = new Set(custom.map(({ name }) => name))
   const all = [...custom, ...knownAgents.filter(({ name }) => !customNames.has(name))]
-  return Promise.all(all.map((agent) => ('source' in agent ? infoOf(agent, { cache, env, home }) : agent)))
+  // One read instead of one per agent: a daemon lists its agents when it starts, and most are not installed.
+  const folders = new Set(await readdir(cache).catch(() => []))
+  const places = { cache, folders, env, home }
+  return Promise.all(all.map((agent) => ('source' in agent ? infoOf(agent, places) : agent)))
 }
 
-async function infoOf(
-  entry: AgentEntry,
-  { cache, env, home }: Required<Omit<ListAgentsOptions, 'custom'>>,
-): Promise<AgentInfo> {
+interface Places extends Required<Omit<ListAgentsOptions, 'custom'>> {
+  /** The names in the directory of the installations. */
+  readonly folders: ReadonlySet<string>
+}
+
+async function infoOf(entry: AgentEntry, places: Places): Promise<AgentInfo> {
   const { name, title, capabilities, options } = entry
   return {
     name,
     title,
-    ...(await installState(entry, cache, env)),
-    credentials: { present: credentialsPresent(entry, { env, home }), accepted: credentialsAccepted(entry) },
+    ...(await installState(entry, places)),
+    credentials: { present: credentialsPresent(entry, places), accepted: credentialsAccepted(entry) },
     capabilities,
     options,
   }
@@ -50,8 +56,7 @@ async function infoOf(
 
 async function installState(
   { name, source }: AgentEntry,
-  cache: string,
-  env: Required<ListAgentsOptions>['env'],
+  { cache, folders, env }: Places,
 ): Promise<InstallState> {
   switch (source.kind) {
     case 'builtin':
@@ -62,7 +67,7 @@ async function installState(
       return { from: 'command', installed: path !== undefined, ...(path && { path }), howToGet }
     }
     case 'npm': {
-      const found = await installed(cache, name)
+      const found = folders.has(name) ? await installed(cache, name) : undefined
       const pinned = source.packages[0]?.version
       return {
         from: 'npm',

@@ -1,20 +1,24 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { AgentInfo } from '@vitrine/protocol'
 import pc from 'picocolors'
 import { isLoopback } from './exposure.ts'
 import type { RunningDaemon } from './start.ts'
 
+/** Clients that wait for the port send their first requests within this time. */
+const firstRequestsMs = 50
+
 /** Lines for a person: the address, the facts of the daemon, the Inspector's link and what to do next. */
-export async function greeting(daemon: RunningDaemon, hostname: string): Promise<string[]> {
-  return [
-    `${pc.bold('Vitrine')} listens on ${pc.cyan(daemon.url)}`,
-    ...(await facts(daemon)),
-    `  Inspector  ${pc.cyan(inspectorUrl(daemon))}`,
-    ...(isLoopback(hostname) ? [] : [pc.yellow(`  ${openToOtherMachines}`)]),
-    'Open the Inspector, follow along with "vitrine events tail", or connect({ url, token }) from a program.',
-    stopping,
-  ]
+export async function* greeting(daemon: RunningDaemon, hostname: string): AsyncGenerator<string> {
+  yield `${pc.bold('Vitrine')} listens on ${pc.cyan(daemon.url)}`
+  // Looking for agents takes milliseconds, so it comes after the first requests.
+  await sleep(firstRequestsMs)
+  yield* await facts(daemon)
+  yield `  Inspector  ${pc.cyan(inspectorUrl(daemon))}`
+  if (!isLoopback(hostname)) yield pc.yellow(`  ${openToOtherMachines}`)
+  yield 'Open the Inspector, follow along with "vitrine events tail", or connect({ url, token }) from a program.'
+  yield stopping
 }
 
 export const stopping = pc.dim('Ctrl-C stops it; workspaces and journals stay.')

@@ -79,8 +79,8 @@ export function addServe(program: Command): void {
         import('./announce.ts'),
       ])
       await runDaemon({ ...options, ports: [port] }, async (daemon) => {
-        const lines = json ? [machineLine(daemon)] : await greeting(daemon, options.host)
-        for (const line of lines) console.log(line)
+        if (json) console.log(machineLine(daemon))
+        else for await (const line of greeting(daemon, options.host)) console.log(line)
       })
     })
 }

@@ -98,8 +98,8 @@ function withoutFirst(text: string): string {
 }
 
 /** The same of the forms that may be wrapped into lines. */
-export function unescapedWrappedForms(value: string): string[] {
-  return [...new Set(wrappedForms(value).flatMap((form) => [form, ...swallowedForms(form)]))]
+export function unescapedWrappedForms(wrapped: readonly string[]): string[] {
+  return [...new Set(wrapped.flatMap((form) => [form, ...swallowedForms(form)]))]
 }
 
 /** A backslash or percent sign directly before a secret makes an escape of its first characters: `\token`, `%abcd`. */
@@ -114,8 +114,8 @@ function firstSwallowed(bytes: string): string[] {
 }
 
 /** The beginnings of the unescaped forms, as they are in a text without the escape. */
-export function unescapedStarts(value: string): string[] {
-  const starts = unescapedForms(value).flatMap((form) => {
+export function unescapedStarts(unescaped: readonly string[]): string[] {
+  const starts = unescaped.flatMap((form) => {
     const text = Buffer.from(form, 'latin1').toString('utf8')
     return [form.slice(0, shortestForm), text.slice(0, shortestForm)]
   })

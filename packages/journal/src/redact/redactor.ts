@@ -13,7 +13,7 @@ import {
 } from './forms.ts'
 import { createGramFilter, marksOf } from './grams.ts'
 import { findPatterns, patternGrams } from './patterns.ts'
-import { createScanner } from './scanner.ts'
+import { createScanner, type NamedForms } from './scanner.ts'
 import { searchUnescaped } from './search-unescaped.ts'
 import { maskSpans, mergeSpans, noSpans, type Span } from './span.ts'
 import { createStreamRedactor, type StreamRedactor } from './stream.ts'
@@ -36,6 +36,8 @@ export interface Redactor {
   redactBytes(bytes: Uint8Array): RedactedBytes
   /** A range of bytes. A secret that begins before it or ends after it is masked as far as it is inside. */
   redactExcerpt(bytes: Uint8Array, start: number, end: number): Uint8Array
+  /** The bytes from `start` on, with a secret masked that begins before it. Others stay: a stream masks them. */
+  redactContinued(bytes: Uint8Array, start: number): RedactedBytes
   /** For values that continue one another, such as the chunks of one process's output. */
   stream(): StreamRedactor
 }
@@ -53,6 +55,8 @@ const maxTotalBytes = 4 * 1024 * 1024
 /** Keys without a secret are remembered: events have few different ones, and writers may choose more. */
 const maxCleanKeys = 1_000
 const maxCleanKeyLength = 64
+/** A candidate of a secret is found within so many bytes of its beginning. */
+const beginningLength = 4_096
 
 /**
  * @example
@@ -70,10 +74,24 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
   const inBytes = searchUnescaped(bytes, bytes, 'latin1')
   const guess = patterns ? (text: string, from?: number) => findPatterns(text, filter, from) : () => noSpans
   const cleanKeys = new Set<string>()
+  // The forms of a secret take milliseconds, so they are computed before the next value is masked: a daemon registers its
+  // tokens when it starts, and its first requests often only read.
+  const unsearched = new Set<RegisteredSecret>()
   let size = 0
   let totalBytes = 0
 
+  function searchNewSecrets(): void {
+    if (unsearched.size === 0) return
+    for (const secret of unsearched) {
+      secret.forms = formsOf(secret)
+      text.add(secret.forms.asText)
+      bytes.add(secret.forms.asBytes)
+    }
+    unsearched.clear()
+  }
+
   function redactText(text: string): string {
+    searchNewSecrets()
     const from = filter.next(text, 0)
     if (from !== -1) return maskSpans(text, mergeSpans(inText.find(text, from), guess(text, from)))
     if (size === 0 || !inText.mayBeEscaped(text)) return text
@@ -89,6 +107,7 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
   }
 
   function spansIn(bytes: Uint8Array, text: string): readonly Span[] {
+    searchNewSecrets()
     const guessed = guess(text)
     return mergeSpans(inBytes.find(text), guessed.length > 0 && isUtf8(bytes) ? guessed : noSpans)
   }
@@ -116,22 +135,8 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
       if (size >= maxSecrets) throw limitReached(`at most ${maxSecrets} secrets at a time`, 'one more')
       if (totalBytes + length > maxTotalBytes)
         throw limitReached(`secrets of at most ${maxTotalBytes} bytes in all`, `${totalBytes + length}`)
-      const forms = secretForms(value)
-      const wrapped = wrappedForms(value)
-      const shown = shownName(name, [...forms, ...wrapped])
-      const asText = {
-        name: shown,
-        forms: [...forms, ...restForms(value)],
-        wrapped,
-        starts: unescapedStarts(value),
-      }
-      const asBytes = {
-        name: shown,
-        forms: [...forms.map(utf8AsLatin1), ...unescapedForms(value)],
-        wrapped: unescapedWrappedForms(value),
-      }
-      text.add(asText)
-      bytes.add(asBytes)
+      const secret: RegisteredSecret = { name, value }
+      unsearched.add(secret)
       cleanKeys.clear()
       size++
       totalBytes += length
@@ -139,10 +144,11 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
       return () => {
         if (!registered) return
         registered = false
-        text.remove(asText)
-        bytes.remove(asBytes)
         size--
         totalBytes -= length
+        if (unsearched.delete(secret) || secret.forms === undefined) return
+        text.remove(secret.forms.asText)
+        bytes.remove(secret.forms.asBytes)
       }
     },
     redactText,
@@ -156,7 +162,64 @@ export function createRedactor({ patterns = true }: RedactorOptions = {}): Redac
         .map((span) => ({ ...span, start: span.start - start, end: span.end - start }))
       return Buffer.from(maskSpans(text.slice(start, end), inside), 'latin1')
     },
-    stream: () => createStreamRedactor({ inText, inBytes, guess, rules }),
+    redactContinued(bytes, start) {
+      searchNewSecrets()
+      const after = bytes.subarray(start)
+      const text = view(bytes).toString('latin1')
+      const beginning = text.slice(0, start + beginningLength)
+      // Almost no cut has a candidate beside it, and looking for one is much faster than a search.
+      if (bytesFilter.next(beginning, 0) === -1 && !inBytes.mayBeEscaped(beginning))
+        return { bytes: after, redacted: false }
+      const inside = spansIn(bytes, text)
+        .filter((span) => span.start < start && span.end > start)
+        .map((span) => ({ ...span, start: 0, end: span.end - start }))
+      if (inside.length === 0) return { bytes: after, redacted: false }
+      return { bytes: Buffer.from(maskSpans(text.slice(start), inside), 'latin1'), redacted: true }
+    },
+    stream() {
+      const { push, release, end } = createStreamRedactor({ inText, inBytes, guess, rules })
+      return {
+        push(value, channels) {
+          searchNewSecrets()
+          return push(value, channels)
+        },
+        release() {
+          searchNewSecrets()
+          return release()
+        },
+        end() {
+          searchNewSecrets()
+          return end()
+        },
+      }
+    },
+  }
+}
+
+interface RegisteredSecret {
+  readonly name: string
+  readonly value: string
+  /** Undefined until they are searched for. */
+  forms?: { readonly asText: NamedForms; readonly asBytes: NamedForms }
+}
+
+function formsOf({ name, value }: RegisteredSecret): Required<RegisteredSecret>['forms'] {
+  const forms = secretForms(value)
+  const wrapped = wrappedForms(value)
+  const unescaped = unescapedForms(value)
+  const shown = shownName(name, [...forms, ...wrapped])
+  return {
+    asText: {
+      name: shown,
+      forms: [...forms, ...restForms(value)],
+      wrapped,
+      starts: unescapedStarts(unescaped),
+    },
+    asBytes: {
+      name: shown,
+      forms: [...forms.map(utf8AsLatin1), ...unescaped],
+      wrapped: unescapedWrappedForms(wrapped),
+    },
   }
 }
 

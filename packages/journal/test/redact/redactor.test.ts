@@ -234,3 +234,34 @@ describe('redacting bytes', () => {
     expect(redactor.redactBytes(Buffer.concat([Buffer.from(token), Buffer.from([255])])).redacted).toBe(false)
   })
 })
+
+describe('redactContinued', () => {
+  const redactor = createRedactor()
+  redactor.add('KEY', 'hunter22-correct-horse')
+  const base64 = Buffer.from('hunter22-correct-horse').toString('base64')
+  const continued = (before: string, after: string) => {
+    const { bytes, redacted } = redactor.redactContinued(Buffer.from(before + after), before.length)
+    return { text: Buffer.from(bytes).toString(), redacted }
+  }
+
+  it.each([
+    ['as it is', 'a hunter22-', 'correct-horse b'],
+    ['in base64', base64.slice(0, 12), `${base64.slice(12)} b`],
+    ['escaped', 'a hunter22%2', 'Dcorrect-horse b'],
+    ['of a well-known shape', 'a ghp_', `${'a'.repeat(36)} b`],
+  ])('masks the end of a secret %s', (_name, before, after) => {
+    expect(continued(before, after)).toEqual({
+      text: expect.stringMatching(/^\[redacted:[^\]]+\] b$/),
+      redacted: true,
+    })
+  })
+
+  it('leaves what begins after the index', () => {
+    const text = 'a hunter22-correct-horse b hunter22-corr'
+    expect(continued('ordinary ', text)).toEqual({ text, redacted: false })
+    expect(continued('hunter22-', `correct-horse ${text}`)).toEqual({
+      text: `[redacted:KEY] ${text}`,
+      redacted: true,
+    })
+  })
+})

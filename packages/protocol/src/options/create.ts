@@ -7,7 +7,17 @@ import { limits, localOptions } from './local.ts'
 import { manifestOptions } from './manifest.ts'
 import { policyOptions } from './policy.ts'
 import { strict } from './strict.ts'
-import { callable, isObject, jsonObject, signal, text, texts, textsByName, variables } from './values.ts'
+import {
+  callable,
+  isObject,
+  jsonObject,
+  optionally,
+  signal,
+  text,
+  texts,
+  textsByName,
+  variables,
+} from './values.ts'
 
 /** Labels with this prefix are set by Vitrine only. */
 const reservedLabels = 'vitrine.'
@@ -53,10 +63,10 @@ const sharedFields = <
   workspace: z.optional(forms.workspace),
   policy: z.optional(forms.policy),
   egress: z.optional(texts()),
-  limits: z.optional(limits()),
+  limits: optionally(limits),
   env: z.optional(forms.env),
   secrets: z.optional(textsByName()),
-  labels: z.optional(labels()),
+  labels: optionally(labels),
   ...lifeTimes(),
 })
 
@@ -78,7 +88,7 @@ export const createOptions = lazily({
   json: () =>
     strict({
       provider: z.optional(z.string()),
-      local: z.optional(localOptions.json),
+      local: optionally(() => localOptions.json),
       ...sharedFields({
         env: textsByName(),
         workspace: manifestOptions.json,

@@ -7,7 +7,18 @@ import { createFields, createOptions, policy } from './create.ts'
 import { journalingFields } from './journal.ts'
 import { callContext } from './session.ts'
 import { strict } from './strict.ts'
-import { callable, duration, flag, having, isObject, signal, texts, textsByName, whole } from './values.ts'
+import {
+  callable,
+  duration,
+  flag,
+  having,
+  isObject,
+  optionally,
+  signal,
+  texts,
+  textsByName,
+  whole,
+} from './values.ts'
 
 const agentName = () =>
   z.string().check(z.regex(namePattern, 'expected a name of letters, digits, "_", "." and "-", 64 at most'))
@@ -67,7 +78,7 @@ export const listedStates = ['running', 'stopped', 'destroyed', 'all'] as const
 const isolationKept = () => z.enum(['bubblewrap', 'none'])
 
 const agentFields = () => ({
-  agents: z.optional(z.array(customAgent())),
+  agents: optionally(() => z.array(customAgent())),
   install: z.optional(z.enum(['lazy', 'never'])),
   onInstall: z.optional(callable()),
   agentCache: z.optional(z.string()),

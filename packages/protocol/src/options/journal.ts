@@ -9,6 +9,7 @@ import {
   having,
   isObject,
   milliseconds,
+  optionally,
   signal,
   text,
   texts,
@@ -186,10 +187,10 @@ export const storeOptions = lazily({
       takeover: z.optional(flag()),
       readOnly: z.optional(flag()),
       killOrphans: z.optional(callable()),
-      retention: z.optional(retention()),
-      blobs: z.optional(strict({ maxBytes: z.optional(whole()), maxTotalBytes: z.optional(whole()) })),
-      policy: z.optional(payloadPolicy()),
-      policyByOp: z.optional(z.record(z.string(), payloadPolicy())),
+      retention: optionally(retention),
+      blobs: optionally(() => strict({ maxBytes: z.optional(whole()), maxTotalBytes: z.optional(whole()) })),
+      policy: optionally(payloadPolicy),
+      policyByOp: optionally(() => z.record(z.string(), payloadPolicy())),
       patterns: z.optional(flag()),
       secrets: z.optional(
         having<SecretStorageMethods>(
@@ -204,7 +205,7 @@ export const storeOptions = lazily({
       maxPendingBytes: z.optional(whole()),
       maxPendingEndings: z.optional(whole()),
       closeMs: z.optional(whole(1, 60_000)),
-      recent: z.optional(strict({ maxEntries: z.optional(whole()), maxBytes: z.optional(whole()) })),
+      recent: optionally(() => strict({ maxEntries: z.optional(whole()), maxBytes: z.optional(whole()) })),
       onObserverError: z.optional(callable()),
     }),
   addSecret: () => strict({ sandbox: z.optional(z.string()), kept: z.optional(flag()) }),
@@ -243,10 +244,10 @@ const sinkFields = () => ({
 
 /** The options of a host for its journals. */
 export const journalingFields = () => ({
-  retention: z.optional(retention()),
-  payload: z.optional(payloadPolicy()),
-  payloadByOp: z.optional(z.record(z.string(), payloadPolicy())),
-  sinks: z.optional(
+  retention: optionally(retention),
+  payload: optionally(payloadPolicy),
+  payloadByOp: optionally(() => z.record(z.string(), payloadPolicy())),
+  sinks: optionally(() =>
     z.array(
       strict({
         name: z.string(),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import { longestTimer } from '../primitives/time-limit.ts'
 import { strict } from './strict.ts'
-import { flag, milliseconds, text, texts, textsByName, variables, whole } from './values.ts'
+import { flag, milliseconds, optionally, text, texts, textsByName, variables, whole } from './values.ts'
 
 /** The kernel's smallest CPU quota is a hundredth of its period. */
 const fewestCpus = 0.01
@@ -30,7 +30,7 @@ export const limits = () =>
     outputBytes: z.optional(whole(1)),
     journalBytes: z.optional(whole(1)),
     inputBytes: z.optional(whole(1)),
-    archives: z.optional(
+    archives: optionally(() =>
       strict({
         inputBytes: z.optional(whole(1)),
         expandedBytes: z.optional(whole(1)),
@@ -56,16 +56,16 @@ const fields = () => ({
   data: z.optional(z.string()),
   isolation: z.optional(z.enum(['auto', 'bubblewrap', 'none'])),
   rootfs: z.optional(z.enum(['read-only', 'writable'])),
-  limits: z.optional(limits()),
+  limits: optionally(limits),
   user: z.optional(z.string()),
   network: z.optional(z.enum(['none', 'host'])),
   egress: z.optional(texts()),
   env: z.optional(textsByName()),
-  binds: z.optional(
+  binds: optionally(() =>
     z.array(strict({ source: z.string(), target: z.optional(z.string()), writable: z.optional(flag()) })),
   ),
-  grants: z.optional(z.array(strict({ path: z.string(), writable: z.optional(flag()) }))),
-  watch: z.optional(z.union([watch(), z.literal(false)])),
+  grants: optionally(() => z.array(strict({ path: z.string(), writable: z.optional(flag()) }))),
+  watch: optionally(() => z.union([watch(), z.literal(false)])),
 })
 
 /** Options for sandboxes on this machine. */

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import { hostOptions } from './host.ts'
 import { strict } from './strict.ts'
-import { callable, flag, having, milliseconds, texts, whole } from './values.ts'
+import { callable, flag, having, milliseconds, optionally, texts, whole } from './values.ts'
 
 /** The guard checks a token's characters, with an error that does not repeat it. */
 const token = () => strict({ name: z.string(), access: z.enum(['read', 'full']), token: z.string() })
@@ -17,11 +17,11 @@ export const serverOptions = lazily({
       ),
       tokens: z.array(token()),
       allowAnonymous: z.optional(flag()),
-      defaultSandbox: z.optional(hostOptions.create),
+      defaultSandbox: optionally(() => hostOptions.create),
       cors: z.optional(texts()),
       allowHosts: z.optional(texts()),
       onRequest: z.optional(callable()),
-      limits: z.optional(
+      limits: optionally(() =>
         strict({
           jsonBytes: z.optional(whole(1)),
           heartbeatMs: z.optional(milliseconds()),

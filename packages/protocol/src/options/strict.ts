@@ -27,10 +27,17 @@ function nestedKeys(shape: Shape): string[] {
 
 function shapeOf(schema: unknown): Shape | undefined {
   const def = (schema as Partial<z.core.$ZodType> | undefined)?._zod?.def as
-    | { type: string; shape?: Shape; innerType?: unknown; options?: readonly unknown[] }
+    | {
+        type: string
+        shape?: Shape
+        innerType?: unknown
+        getter?: () => unknown
+        options?: readonly unknown[]
+      }
     | undefined
   if (def?.type === 'object') return def.shape
   if (def?.innerType !== undefined) return shapeOf(def.innerType)
+  if (def?.getter !== undefined) return shapeOf(def.getter())
   for (const option of def?.options ?? []) {
     const shape = shapeOf(option)
     if (shape !== undefined) return shape

@@ -34,6 +34,17 @@ function copied(value: Record<string, string>): Record<string, string> {
   return isObject(value) && !Array.isArray(value) ? { ...value } : value
 }
 
+/**
+ * An optional value whose schema is created when the value is given: creating a schema is slower than using it, and most
+ * calls leave most options out.
+ */
+export function optionally<Schema extends z.ZodMiniType>(create: () => Schema) {
+  const schema = z.lazy(create)
+  // Without it, zod creates the schema for a value that is left out, to see whether it has a default.
+  Object.defineProperty(schema._zod, 'optin', { value: undefined })
+  return z.optional(schema)
+}
+
 export const texts = () => z.array(z.string())
 export const textsByName = () => z.record(z.string(), z.string())
 export const flag = () => z.boolean()

@@ -8,7 +8,7 @@ import { localOptions } from '../options/local.ts'
 import { manifestOptions } from '../options/manifest.ts'
 import { policyOptions } from '../options/policy.ts'
 import { strict } from '../options/strict.ts'
-import { texts, textsByName, whole } from '../options/values.ts'
+import { optionally, texts, textsByName, whole } from '../options/values.ts'
 import type { LifeTimes } from '../sandbox/life-times.ts'
 import type { LocalOptions } from '../sandbox/local.ts'
 import type { EncodedBytes, WorkspaceManifest } from '../sandbox/manifest.ts'
@@ -69,14 +69,14 @@ export const recordSchemas = lazily({
       local: localOptions.json,
       limitsAsGiven: z.optional(z.literal(true)),
       degraded: z.optional(texts()),
-      policy: z.optional(policyOptions.policy),
+      policy: optionally(() => policyOptions.policy),
       secrets: z.optional(texts()),
       onAsk: z.optional(z.literal('function')),
       beforeStop: z.array(z.union([strict({ command: command() }), strict({ function: z.string() })])),
       skipOnPersist: texts(),
       persistenceBlocked: z.optional(z.literal(true)),
-      workspace: z.optional(manifestOptions.json),
-      directory: z.optional(strict({ path: z.string(), device: whole(), inode: whole() })),
+      workspace: optionally(() => manifestOptions.json),
+      directory: optionally(() => strict({ path: z.string(), device: whole(), inode: whole() })),
     }),
 })
 

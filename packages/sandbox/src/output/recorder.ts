@@ -150,18 +150,19 @@ export class OutputRecorder {
       // A secret may be cut on both sides of the gap: the stream masks the one before it, and nothing continues it.
       this.#track(stream.journal.end())
       const [first] = pieces
-      const all = Buffer.concat([tail.beforeTail(), kept])
-      if (first !== undefined) pieces[0] = this.#masked(first, all, all.length - last.length)
+      const before = Buffer.concat([tail.beforeTail(), kept.subarray(0, kept.length - last.length)])
+      if (first !== undefined) pieces[0] = this.#masked(first, before, last)
     }
     if (pieces.length === 0 && skipped > 0)
       this.#write(stream, [{ bytes: 0, data: '', encoding: 'utf8' }], skipped)
     else this.#write(stream, pieces, skipped)
   }
 
-  /** The piece at this index, with a secret masked that begins before it. */
-  #masked(piece: OutputPiece, bytes: Buffer, at: number): OutputPiece {
-    const masked = this.#options.journal.redactExcerpt(bytes, at, at + piece.bytes)
-    return { ...piece, data: Buffer.from(masked).toString(piece.encoding) }
+  /** The first piece of these bytes, with a secret masked that begins before them. */
+  #masked(piece: OutputPiece, before: Buffer, bytes: Buffer): OutputPiece {
+    const known = Buffer.concat([before, bytes.subarray(0, piece.bytes)])
+    const masked = this.#options.journal.redactContinued(known, before.length)
+    return masked.redacted ? { ...piece, data: Buffer.from(masked.bytes).toString(piece.encoding) } : piece
   }
 
   #track(written: Promise<unknown>): void {

@@ -285,4 +285,18 @@ describe('a secret in the output', () => {
     await recorder.end()
     expect(together(await outputOf(journal))).not.toContain('hunter2-planted')
   })
+
+  it('masks a secret whose beginning is left out, and one over the first two events after that', async () => {
+    const { store, journal } = await openJournal()
+    store.addSecret('TOKEN', 'hunter2-planted-in-the-output')
+    const recorder = recorderOf({ journal, budget: 512 * 1024 })
+    const last = Buffer.alloc(128 * 1024, 'z')
+    last.write('-planted-in-the-output')
+    last.write('hunter2-planted-in-the-output', 64 * 1024 - 20)
+    recorder.take('stdout', Buffer.concat([Buffer.alloc(512 * 1024, 'x'), Buffer.from('hunter2'), last]))
+    await recorder.end()
+    const written = await outputOf(journal)
+    const shown = together(written).replace(/x+/, 'x').replaceAll(/z+/g, 'z')
+    expect(shown).toMatch(/^x\[redacted:TOKEN\]z(h|hu|hun)?\[redacted:TOKEN\]z$/)
+  })
 })
