@@ -1,6 +1,8 @@
+import type { Sandbox } from '@vitrine/protocol'
 import type { RunBudget } from '@vitrine/runtime'
 import { expect, it } from 'vitest'
 import {
+  agentRun,
   describeRuns,
   failure,
   failureOf,
@@ -28,6 +30,61 @@ describeRuns((setting) => {
     const { events } = await run.box.journal.read({ types: ['limit.reached'] })
     return { error, limits: events.map(({ data }) => data) }
   }
+
+  it.each([900, 70_000])('counts a text of %i bytes, however the journal stores it', async (bytes) => {
+    setting.onPrompt = () => ['x'.repeat(bytes), 'y'.repeat(200)]
+    const { error } = await breach({ outputBytes: 1_000 }, (run) => run.turn('one'))
+    expect(error.message).toContain('budget.outputBytes')
+  })
+
+  it('counts only its own work', async (context) => {
+    setting.needs(context, 'commands')
+    const other = Promise.withResolvers<void>()
+    setting.onPrompt = async function* () {
+      await other.promise
+      yield 'done'
+    }
+    await using run = await setting.open(tokens, {
+      budget: { processes: 1 },
+      onSandboxEvent({ type }) {
+        if (type !== 'turn.started') return
+        void setting.client
+          .attach(run.box.id)
+          .then(async (box) => {
+            await box.exec('true')
+            await box.as({ run: 'run_other' }).exec('true')
+          })
+          .then(other.resolve, other.reject)
+      },
+    })
+    await run.turn('one')
+    expect(run.spend.processes).toBe(0)
+  })
+
+  it('records a breach while its sandbox is prepared, and ends as failed', async () => {
+    let box: Sandbox | undefined
+    const prepareBox = (prepared: Sandbox) => {
+      box = prepared
+      return new Promise(() => undefined)
+    }
+    await using run = await setting.open(tokens, {
+      agentRun: { ...agentRun, prepareBox },
+      budget: { wallMs: 1_500 },
+    })
+    expect(await failureOf(run.turn('one'))).toBe('budget_exhausted')
+    const events = (await box?.journal.read({ types: ['limit.reached', 'run.*'] }))?.events
+    expect(events).toMatchObject([{ type: 'limit.reached', data: { limit: 'run.wallMs' } }])
+  })
+
+  it('ends processes that the run started between two turns', async (context) => {
+    setting.needs(context, 'commands')
+    setting.onPrompt = () => ['done']
+    await using run = await setting.open(tokens, { budget: { turns: 1 } })
+    await run.turn('one')
+    const process = await run.box.spawn('sleep 600')
+    expect(await failureOf(run.turn('two'))).toBe('budget_exhausted')
+    expect((await run.box.processes.get(process.id)).state).toBe('exited')
+  })
 
   it('ends the turn that exceeds its output', async () => {
     setting.onPrompt = talkative

@@ -1,4 +1,4 @@
-import { isVitrineError } from '@vitrine/protocol'
+import { isVitrineError, type Sandbox } from '@vitrine/protocol'
 import {
   type Deliverable,
   openSandboxRun,
@@ -11,6 +11,7 @@ import {
   agentRun,
   describeRuns,
   failure,
+  failureOf,
   token,
   tokens,
   typesOf,
@@ -359,6 +360,104 @@ describeRuns((setting) => {
     expect(rest.events).toEqual([])
   })
 
+  it.each<[string, (box: Sandbox, session: string) => Promise<unknown>, string]>([
+    ['destroys its sandbox', (box) => setting.client.destroy(box.id), 'cancelled interrupted'],
+    ['cancels its turn', async (box, session) => (await box.sessions.get(session)).cancel(), 'cancelled'],
+  ])('is not aborted by itself when another caller %s during a turn', async (_name, end, codes) => {
+    setting.onPrompt = waitingAgent
+    await using run = await setting.open(tokens, {
+      onSandboxEvent({ type }) {
+        if (type === 'token') void end(run.box, run.sessionId)
+      },
+    })
+    const error = await failure(run.start('one'))
+    expect(error).not.toBeInstanceOf(SandboxRunAbortError)
+    expect(codes.split(' ')).toContain(error.code)
+    expect(typesOf(error.events)).toContain('token')
+  })
+
+  it('refuses a turn that one of its own hooks starts', async () => {
+    setting.onPrompt = () => []
+    const codes: Promise<string>[] = []
+    await using run = await setting.open(tokens, {
+      hooks: {
+        onEvent({ phase }) {
+          if (phase === 'before') codes.push(failureOf(run.turn('again')))
+        },
+      },
+    })
+    await run.start('one')
+    expect(await Promise.all(codes)).toEqual(['run_busy', 'run_busy'])
+  })
+
+  it('continues a session again after its beforeStart failed', async () => {
+    setting.onPrompt = () => [token('done')]
+    const sandbox = await setting.client.create()
+    const { id: sessionId } = await sandbox.openSession({ agent: 'in-process' })
+    let fails = true
+    const run = await setting.open(tokens, {
+      resumeFrom: { sandboxId: sandbox.id, sessionId },
+      beforeStart() {
+        if (fails) throw new Error('not ready')
+      },
+    })
+    expect((await failure(run.turn('one'))).message).toBe('not ready')
+    fails = false
+    expect((await run.turn('one')).out).toEqual(['done'])
+    await run.close()
+    expect((await sandbox.journal.read({ types: ['run.*'] })).events).toMatchObject([
+      { type: 'run.started' },
+      { type: 'run.finished', data: { outcome: 'failed' } },
+      { type: 'run.started', run: run.id },
+      { type: 'run.finished', run: run.id, data: { outcome: 'ok' } },
+    ])
+    await setting.client.destroy(sandbox.id)
+  })
+
+  it('refuses a session of another agent, and does not see other runs in its session', async () => {
+    setting.onPrompt = (prompt) => [token(prompt)]
+    const sandbox = await setting.client.create()
+    const { id: sessionId } = await sandbox.openSession({ agent: 'in-process' })
+    const resumeFrom = { sandboxId: sandbox.id, sessionId }
+    const other = { ...agentRun, profile: { agent: 'claude' } }
+    const refused = await setting.open(tokens, { resumeFrom, agentRun: other })
+    expect(await failureOf(refused.turn('one'))).toBe('argument_invalid')
+    await refused.close()
+    const [one, two] = [
+      await setting.open(tokens, { resumeFrom }),
+      await setting.open(tokens, { resumeFrom }),
+    ]
+    await one.turn('of one')
+    await two.turn('of two')
+    expect((await one.turn('more of one')).out).toEqual(['more of one'])
+    await Promise.all([one.close(), two.close()])
+    await setting.client.destroy(sandbox.id)
+  })
+
+  it.each([undefined, '', ' \n', 7])('sends no prompt that is blank: %j', async (prompt) => {
+    const taskToPrompt = () => prompt as string
+    await using run = await setting.open(tokens, { agentRun: { ...agentRun, taskToPrompt } })
+    expect(await failureOf(run.start('one'))).toBe('argument_invalid')
+    expect([run.spend.turns, await setting.client.list()]).toEqual([0, []])
+  })
+
+  it.each([null, 7n, { type: 'count', data: { value: 7n } }])(
+    'fails a turn whose agent says something that is no event: %s',
+    async (said) => {
+      let isReturned = false
+      setting.onPrompt = async function* () {
+        try {
+          yield said as never
+        } finally {
+          isReturned = true
+        }
+      }
+      await using run = await setting.open(tokens)
+      expect((await failure(run.start('one'))).message).toContain('onPrompt: expected')
+      await vi.waitFor(() => expect(isReturned).toBe(true))
+    },
+  )
+
   it('ends as interrupted when another caller destroys its sandbox, on record and for its hooks', async () => {
     setting.onPrompt = () => []
     const ends: unknown[] = []
@@ -389,12 +488,26 @@ describeRuns((setting) => {
     [{ promptOptions: { signal: AbortSignal.abort() } }, 'promptOptions: unknown key "signal"'],
     [{ promptOptions: { turn: 'turn_1' } }, 'promptOptions: unknown key "turn"'],
     [{ agentRun: { ...agentRun, profile: {} } }, 'agentRun.profile.agent'],
+    [{ resumeFrom: { sandboxId: 'a', sessionId: 'b' }, sandbox: {} }, 'sandbox'],
   ])('refuses options that it does not know: %j', async (options, named) => {
     const opening = openSandboxRun(setting.client, { agentRun, ...options } as never, tokens)
     await expect(opening).rejects.toMatchObject({
       code: 'argument_invalid',
       message: expect.stringContaining(named),
     })
+  })
+
+  it('refuses missing arguments, and says which', async () => {
+    const open = openSandboxRun as (...given: unknown[]) => Promise<unknown>
+    for (const [given, named] of [
+      [[], 'client'],
+      [[setting.client], 'agentRun'],
+      [[setting.client, { agentRun }], 'kind: expected'],
+    ] as const)
+      await expect(open(...given)).rejects.toMatchObject({
+        code: 'argument_invalid',
+        message: expect.stringContaining(named),
+      })
   })
 
   it('closes before its first turn without a sandbox', async () => {

@@ -53,7 +53,7 @@ export async function createEventOnly(
   }
 }
 
-/** Throws for an option that only files or commands use: it would be lost without a word. */
+/** Throws for an option that only files or commands use: it would be ignored silently. */
 function refuseWithoutWorkdir(options: HostCreateOptions): void {
   const { workspace, env, policy, onAsk, egress, limits } = options
   const given = Object.entries({ workspace, env, policy, onAsk, egress, limits })

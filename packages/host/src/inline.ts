@@ -61,11 +61,14 @@ async function* outputsOf(
   prompt: string,
   signal: AbortSignal,
 ): AsyncGenerator<AgentOutput> {
-  const running = executor.execute(prompt, signal)
-  const result = Symbol.asyncIterator in running ? undefined : await running
-  if (Symbol.asyncIterator in running) yield* running
+  const running: unknown = executor.execute(prompt, signal)
+  const isStream = typeof running === 'object' && running !== null && Symbol.asyncIterator in running
+  // The type of an executor allows nothing else to iterate.
+  if (isStream) yield* running as AsyncIterable<AgentOutput>
+  const result = isStream ? undefined : await running
   const { out = result, spent } = executor.resultArtifact?.() ?? {}
-  const finalText = typeof out === 'string' ? out : out === undefined ? '' : JSON.stringify(out)
+  // Undefined for a function or a symbol too.
+  const finalText = typeof out === 'string' ? out : (JSON.stringify(out) ?? '')
   if (finalText !== '') yield finalText
   if (spent !== undefined) yield { type: 'llm_call', data: spent }
   yield { type: 'result', data: { finalText, ...(spent !== undefined && { tokenUsage: spent }) } }

@@ -10,14 +10,14 @@ import type { ContentBlock, JsonObject } from '@vitrine/protocol'
 import type { AgentOutput, AgentOutputs, FunctionAgent } from '../registry/custom-agent.ts'
 import type { AgentExit, AgentTransport } from './transport.ts'
 
-/** Method of the notification that carries an event of another vocabulary ending ACP. */
+/** Method of the notification that carries an event of another vocabulary over ACP. */
 export const foreignMethod = '_vitrine/foreign_event'
 /** `_meta` key of `session/new` with the number of turns that a restored conversation already had. */
 export const turnsKey = 'vitrine.turns'
 
 const silent = { head: '', lines: 0 }
 
-/** Runs a function agent in this process, ending the same protocol and bridge as a program. */
+/** Runs a function agent in this process, over the same protocol and bridge as a program. */
 export function functionTransport(
   { name, onPrompt }: FunctionAgent,
   location: { readonly session: string; readonly workdir: string },
@@ -105,14 +105,17 @@ async function sendAll(
   if (typeof resolved === 'string') return sendOne(resolved)
   if (Symbol.asyncIterator in resolved) {
     const iterator = resolved[Symbol.asyncIterator]()
+    let isDone = false
     try {
       for (;;) {
         const { done, value } = await orCancelled(iterator.next())
-        if (done === true) return
+        isDone = done === true
+        if (isDone) return
         await sendOne(value)
       }
     } finally {
-      if (signal.aborted) void iterator.return?.()?.catch(() => undefined)
+      // Not awaited: a generator that ignores its signal may never get there.
+      if (!isDone) void iterator.return?.()?.catch(() => undefined)
     }
   }
   if (Array.isArray(resolved)) for (const output of resolved) await sendOne(output)
@@ -135,6 +138,7 @@ function waitsFor(signal: AbortSignal): <Value>(value: Value | PromiseLike<Value
 }
 
 async function send(client: AgentContext, sessionId: string, output: AgentOutput): Promise<void> {
+  checkOutput(output)
   if (typeof output === 'string')
     return client.notify(methods.client.session.update, {
       sessionId,
@@ -143,4 +147,16 @@ async function send(client: AgentContext, sessionId: string, output: AgentOutput
   if (typeof output.sessionUpdate === 'string')
     return client.notify<JsonObject>('session/update', { sessionId, update: output })
   return client.notify<JsonObject>(foreignMethod, { sessionId, event: output })
+}
+
+/** The connection would wait for ever for a message that cannot be written. */
+function checkOutput(output: unknown): void {
+  if (typeof output === 'string') return
+  if (typeof output !== 'object' || output === null)
+    throw new TypeError(`onPrompt: expected a string or an event, got ${String(output)}.`)
+  try {
+    JSON.stringify(output)
+  } catch (cause) {
+    throw new TypeError(`onPrompt: expected an event that is JSON: ${String(cause)}`, { cause })
+  }
 }

@@ -10,7 +10,7 @@ export interface RunBudget {
   readonly wallMs?: number
   /** Tokens that the agent reports, in total. */
   readonly tokens?: number
-  /** Money that the agent reports, in its own currency. */
+  /** Money that the agent reports, in each of its currencies. */
   readonly cost?: number
   /** Bytes of the output of processes and of the agent's texts. */
   readonly outputBytes?: number
@@ -25,6 +25,8 @@ export interface Spend {
   readonly turns: number
   readonly tokens?: number
   readonly cost?: Cost
+  /** Costs in other currencies, which cannot be added to it. */
+  readonly otherCosts?: readonly Cost[]
   readonly outputBytes: number
   readonly processes: number
 }
@@ -51,20 +53,21 @@ export function spendOfEvent(spend: Spend, event: SandboxEvent): Spend {
 /** The spend after one more report of an agent. */
 export function spendOfReport(spend: Spend, report: ReportedUse): Spend {
   const tokens = tokensOf(report)
-  const { cost } = addUse(spend.cost ? { cost: spend.cost } : {}, report)
+  const { usage: _, ...costs } = addUse(spend, report)
   return {
     ...spend,
     ...(tokens !== undefined && { tokens: (spend.tokens ?? 0) + tokens }),
-    ...(cost !== undefined && { cost }),
+    ...costs,
   }
 }
 
 /** The first limit that is exceeded. */
 export function breachOf(
   budget: RunBudget,
-  { turns, tokens, cost, outputBytes, processes }: Spend,
+  { turns, tokens, cost, otherCosts = [], outputBytes, processes }: Spend,
 ): BudgetBreach | undefined {
-  const used = { turns, tokens, cost: cost?.amount, outputBytes, processes }
+  const highest = cost && Math.max(cost.amount, ...otherCosts.map(({ amount }) => amount))
+  const used = { turns, tokens, cost: highest, outputBytes, processes }
   for (const [limit, amount] of Object.entries(used) as [
     Exclude<BudgetLimit, 'wallMs'>,
     number | undefined,
@@ -77,14 +80,17 @@ export function breachOf(
 
 /** Bytes that the agent or its processes wrote. */
 function outputBytesOf(type: string, data: JsonObject): number {
-  if (type === 'process.output') return textBytes(data.data)
+  if (type === 'process.output') return textBytes(data.data, data.encoding === 'base64' ? 'base64' : 'utf8')
   if (type !== 'agent.message') return 0
   const update = fieldOf(fieldOf(fieldOf(data, 'message'), 'params'), 'update')
-  return textBytes(fieldOf(fieldOf(update, 'content'), 'text'))
+  return textBytes(fieldOf(fieldOf(update, 'content'), 'text'), 'utf8')
 }
 
-function textBytes(text: unknown): number {
-  return typeof text === 'string' ? Buffer.byteLength(text) : 0
+/** The journal stores a long text as a blob, and its length beside it. */
+function textBytes(text: unknown, encoding: 'utf8' | 'base64'): number {
+  if (typeof text === 'string') return Buffer.byteLength(text, encoding)
+  const bytes = fieldOf(text, 'bytes')
+  return typeof bytes === 'number' ? bytes : 0
 }
 
 function fieldOf(value: unknown, name: string): unknown {

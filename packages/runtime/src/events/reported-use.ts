@@ -5,6 +5,8 @@ import type { SandboxEvent } from './sandbox-event.ts'
 export interface ReportedUse {
   readonly usage?: Usage
   readonly cost?: Cost
+  /** Costs in other currencies, which cannot be added to it. */
+  readonly otherCosts?: readonly Cost[]
 }
 
 /**
@@ -30,8 +32,22 @@ export function reportedUse({ type, data }: SandboxEvent): ReportedUse | undefin
 /** The sum of two reports. */
 export function addUse(one: ReportedUse, other: ReportedUse): ReportedUse {
   const usage = sumOf(one.usage, other.usage)
-  const cost = other.cost ? { ...other.cost, amount: (one.cost?.amount ?? 0) + other.cost.amount } : one.cost
-  return { ...(usage !== undefined && { usage }), ...(cost !== undefined && { cost }) }
+  const [cost, ...otherCosts] = costsOf(other).reduce(withCost, costsOf(one))
+  return {
+    ...(usage !== undefined && { usage }),
+    ...(cost !== undefined && { cost }),
+    ...(otherCosts.length > 0 && { otherCosts }),
+  }
+}
+
+function costsOf({ cost, otherCosts = [] }: ReportedUse): readonly Cost[] {
+  return cost === undefined ? [] : [cost, ...otherCosts]
+}
+
+function withCost(costs: readonly Cost[], cost: Cost): readonly Cost[] {
+  const { amount, currency } = cost
+  if (costs.every((one) => one.currency !== currency)) return [...costs, cost]
+  return costs.map((one) => (one.currency === currency ? { ...one, amount: one.amount + amount } : one))
 }
 
 /** All tokens of a report; undefined if it has none. */

@@ -67,7 +67,8 @@ async function readText(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<string> {
-  const { size } = await files.stat(path, { signal })
+  const { kind, size } = await files.stat(path, { signal })
+  if (kind === 'directory') throw new VitrineError('file_is_directory', `${path} is a directory.`)
   if (size > maxBytes) throw tooLarge(path, maxBytes, `${size}`)
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -87,7 +88,14 @@ function tooLarge(path: string, maxBytes: number, got: string): VitrineError {
   )
 }
 
-const finalCodes: ReadonlySet<string> = new Set(['artifact_too_large', 'file_is_directory', 'unsupported'])
+const finalCodes: ReadonlySet<string> = new Set([
+  'artifact_too_large',
+  'file_is_directory',
+  'file_not_regular',
+  'path_outside',
+  'sandbox_destroyed',
+  'unsupported',
+])
 
 /** Whether another read would give the same error. A missing file may appear: some agents write late. */
 function isFinal(error: unknown): boolean {

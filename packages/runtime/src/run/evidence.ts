@@ -12,6 +12,8 @@ export interface RunEvidence {
   /** Absent if the agent did not report it. */
   readonly usage?: Usage
   readonly cost?: Cost
+  /** Costs in other currencies. */
+  readonly otherCosts?: readonly Cost[]
   /** The last error of reading the artifact. */
   readonly readError?: unknown
 }
@@ -28,6 +30,7 @@ export class SandboxRunError extends VitrineError implements RunEvidence {
   readonly cursor?: string
   readonly usage?: Usage
   readonly cost?: Cost
+  readonly otherCosts?: readonly Cost[]
   readonly readError?: unknown
 
   constructor(code: ErrorCode, message: string, { evidence, cause }: RunErrorOptions) {
@@ -37,6 +40,7 @@ export class SandboxRunError extends VitrineError implements RunEvidence {
     if (evidence.cursor !== undefined) this.cursor = evidence.cursor
     if (evidence.usage !== undefined) this.usage = evidence.usage
     if (evidence.cost !== undefined) this.cost = evidence.cost
+    if (evidence.otherCosts !== undefined) this.otherCosts = evidence.otherCosts
     if (evidence.readError !== undefined) this.readError = evidence.readError
   }
 

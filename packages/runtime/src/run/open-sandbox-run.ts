@@ -1,5 +1,6 @@
-import type { SandboxClient } from '@vitrine/protocol'
+import { type SandboxClient, VitrineError } from '@vitrine/protocol'
 import { checkOptions, runOptions } from '@vitrine/protocol/options'
+import { shown } from '@vitrine/protocol/primitives'
 import type { Deliverable } from './deliverable.ts'
 import type { OpenSandboxRunOptions } from './options.ts'
 import { SandboxRun } from './sandbox-run.ts'
@@ -17,7 +18,14 @@ export async function openSandboxRun<Out, Task = string>(
   options: OpenSandboxRunOptions<Task>,
   deliverable: Deliverable<Out>,
 ): Promise<SandboxRun<Out, Task>> {
-  checkOptions('openSandboxRun', runOptions.open, options)
-  checkOptions('deliverable', runOptions.deliverable, deliverable)
+  if (typeof client?.create !== 'function')
+    throw new VitrineError('argument_invalid', `client: expected a SandboxClient, got ${shown(client)}.`)
+  checkOptions('openSandboxRun', runOptions.open, options ?? {})
+  checkOptions('deliverable', runOptions.deliverable, deliverable ?? {})
+  if (options.resumeFrom !== undefined && options.sandbox !== undefined)
+    throw new VitrineError(
+      'argument_invalid',
+      'sandbox: expected none with resumeFrom, whose sandbox exists.',
+    )
   return new SandboxRun(client, options, deliverable)
 }

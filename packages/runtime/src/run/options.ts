@@ -59,6 +59,8 @@ export interface TurnResult<Out> {
   /** Absent if the agent did not report it. */
   readonly usage?: Usage
   readonly cost?: Cost
+  /** Costs in other currencies. */
+  readonly otherCosts?: readonly Cost[]
   /** The net changes of the turn. */
   readonly changedFiles: readonly ChangedFile[]
   /** Reading the sandbox's journal `after` it continues after the turn. */

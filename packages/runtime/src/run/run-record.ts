@@ -30,6 +30,9 @@ export class RunRecord {
   readonly id: string
   readonly #box: Sandbox
   readonly #session: string
+  #starting: Promise<void> | undefined
+  /** The first outcome that was to be recorded: the response to it may have been lost. */
+  #outcome: Outcome | undefined
   #end: RunEnd | undefined
 
   constructor(id: string, box: Sandbox, session: string) {
@@ -38,8 +41,9 @@ export class RunRecord {
     this.#session = session
   }
 
-  async start(data: RunStart): Promise<void> {
-    await this.#write('run.started', { ...data })
+  start(data: RunStart): Promise<void> {
+    this.#starting = this.#write('run.started', { ...data })
+    return this.#starting
   }
 
   /** Its end in the journal after the cursor. */
@@ -58,26 +62,31 @@ export class RunRecord {
     this.#end = { outcome, ...(typeof errorMessage === 'string' && { errorMessage }) }
   }
 
-  /** Ends the run; returns the outcome that its journal has, undefined if that cannot be read. */
+  /**
+   * Ends the run; returns the outcome that its journal has, undefined if that cannot be read. Also after a start that failed:
+   * it may be on record. If it fails, it can be called again.
+   */
   async finish(outcome: Outcome): Promise<Outcome | undefined> {
+    await this.#starting?.catch(() => undefined)
     if (this.#end !== undefined) return this.#end.outcome
+    this.#outcome ??= outcome
     try {
-      await this.#write('run.finished', { outcome })
-      return outcome
+      await this.#write('run.finished', { outcome: this.#outcome })
+      return this.#outcome
     } catch (error) {
       if (!isVitrineError(error) || !endedElsewhere.has(error.code)) throw error
       return (await this.endSince(undefined).catch(() => undefined))?.outcome
     }
   }
 
-  /** Under an id, so that a response that is lost does not record it twice. */
+  /** Under an id, so that a request that is repeated does not record it twice. */
   async #write(type: 'run.started' | 'run.finished', data: Readonly<Record<string, unknown>>): Promise<void> {
     const event = { type, run: this.id, session: this.#session, data }
     await this.#box.record([event], { id: `${this.id}.${type}` })
   }
 }
 
-const endedElsewhere: ReadonlySet<string> = new Set(['work_not_open', 'sandbox_destroyed'])
+const endedElsewhere: ReadonlySet<string> = new Set(['work_not_open', 'sandbox_destroyed', 'store_closed'])
 
 /** The newest run of a session. */
 export async function lastRunOf(box: Sandbox, session: string): Promise<string | undefined> {

@@ -1,26 +1,27 @@
 import {
-  isVitrineError,
   newId,
   type Outcome,
   type PromptResult,
   type Sandbox,
   type SandboxClient,
-  toVitrineError,
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, runOptions } from '@vitrine/protocol/options'
+import { shown } from '@vitrine/protocol/primitives'
 import type { BudgetBreach, BudgetLimit, Spend } from '../budget/budget.ts'
 import { BudgetMeter, type TurnMeter } from '../budget/budget-meter.ts'
 import type { SandboxEvent, SandboxEventMeta, TurnKind } from '../events/sandbox-event.ts'
 import { type ObserveOptions, RunObservers } from '../observe/run-observers.ts'
+import { briefly, orAborted } from './bounded-waits.ts'
 import { type Deliverable, deliver } from './deliverable.ts'
-import { SandboxRunAbortError, SandboxRunError } from './evidence.ts'
+import type { SandboxRunError } from './evidence.ts'
 import { ObservedTurn } from './observed-turn.ts'
-import { openPlace, orAborted, type RunPlace, resumedSession } from './open-place.ts'
+import { type OpenedRun, openRun, removeBox, resumedSession } from './opened-run.ts'
 import type { OpenSandboxRunOptions, TurnOptions, TurnResult } from './options.ts'
 import { lastRunOf, RunRecord } from './run-record.ts'
 import { RunningProcesses } from './running-processes.ts'
-import { turnEvents } from './turn-events.ts'
+import { isOfRun, turnEvents } from './turn-events.ts'
+import { endError, outcomeOf, turnError } from './turn-failure.ts'
 
 const defaultMaxEvents = 100_000
 
@@ -35,7 +36,6 @@ interface ActiveTurn<Task> {
 
 /** One sandbox and one session over any number of turns. The sandbox is created with the first turn. */
 export class SandboxRun<Out, Task = string> {
-  #id: string
   readonly #client: SandboxClient
   readonly #options: OpenSandboxRunOptions<Task>
   readonly #deliverable: Deliverable<Out>
@@ -45,9 +45,14 @@ export class SandboxRun<Out, Task = string> {
   readonly #processes = new RunningProcesses()
   /** The limits whose breach is on record. */
   readonly #breached = new Set<BudgetLimit>()
-  #place: RunPlace | undefined
+  /** Its ids on record, the newest last. */
+  readonly #ids: Set<string>
+  /** The runs on record whose end is not known to be there. */
+  readonly #unfinished = new Set<RunRecord>()
+  #id: string
+  #opened: OpenedRun | undefined
   #record: RunRecord | undefined
-  #active: Promise<unknown> | undefined
+  #active: Promise<void> | undefined
   #closed: Promise<void> | undefined
   /** After the last event of the last turn. */
   #cursor: string | undefined
@@ -55,6 +60,7 @@ export class SandboxRun<Out, Task = string> {
 
   constructor(client: SandboxClient, options: OpenSandboxRunOptions<Task>, deliverable: Deliverable<Out>) {
     this.#id = options.runId ?? newId('run')
+    this.#ids = new Set([this.#id])
     this.#client = client
     this.#options = options
     this.#deliverable = deliverable
@@ -69,12 +75,12 @@ export class SandboxRun<Out, Task = string> {
 
   /** The sandbox; throws before the first turn. */
   get box(): Sandbox {
-    return this.#requirePlace().box
+    return this.#requireOpened().box
   }
 
   /** The id of the session; throws before the first turn. */
   get sessionId(): string {
-    return this.#requirePlace().session.id
+    return this.#requireOpened().session.id
   }
 
   get spend(): Spend {
@@ -135,10 +141,10 @@ export class SandboxRun<Out, Task = string> {
     return this.#meter.spend.turns > 0 || this.#options.resumeFrom !== undefined
   }
 
-  #requirePlace(): RunPlace {
-    if (this.#place === undefined)
+  #requireOpened(): OpenedRun {
+    if (this.#opened === undefined)
       throw new VitrineError('run_not_started', `The run ${this.id} has no sandbox before its first turn.`)
-    return this.#place
+    return this.#opened
   }
 
   #assertFree(): void {
@@ -149,12 +155,14 @@ export class SandboxRun<Out, Task = string> {
 
   async #oneAtATime(kind: TurnKind, task: Task, options: TurnOptions = {}): Promise<TurnResult<Out>> {
     checkOptions('turn', runOptions.turn, options)
-    const turn = this.#turn(kind, task, options)
-    this.#active = turn.catch(() => undefined)
+    // Before a function of the caller runs, which may call the run again.
+    const active = Promise.withResolvers<void>()
+    this.#active = active.promise
     try {
-      return await turn
+      return await this.#turn(kind, task, options)
     } finally {
       this.#active = undefined
+      active.resolve()
     }
   }
 
@@ -187,73 +195,100 @@ export class SandboxRun<Out, Task = string> {
     meter.checkTurn()
     signal.throwIfAborted()
     const prompt = this.#promptOf(turn)
-    const place =
-      this.#place === undefined ? await this.#open(signal) : await this.#reopen(this.#place, signal)
-    record.journal = place.box.journal
+    const opened = await (this.#opened === undefined ? this.#open(turn) : this.#reopen(this.#opened, signal))
+    record.journal = opened.box.journal
     // From here on the turn counts: a turn that failed earlier can be started again.
     meter.countTurn()
-    const { outcome } = await this.#prompt(turn, prompt, place)
+    const { outcome } = await this.#prompt(turn, prompt, opened)
     signal.throwIfAborted()
     if (outcome !== 'ok') throw endError(outcome)
-    const out = await deliver(this.#deliverable, place.box, record, this.#options, signal)
+    const out = await deliver(this.#deliverable, opened.box, record, this.#options, signal)
     return record.result(out, outcome)
   }
 
-  async #open(signal: AbortSignal): Promise<RunPlace> {
+  async #open({ signal, meter }: ActiveTurn<Task>): Promise<OpenedRun> {
     const { beforeStart } = this.#options
     const onCleanupError = this.#observers.report('close')
-    const place = await openPlace(this.#client, this.id, this.#options, { signal, onCleanupError })
-    const { box, session } = place
-    const isBorrowed = place.ownership === 'borrowed'
+    const opened = await openRun(this.#client, this.#options, {
+      runId: this.id,
+      signal,
+      onFailed: (box) => this.#recordBreach(meter.breach, box),
+      onCleanupError,
+    })
+    const { box, session } = opened
+    const isBorrowed = opened.ownership === 'borrowed'
     try {
-      const continued = isBorrowed ? await lastRunOf(box, session.id) : undefined
-      this.#record = await this.#started(this.id, place, continued)
+      const continued = isBorrowed ? await orAborted(signal, () => lastRunOf(box, session.id)) : undefined
+      this.#record = await this.#started(this.id, opened, continued, signal)
       await orAborted(signal, async () => beforeStart?.({ box, sessionId: session.id, signal }))
-      if (isBorrowed) this.#cursor = (await box.journal.read({ order: 'desc', limit: 1 })).cursor
+      if (isBorrowed)
+        this.#cursor = (await orAborted(signal, () => box.journal.read({ order: 'desc', limit: 1 }))).cursor
     } catch (error) {
-      const outcome = signal.aborted ? 'cancelled' : 'failed'
+      await this.#recordBreach(meter.breach, box)
+      const outcome = signal.aborted && meter.breach === undefined ? 'cancelled' : 'failed'
       // The error of the start is the one to show.
-      await this.#release(place, outcome).catch(this.#observers.report('close'))
+      await briefly(this.#release(opened, outcome), onCleanupError)
       this.#record = undefined
+      // Another start in the same journal is another run.
+      if (isBorrowed) this.#rename(newId('run'))
       throw error
     }
     this.#observers.hook({ target: 'agent.run', phase: 'before', runId: this.id })
-    this.#place = place
-    return place
+    this.#opened = opened
+    return opened
   }
 
   /** The sandbox may have been stopped since, and its host killed, which ended the session and the run on record. */
-  async #reopen(place: RunPlace, signal: AbortSignal): Promise<RunPlace> {
-    const session = await resumedSession(place.box, place.session.id, this.#options, signal)
-    this.#place = { ...place, session }
-    if ((await this.#record?.endSince(this.#cursor)) === undefined) return this.#place
+  async #reopen(opened: OpenedRun, signal: AbortSignal): Promise<OpenedRun> {
+    const session = await resumedSession(opened.box, opened.session.id, this.#options, signal)
+    this.#opened = { ...opened, session }
+    const end = await orAborted(signal, async () => this.#record?.endSince(this.#cursor))
+    if (end === undefined) return this.#opened
     const id = newId('run')
-    const continued = { ...this.#place, box: place.box.as({ run: id }) }
-    this.#record = await this.#started(id, continued, this.id)
-    this.#id = id
-    this.#place = continued
+    const continued = { ...this.#opened, box: opened.box.as({ run: id }) }
+    const record = await this.#started(id, continued, this.id, signal)
+    if (this.#record !== undefined) this.#unfinished.delete(this.#record)
+    this.#observers.hook({ target: 'agent.run', phase: 'after', runId: this.id, outcome: end.outcome })
+    this.#rename(id)
+    this.#record = record
+    this.#opened = continued
+    this.#observers.hook({ target: 'agent.run', phase: 'before', runId: id })
     return continued
   }
 
-  async #started(id: string, { box, session }: RunPlace, continued: string | undefined): Promise<RunRecord> {
-    const { name, profile } = this.#options.agentRun
+  #rename(id: string): void {
+    this.#id = id
+    this.#ids.add(id)
+  }
+
+  /** A start that fails may be on record, so its end is recorded by `close()`. */
+  async #started(
+    id: string,
+    { box, session }: OpenedRun,
+    continued: string | undefined,
+    signal: AbortSignal,
+  ): Promise<RunRecord> {
+    const { name } = this.#options.agentRun
     const record = new RunRecord(id, box, session.id)
-    await record.start({
-      name,
-      agent: profile.agent,
-      ...(continued !== undefined && { continues: continued }),
-    })
+    this.#unfinished.add(record)
+    const start = { name, agent: session.agent, ...(continued !== undefined && { continues: continued }) }
+    await orAborted(signal, () => record.start(start))
     return record
   }
 
   #promptOf({ kind, task }: ActiveTurn<Task>): string {
     const { agentRun } = this.#options
     const { instructions } = agentRun.profile
-    const text = agentRun.taskToPrompt(task)
+    const text: unknown = agentRun.taskToPrompt(task)
+    if (typeof text !== 'string' || text.trim() === '')
+      throw new VitrineError(
+        'argument_invalid',
+        `taskToPrompt: expected a prompt that is not blank, got ${shown(text)}.`,
+      )
     return kind === 'start' && instructions !== undefined ? `${instructions}\n\n${text}` : text
   }
 
-  async #prompt(turn: ActiveTurn<Task>, prompt: string, { box, session }: RunPlace): Promise<PromptResult> {
+  async #prompt(turn: ActiveTurn<Task>, prompt: string, { box, session }: OpenedRun): Promise<PromptResult> {
     const { kind, meter, record } = turn
     const { agentRun, promptOptions = {} } = this.#options
     const id = newId('turn')
@@ -275,14 +310,15 @@ export class SandboxRun<Out, Task = string> {
       after: this.#cursor,
       turn: id,
       session: session.id,
+      runs: this.#ids,
       ended: prompted,
     }
     try {
       for await (const item of turnEvents(followed)) {
         this.#record?.see(item)
-        this.#processes.see(item, this.id)
+        this.#processes.see(item, this.#ids)
         const event = record.add(item)
-        meter.count(event)
+        if (isOfRun(item, this.#ids)) meter.count(event)
         this.#observers.show(event, meta)
       }
     } catch (error) {
@@ -299,73 +335,71 @@ export class SandboxRun<Out, Task = string> {
 
   /** The error of a turn, with everything that is known of it. */
   async #failure({ signal, meter, record }: ActiveTurn<Task>, cause: unknown): Promise<SandboxRunError> {
-    const evidence = record.evidence()
-    if (meter.breach !== undefined) {
-      const { limit, max, used } = meter.breach
-      await this.#stopBeyondBudget(meter.breach)
-      const message = `The run ${this.id} used ${used} of ${max} (budget.${limit}).`
-      return new SandboxRunError('budget_exhausted', message, { evidence, cause })
-    }
-    if (signal.aborted || (isVitrineError(cause) && cause.code === 'cancelled'))
-      return new SandboxRunAbortError('The turn was aborted.', { evidence, cause })
-    const recorded = await this.#record?.endSince(this.#cursor).catch(() => undefined)
-    const { code, message } =
-      recorded?.outcome === 'interrupted' ? interrupted(recorded) : toVitrineError(cause, 'run_failed')
-    return new SandboxRunError(code, message, { evidence, cause })
+    const { cursor = this.#cursor, ...known } = record.evidence()
+    const evidence = { ...known, ...(cursor !== undefined && { cursor }) }
+    // A breach that was found after the program aborted the turn did not end it.
+    const breach = signal.reason === meter.breach ? meter.breach : undefined
+    const isAborted = signal.aborted && breach === undefined
+    if (breach !== undefined) await this.#stopBeyondBudget(breach)
+    const run = breach === undefined && !isAborted ? this.#record : undefined
+    const recorded = run && (await briefly(run.endSince(this.#cursor), () => undefined))
+    return turnError({ runId: this.id, cause, evidence, breach, isAborted, recorded })
   }
 
-  /** Records a breach once, and ends the processes of the run and, in its own sandbox, its agent. */
-  async #stopBeyondBudget({ limit, max, used }: BudgetBreach): Promise<void> {
-    const place = this.#place
-    if (place === undefined || this.#breached.has(limit)) return
-    this.#breached.add(limit)
+  /** Ends the processes of the run and, in its own sandbox, its agent. */
+  async #stopBeyondBudget(breach: BudgetBreach): Promise<void> {
+    if (this.#opened === undefined || this.#breached.has(breach.limit)) return
+    const { box, session, ownership } = this.#opened
     const onError = this.#observers.report('limit.reached')
+    await this.#recordBreach(breach, box)
+    await briefly(this.#processes.kill(box, { runs: this.#ids, after: this.#cursor }, onError), onError)
+    if (ownership === 'owned') await briefly(session.close(), onError)
+  }
+
+  /** Once for each limit. */
+  async #recordBreach(breach: BudgetBreach | undefined, box: Sandbox): Promise<void> {
+    if (breach === undefined || this.#breached.has(breach.limit)) return
+    const { limit, max, used } = breach
+    this.#breached.add(limit)
     const data = { limit: `run.${limit}`, max, used }
-    await place.box.record([{ type: 'limit.reached', run: this.id, data }]).catch(onError)
-    await this.#processes.kill(place.box, onError)
-    if (place.ownership === 'owned') await place.session.close().catch(onError)
+    const recorded = box.record([{ type: 'limit.reached', run: this.id, data }])
+    await briefly(recorded, this.#observers.report('limit.reached'))
   }
 
   async #close(): Promise<void> {
     this.#closing.abort(new VitrineError('run_closed', `The run ${this.id} was closed.`))
     await this.#active
-    if (this.#place === undefined) return
-    const outcome = await this.#release(this.#place, this.#lastOutcome)
-    this.#observers.hook({
-      target: 'agent.run',
-      phase: 'after',
-      runId: this.id,
-      ...(outcome !== undefined && { outcome }),
-    })
+    if (this.#opened !== undefined) {
+      const outcome = await this.#release(this.#opened, this.#lastOutcome)
+      this.#observers.hook({
+        target: 'agent.run',
+        phase: 'after',
+        runId: this.id,
+        ...(outcome !== undefined && { outcome }),
+      })
+    } else await this.#finishAll(this.#lastOutcome)
   }
 
-  /** Returns the outcome on record. A run whose start is not on record has none. */
-  async #release({ box, ownership }: RunPlace, outcome: Outcome): Promise<Outcome | undefined> {
+  /** Returns the outcome on record of the run as it is called now. */
+  async #release({ box, ownership }: OpenedRun, outcome: Outcome): Promise<Outcome | undefined> {
     try {
-      return await this.#record?.finish(outcome)
+      return await this.#finishAll(outcome)
     } finally {
-      if (ownership === 'owned') await this.#client.destroy(box.id)
+      if (ownership === 'owned') {
+        await removeBox(box)
+        // Its runs have ended with the sandbox.
+        this.#unfinished.clear()
+      }
     }
   }
-}
 
-function outcomeOf({ code }: SandboxRunError): Outcome {
-  return code === 'cancelled' || code === 'interrupted' || code === 'timeout' ? code : 'failed'
-}
-
-function endError(outcome: Exclude<Outcome, 'ok'>): VitrineError {
-  switch (outcome) {
-    case 'cancelled':
-      return new VitrineError('cancelled', 'The turn was cancelled.')
-    case 'timeout':
-      return new VitrineError('timeout', 'The turn took longer than the limits of its session.')
-    case 'interrupted':
-      return interrupted({ errorMessage: 'Its host ended before it did.' })
-    case 'failed':
-      return new VitrineError('agent_failed', 'The turn failed.')
+  async #finishAll(outcome: Outcome): Promise<Outcome | undefined> {
+    let recorded: Outcome | undefined
+    for (const record of [...this.#unfinished]) {
+      const end = await record.finish(outcome)
+      if (record === this.#record) recorded = end
+      this.#unfinished.delete(record)
+    }
+    return recorded
   }
-}
-
-function interrupted({ errorMessage = '' }: { readonly errorMessage?: string | undefined }): VitrineError {
-  return new VitrineError('interrupted', `The turn was interrupted. ${errorMessage}`.trim())
 }

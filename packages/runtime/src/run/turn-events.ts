@@ -7,6 +7,8 @@ export interface FollowedTurn {
   readonly after: string | undefined
   readonly turn: string
   readonly session: string
+  /** The ids of its run. */
+  readonly runs: ReadonlySet<string>
   /** Settles when the turn has ended: then its last event is committed. */
   readonly ended: Promise<unknown>
 }
@@ -38,9 +40,16 @@ export async function* turnEvents(followed: FollowedTurn): AsyncGenerator<Journa
   return undefined
 }
 
-/** Whether an event is of another session of the same sandbox. */
-function isForeign(item: JournalItem, { session }: FollowedTurn): boolean {
-  return !isGap(item) && item.session !== undefined && item.session !== session
+/** Whether an event is of another session or another run of the same sandbox. */
+function isForeign(item: JournalItem, { session, runs }: FollowedTurn): boolean {
+  if (isGap(item)) return false
+  if (item.session !== undefined && item.session !== session) return true
+  return item.run !== undefined && !runs.has(item.run)
+}
+
+/** Whether an event is of a run with one of these ids, and not of another caller. */
+export function isOfRun(item: JournalItem, runs: ReadonlySet<string>): boolean {
+  return !isGap(item) && item.run !== undefined && runs.has(item.run)
 }
 
 function isEnd(item: JournalItem, { turn }: FollowedTurn): boolean {
