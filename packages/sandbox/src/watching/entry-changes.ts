@@ -1,8 +1,10 @@
 import { type Change, changeOf, deletionOf, sameImages } from './change.ts'
+import { differs, type EntryStat } from './entry-stat.ts'
 import type { ContentReader, DigestedContent } from './file-content.ts'
 import type { Ignored } from './ignore.ts'
-import { descendants, type KnownTree, pathIn } from './known-tree.ts'
-import { differs, type EntryStat, type TreeNode, untouched } from './node.ts'
+import { untouched } from './image.ts'
+import type { KnownTree } from './known-tree.ts'
+import { descendants, pathIn, type TreeNode } from './node.ts'
 
 export type Emit = (change: Change) => Promise<void> | void
 

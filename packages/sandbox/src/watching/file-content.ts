@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Change } from './change.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
-import type { EntryStat, TreeNode } from './node.ts'
+import type { EntryStat } from './entry-stat.ts'
+import type { TreeNode } from './node.ts'
 
 export interface DigestedContent {
   readonly bytes: Uint8Array
