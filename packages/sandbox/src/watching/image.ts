@@ -1,4 +1,7 @@
-/** The stored content of a file: its blob, or the reason why it was not stored. */
+/**
+ * The stored content of a file: its blob, or the reason why it was not stored. The recorder sets the hash when it prepares
+ * the blob, so a node and the changes of its file share one object.
+ */
 export interface Image {
   hash?: string
   /** The reason why the content was not stored. */
