@@ -12,6 +12,8 @@ import { statOf } from './nodes.ts'
 const read = (digest: string) => ({ bytes: Buffer.from(digest), digest, stat: statOf() })
 const known = { stat: statOf(), digest: 'known', image: {} }
 const unread = { stat: statOf(), digest: undefined, image: untouched }
+/** Could not be read when its image was chosen, but in a later check. */
+const omitted = { ...known, image: { omitted: 'unreadable' } }
 const unreadable = { stat: statOf(), digest: undefined, image: { omitted: 'unreadable' } }
 
 /** A write whose mtime was reset shows only in the ctime. */
@@ -80,6 +82,7 @@ describe('a moved file', () => {
     { title: 'its content differs', before: known, now: ctimeOnly, content: read('other'), is: true },
     { title: 'its size differs', before: known, now: { size: 4 }, content: undefined, is: true },
     { title: 'it can be read now', before: unreadable, now: ctimeOnly, content: read('any'), is: true },
+    { title: 'its image is omitted', before: omitted, now: ctimeOnly, content: read('known'), is: true },
     { title: 'it still cannot be read', before: unreadable, now: ctimeOnly, content: undefined, is: false },
     { title: 'it was not read', before: unread, now: ctimeOnly, content: undefined, is: false },
   ])('was rewritten: $is, if $title', ({ before, now, content, is }) => {
