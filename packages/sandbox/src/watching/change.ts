@@ -1,14 +1,6 @@
 import type { FileKind } from '@vitrine/protocol'
+import type { Image } from './image.ts'
 import type { TreeNode } from './node.ts'
-
-/** The stored content of a file: its blob, or the reason why it was not stored. */
-export interface Image {
-  hash?: string
-  /** The reason why the content was not stored. */
-  omitted?: string
-  /** A secret was masked in the stored content. */
-  redacted?: boolean
-}
 
 /** A change of the workspace that becomes one `file.*` event. Paths are relative to the root. */
 export interface Change {

@@ -1,4 +1,5 @@
-import type { EntryStat, TreeNode } from './node.ts'
+import type { EntryStat } from './entry-stat.ts'
+import type { TreeNode } from './node.ts'
 
 /** Access to the workspace's current state. An unreadable entry throws, so that it is not taken for a missing one. */
 export interface Disk {

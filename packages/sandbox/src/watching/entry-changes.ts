@@ -1,8 +1,11 @@
 import { type Change, changeOf, deletionOf, sameImages } from './change.ts'
+import { isIdenticalReplacement, isRewritten, isUnmodified, mayBeRewritten } from './content-comparison.ts'
+import { differs, type EntryStat } from './entry-stat.ts'
 import type { ContentReader, DigestedContent } from './file-content.ts'
 import type { Ignored } from './ignore.ts'
-import { descendants, type KnownTree, pathIn } from './known-tree.ts'
-import { differs, type EntryStat, type TreeNode, untouched } from './node.ts'
+import { changedImage, type ImageChoice, newImage } from './image-choice.ts'
+import type { KnownTree } from './known-tree.ts'
+import { descendants, pathIn, type TreeNode } from './node.ts'
 
 export type Emit = (change: Change) => Promise<void> | void
 
@@ -22,20 +25,11 @@ export class EntryChanges {
 
   /** The same file at the same path. */
   async compare(node: TreeNode, found: EntryStat): Promise<void> {
-    const { stat, fresh } = node
-    if (differs(stat, found) === 'no' && !(fresh && found.kind === 'file')) return
+    if (differs(node.stat, found) === 'no' && !(node.fresh && found.kind === 'file')) return
     const content = this.#contents.read(node, found)
     const now = content?.stat ?? found
-    const difference = differs(stat, now)
-    // A changed link count explains the new ctime, so the content is presumed the same.
-    const presumedSame = difference === 'no' || (difference === 'perhaps' && stat.links !== now.links)
-    const sameContent =
-      content === undefined || node.digest === undefined ? presumedSame : content.digest === node.digest
-    if (difference !== 'yes' && sameContent) {
-      this.#known.remember(node, now, content?.digest ?? node.digest)
-      return
-    }
-    await this.#changed(node, now, content)
+    if (isUnmodified(node, now, content)) this.#known.remember(node, now, content?.digest ?? node.digest)
+    else await this.#changed(node, now, content)
   }
 
   /** Another file of the same kind at the same path. A replaced directory has to be entered again. */
@@ -49,36 +43,23 @@ export class EntryChanges {
       node.entered = false
       this.#known.remember(node, found, undefined)
       this.#known.indexInode(node)
-      if (differs({ ...before, ino: found.ino }, found) === 'yes') await this.#emit(changeOf('changed', node))
+      if (differs(before, found) === 'yes') await this.#emit(changeOf('changed', node))
       return
     }
     const content = this.#contents.read(node, found)
     const now = content?.stat ?? found
-    const sameContent =
-      content !== undefined &&
-      content.digest === node.digest &&
-      differs({ ...now, ino: node.stat.ino, changed: node.stat.changed }, node.stat) === 'no'
     this.#known.unindexInode(node)
-    if (sameContent) this.#known.remember(node, now, content.digest)
+    if (isIdenticalReplacement(node, now, content)) this.#known.remember(node, now, content?.digest)
     else await this.#changed(node, now, content)
     this.#known.indexInode(node)
   }
 
   async #changed(node: TreeNode, now: EntryStat, content: DigestedContent | undefined): Promise<void> {
     const before = node.image
-    // Only the permissions changed, so the stored image stays valid.
-    const unchangedImage =
-      content !== undefined && content.digest === node.digest && before !== untouched
-        ? { after: before }
-        : undefined
+    const chosen = now.kind === 'file' && changedImage(node, now.size, content, this.#contents.maxBytes)
     this.#known.remember(node, now, content?.digest)
-    await this.#emit({
-      ...changeOf('changed', node),
-      ...(now.kind === 'file' && {
-        before,
-        ...(unchangedImage ?? this.#contents.setImage(node, now, content)),
-      }),
-    })
+    if (chosen) node.image = chosen.after
+    await this.#emit({ ...changeOf('changed', node), ...(chosen && { before, ...chosen }) })
   }
 
   /** A node that was just added. */
@@ -89,7 +70,7 @@ export class EntryChanges {
     this.#known.remember(node, now, content?.digest)
     await this.#emit({
       ...changeOf('created', node),
-      ...(now.kind === 'file' && this.#contents.setImage(node, now, content)),
+      ...(now.kind === 'file' && this.#setNewImage(node, now, content)),
     })
   }
 
@@ -124,23 +105,15 @@ export class EntryChanges {
   }
 
   async #emitMoved(node: TreeNode, previousPath: string, found: EntryStat): Promise<void> {
-    // The rename itself updated the ctime, so a rewrite with a reset mtime shows only in the content.
-    // A file that could not be read earlier because it was being moved is read now.
-    const wasUnreadable = node.image?.omitted === 'unreadable'
-    const content =
-      isRewritten(node.stat, found) || wasUnreadable || node.digest !== undefined
-        ? this.#contents.read(node, found)
-        : undefined
+    const content = mayBeRewritten(node, found) ? this.#contents.read(node, found) : undefined
     const now = content?.stat ?? found
-    const rewritten =
-      isRewritten(node.stat, now) ||
-      (content !== undefined && (wasUnreadable || content.digest !== node.digest))
+    const rewritten = isRewritten(node, now, content)
     const before = node.image
     this.#known.remember(node, now, rewritten ? content?.digest : node.digest)
     await this.#emit({
       ...changeOf('moved', node),
       previousPath,
-      ...(rewritten ? { before, ...this.#contents.setImage(node, now, content) } : sameImages(node)),
+      ...(rewritten ? { before, ...this.#setNewImage(node, now, content) } : sameImages(node)),
     })
   }
 
@@ -160,8 +133,10 @@ export class EntryChanges {
     this.#known.drop(node)
     await this.#emit(deletionOf(node, path))
   }
-}
 
-function isRewritten(before: EntryStat, now: EntryStat): boolean {
-  return now.kind === 'file' && (now.size !== before.size || now.modified !== before.modified)
+  #setNewImage(node: TreeNode, now: EntryStat, content: DigestedContent | undefined): ImageChoice {
+    const chosen = newImage(node.name, now.size, content, this.#contents.maxBytes)
+    node.image = chosen.after
+    return chosen
+  }
 }

@@ -2,9 +2,9 @@ import type { TimeSlice } from '@vitrine/archives'
 import { isVitrineError } from '@vitrine/protocol'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { Disk, OpenDirectory } from './disk.ts'
+import type { EntryStat } from './entry-stat.ts'
 import type { Ignored } from './ignore.ts'
-import { pathIn } from './known-tree.ts'
-import type { EntryStat, TreeNode } from './node.ts'
+import { pathIn, type TreeNode } from './node.ts'
 
 /** How often a directory is listed again because entries disappear between its listing and their check. */
 const maxListings = 3

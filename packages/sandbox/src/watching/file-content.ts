@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { Change } from './change.ts'
 import type { Disk, OpenDirectory } from './disk.ts'
-import type { EntryStat, TreeNode } from './node.ts'
+import type { EntryStat } from './entry-stat.ts'
+import type { TreeNode } from './node.ts'
 
 export interface DigestedContent {
   readonly bytes: Uint8Array
@@ -12,21 +12,21 @@ export interface DigestedContent {
 
 /** Reads the contents of files up to a maximum size. */
 export class ContentReader {
+  readonly maxBytes: number
   readonly #disk: Disk
-  readonly #maxBytes: number
 
   constructor(disk: Disk, maxBytes: number) {
     this.#disk = disk
-    this.#maxBytes = maxBytes
+    this.maxBytes = maxBytes
   }
 
   /** Undefined if the entry is not a regular file, is too large or cannot be read. */
   read(node: TreeNode, now: EntryStat): DigestedContent | undefined {
-    if (now.kind !== 'file' || now.size > this.#maxBytes || node.parent === undefined) return undefined
+    if (now.kind !== 'file' || now.size > this.maxBytes || node.parent === undefined) return undefined
     let open: OpenDirectory | undefined
     try {
       open = this.#disk.open(node.parent)
-      const found = open?.read(node.name, this.#maxBytes)
+      const found = open?.read(node.name, this.maxBytes)
       if (found === undefined) return undefined
       const { bytes, stat } = found
       const digest = hash('sha256', bytes, 'base64url')
@@ -38,22 +38,4 @@ export class ContentReader {
       open?.close()
     }
   }
-
-  /** Gives a node a new image and returns the part of the change that stores it. */
-  setImage(node: TreeNode, now: EntryStat, content: DigestedContent | undefined): Partial<Change> {
-    const omitted = this.#omissionReason(node, now, content)
-    node.image = omitted === undefined ? {} : { omitted }
-    return { after: node.image, ...(omitted === undefined && content && { content: content.bytes }) }
-  }
-
-  #omissionReason(node: TreeNode, now: EntryStat, content: DigestedContent | undefined): string | undefined {
-    if (isPrivate(node.name)) return 'private'
-    if (now.size > this.#maxBytes) return 'size'
-    return content === undefined ? 'unreadable' : undefined
-  }
-}
-
-/** Files that hold secrets by convention. Their content is compared but never stored. */
-function isPrivate(name: string): boolean {
-  return name.startsWith('.env')
 }

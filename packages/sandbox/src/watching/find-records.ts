@@ -1,6 +1,6 @@
 import type { FileKind } from '@vitrine/protocol'
 import { decodePathText } from '@vitrine/protocol/primitives'
-import type { EntryStat } from './node.ts'
+import type { EntryStat } from './entry-stat.ts'
 
 /** A listed entry and its children. */
 export interface FindRecord {

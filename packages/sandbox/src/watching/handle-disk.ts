@@ -2,7 +2,8 @@ import { closeSync, constants, fstatSync, readSync, type Stats, watch as watchPa
 import { type Handle, kindOf } from '@vitrine/archives'
 import { systemErrorCode } from '@vitrine/protocol/primitives'
 import type { Disk, OpenDirectory, WatchedContent } from './disk.ts'
-import { differs, type EntryStat, type TreeNode } from './node.ts'
+import { differs, type EntryStat } from './entry-stat.ts'
+import type { TreeNode } from './node.ts'
 
 const maxReadAttempts = 3
 

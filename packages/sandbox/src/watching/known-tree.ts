@@ -1,5 +1,6 @@
-import { Inodes } from './inodes.ts'
-import { type EntryStat, isSameEntry, TreeNode } from './node.ts'
+import { type EntryStat, isSameEntry } from './entry-stat.ts'
+import { InodeIndex } from './inode-index.ts'
+import { TreeNode } from './node.ts'
 
 /** Timestamps of file systems have a resolution of up to 10 ms. */
 const freshMs = 20
@@ -7,7 +8,7 @@ const freshMs = 20
 /** The last known state of the workspace: its nodes by path and by inode, and the names to check again. */
 export class KnownTree {
   readonly root: TreeNode
-  readonly #inodes = new Inodes()
+  readonly #inodes = new InodeIndex()
   /** Names to check again although there was no notice about them. */
   #rechecks = new Map<TreeNode, Set<string>>()
   #entries = 0
@@ -99,21 +100,9 @@ export class KnownTree {
 
   /** A change through one hard link affects all of them. */
   #recheckOtherLinks(node: TreeNode): void {
-    for (const other of this.#inodes.others(node))
+    for (const other of this.#inodes.otherLinks(node))
       if (other.parent !== undefined) this.scheduleRecheck(other.parent, other.name)
   }
-}
-
-/** Yields all descendants, innermost first. */
-export function* descendants(node: TreeNode): Generator<TreeNode> {
-  for (const child of [...(node.children?.values() ?? [])]) {
-    yield* descendants(child)
-    yield child
-  }
-}
-
-export function pathIn(directory: TreeNode, name: string): string {
-  return directory.parent === undefined ? name : `${directory.path}/${name}`
 }
 
 function isFresh({ changed }: EntryStat): boolean {

@@ -3,8 +3,9 @@ import { isVitrineError } from '@vitrine/protocol'
 import type { OpenDirectory } from './disk.ts'
 import type { EntryChanges } from './entry-changes.ts'
 import { type CheckOptions, cannotRead, type EntryCheck, isIgnored } from './entry-checks.ts'
-import { type KnownTree, pathIn } from './known-tree.ts'
-import { type EntryStat, isSameEntry, type TreeNode } from './node.ts'
+import { type EntryStat, isSameEntry } from './entry-stat.ts'
+import type { KnownTree } from './known-tree.ts'
+import { pathIn, type TreeNode } from './node.ts'
 
 /** Every directory is opened from the root down, so each level costs as many opens as it is deep. */
 const maxDepth = 256

@@ -1,9 +1,10 @@
 import type { TimeSlice } from '@vitrine/archives'
 import { type Emit, EntryChanges } from './entry-changes.ts'
 import { type EntryCheck, readChecks } from './entry-checks.ts'
+import { differs, type EntryStat, isSameEntry } from './entry-stat.ts'
 import { ContentReader } from './file-content.ts'
 import { KnownTree } from './known-tree.ts'
-import { differs, type EntryStat, isSameEntry, type TreeNode } from './node.ts'
+import type { TreeNode } from './node.ts'
 import { type RoundOptions, TreeRound } from './tree-round.ts'
 
 export interface TreeOptions extends RoundOptions {

@@ -1,6 +1,6 @@
 import { memoryStore, openStore } from '@vitrine/journal'
 import { expect, it, onTestFinished } from 'vitest'
-import type { Image } from '../../src/watching/change.ts'
+import type { Image } from '../../src/watching/image.ts'
 import { ChangeRecorder } from '../../src/watching/recorder.ts'
 
 async function openRecorder() {

@@ -1,7 +1,7 @@
 import type { TreeNode } from './node.ts'
 
 /** Indexes the nodes of the tree by inode number, which does not change when a file is moved. */
-export class Inodes {
+export class InodeIndex {
   readonly #nodes = new Map<number, TreeNode>()
   /** All nodes of a file with hard links. The kernel reports a change only under the name it was made through. */
   readonly #names = new Map<number, Set<TreeNode>>()
@@ -31,7 +31,7 @@ export class Inodes {
   }
 
   /** The other hard links of the same file. */
-  others(node: TreeNode): TreeNode[] {
+  otherLinks(node: TreeNode): TreeNode[] {
     return [...(this.#names.get(node.stat.ino) ?? [])].filter((other) => other !== node)
   }
 }
