@@ -84,7 +84,9 @@ export class LimitWatch {
         if (!isVitrineError(error) || error.code !== 'process_refused') throw error
         const [limit] = this.#risenSince(before)
         if (limit === undefined) throw error
-        if (limit === 'pids' && attempt < attempts && (await this.#endTreeUsingUp()) > 0) {
+        if (limit === 'pids' && attempt < attempts) {
+          // Tried again also if nothing was left to end: the watch may have ended the tree meanwhile.
+          await this.#endTreeUsingUp()
           before = this.hits()
           continue
         }
@@ -200,11 +202,11 @@ export class LimitWatch {
     return new Map(this.#sandbox.running().map(({ top, id }) => [top, id]))
   }
 
-  /** Ends the tree that uses up the processes, and resolves to the number of ended processes. */
-  async #endTreeUsingUp(): Promise<number> {
+  /** Ends the tree that uses up the processes. */
+  async #endTreeUsingUp(): Promise<void> {
     const max = this.#limits.pids ?? 0
     let chosen: readonly CommandTree[] | undefined
-    return this.#sandbox.machine.killInside((inside, table) => {
+    await this.#sandbox.machine.killInside((inside, table) => {
       const trees = commandTrees(inside, table, this.#tops())
       const isFirst = chosen === undefined
       chosen ??= treesUsingUp(trees, max)
