@@ -26,6 +26,9 @@ export const runClients: readonly (readonly [string, () => Promise<RunClient>])[
   ['over HTTP', () => onHost(({ url }) => connect({ url, token }))],
 ]
 
+/** Those whose sandboxes are kept on record by a host. */
+export const hostClients = runClients.filter(([name]) => ['on a host', 'over HTTP'].includes(name))
+
 type Agent = { readonly onPrompt: OnPrompt }
 
 function opened(client: (agent: Agent) => SandboxClient, close = async () => {}): RunClient {

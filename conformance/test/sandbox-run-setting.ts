@@ -92,8 +92,11 @@ export class RunSetting {
 }
 
 /** Declares cases for every client. A case leaves no sandbox behind. */
-export function describeRuns(cases: (setting: RunSetting) => void, subject = 'a run with sandboxes'): void {
-  describe.each(runClients)(`${subject} %s`, (_, openClient) => {
+export function describeRuns(
+  cases: (setting: RunSetting) => void,
+  { subject = 'a run with sandboxes', clients = runClients } = {},
+): void {
+  describe.each(clients)(`${subject} %s`, (_, openClient) => {
     const setting = new RunSetting()
     beforeAll(() => setting.start(openClient), 60_000)
     afterAll(() => setting.close())

@@ -2,6 +2,16 @@
 export { inlineSandboxClient, inProcessSandboxClient } from '@vitrine/host'
 export {} from '@vitrine/protocol/require-node'
 export type { BudgetBreach, BudgetLimit, RunBudget, Spend } from './budget/budget.ts'
+export {
+  type DefineSandboxOptions,
+  defineSandbox,
+  type EnsureContext,
+  type SandboxDefinition,
+  type SandboxLifecycle,
+} from './definition/define-sandbox.ts'
+export type { Tenant } from './definition/definition-key.ts'
+export type { FileHooks } from './definition/file-hooks.ts'
+export type { SandboxHooks } from './definition/hooked-sandbox.ts'
 export type { SandboxEvent, SandboxEventMeta, TurnKind } from './events/sandbox-event.ts'
 export type { SandboxFileEvent } from './files/file-event.ts'
 export {

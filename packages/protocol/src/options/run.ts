@@ -2,8 +2,9 @@ import * as z from 'zod/mini'
 import { lazily } from '../lazy.ts'
 import type { McpServer } from '../sandbox/sessions.ts'
 import { isTraceparent } from '../traceparent.ts'
+import { lifeTimes } from './life-times.ts'
 import { strict } from './strict.ts'
-import { callable, isObject, milliseconds, signal, text, whole } from './values.ts'
+import { callable, flag, isObject, milliseconds, signal, text, whole } from './values.ts'
 
 /** Checked by the calls that they are given to. */
 const object = () => z.custom<object>(isObject, 'expected an object')
@@ -66,6 +67,38 @@ export const runOptions = lazily({
       strict({ kind: z.literal('artifact'), path: text(), fromArtifact: callable() }),
     ]),
   turn: () => strict({ signal: z.optional(signal()) }),
+  defineSandbox: () =>
+    strict({
+      id: text(),
+      provider: object(),
+      workspace: z.optional(object()),
+      policy: z.optional(object()),
+      lifecycle: z.optional(strict({ reuse: z.optional(z.enum(['thread', 'none'])), ...lifeTimes() })),
+      hooks: z.optional(
+        strict({
+          onFile: z.optional(callable()),
+          onFileCreate: z.optional(callable()),
+          onFileChange: z.optional(callable()),
+          onFileDelete: z.optional(callable()),
+          onFileMove: z.optional(callable()),
+          onReady: z.optional(callable()),
+          onError: z.optional(callable()),
+          onDestroy: z.optional(callable()),
+        }),
+      ),
+      fileEvents: z.optional(flag()),
+      requireTenant: z.optional(flag()),
+      sandbox: z.optional(object()),
+    }),
+  ensure: () =>
+    strict({
+      threadId: text(),
+      runId: text(),
+      tenant: z.optional(
+        z.union([z.string(), strict({ userId: z.optional(z.string()), orgId: z.optional(z.string()) })]),
+      ),
+      signal: z.optional(signal()),
+    }),
   watchWorkspace: () =>
     strict({
       onEvent: callable(),
