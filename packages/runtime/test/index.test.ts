@@ -6,6 +6,7 @@ it('exports these values and no others', () => {
   expect(Object.keys(runtime).sort()).toEqual([
     'SandboxRunAbortError',
     'SandboxRunError',
+    'defineSandbox',
     'inProcessSandboxClient',
     'inlineSandboxClient',
     'openSandboxRun',

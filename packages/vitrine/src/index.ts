@@ -29,7 +29,13 @@ export type * from '@vitrine/protocol'
 export { isGap, isVitrineError, VitrineError } from '@vitrine/protocol'
 export {} from '@vitrine/protocol/require-node'
 export type * from '@vitrine/runtime'
-export { openSandboxRun, SandboxRunAbortError, SandboxRunError, watchWorkspace } from '@vitrine/runtime'
+export {
+  defineSandbox,
+  openSandboxRun,
+  SandboxRunAbortError,
+  SandboxRunError,
+  watchWorkspace,
+} from '@vitrine/runtime'
 export type * from '@vitrine/views'
 export {
   changedFilesView,

@@ -16,6 +16,7 @@ it('exports these values and no others', () => {
     'commandPolicy',
     'connect',
     'createSandbox',
+    'defineSandbox',
     'diffText',
     'escapeForTerminal',
     'eventLine',
