@@ -4,10 +4,10 @@ export {} from '@vitrine/protocol/require-node'
 export type { BudgetBreach, BudgetLimit, RunBudget, Spend } from './budget/budget.ts'
 export {
   type DefineSandboxOptions,
+  type DefinitionLifecycle,
   defineSandbox,
   type EnsureContext,
   type SandboxDefinition,
-  type SandboxLifecycle,
 } from './definition/define-sandbox.ts'
 export type { Tenant } from './definition/definition-key.ts'
 export type { FileHooks } from './definition/file-hooks.ts'
@@ -15,8 +15,8 @@ export type { SandboxHooks } from './definition/hooked-sandbox.ts'
 export type { SandboxEvent, SandboxEventMeta, TurnKind } from './events/sandbox-event.ts'
 export type { SandboxFileEvent } from './files/file-event.ts'
 export {
-  type WatchWorkspaceOptions,
   type WorkspaceWatch,
+  type WorkspaceWatchOptions,
   watchWorkspace,
 } from './files/watch-workspace.ts'
 export type { ObserveOptions, RunHookEvent, RunHooks } from './observe/run-observers.ts'

@@ -15,7 +15,7 @@ import { definitionKey, type Tenant } from './definition-key.ts'
 import { findExisting, findOrCreate, type KeyedSandbox, newestOf } from './find-or-create.ts'
 import { HookedSandbox, type SandboxHooks } from './hooked-sandbox.ts'
 
-export interface SandboxLifecycle extends LifeTimes {
+export interface DefinitionLifecycle extends LifeTimes {
   /** `thread`: one sandbox for all runs of a thread, the default. `none`: one for each run. */
   readonly reuse?: 'thread' | 'none'
 }
@@ -27,7 +27,7 @@ export interface DefineSandboxOptions {
   readonly provider: SandboxClient | EngineProvider
   readonly workspace?: WorkspaceManifest
   readonly policy?: CommandPolicyOptions
-  readonly lifecycle?: SandboxLifecycle
+  readonly lifecycle?: DefinitionLifecycle
   readonly hooks?: SandboxHooks
   /** False starts no watcher: no change of a file is recorded, and no file hook is called. */
   readonly fileEvents?: boolean

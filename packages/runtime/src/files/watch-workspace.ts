@@ -4,9 +4,9 @@ import { ignoreMatcher, isBelowIgnored, notifyOne } from '@vitrine/protocol/prim
 import { type FileChanged, fileEvent, isFileChanged, type SandboxFileEvent } from './file-event.ts'
 
 /** The part of a sandbox that a watch uses. */
-export type WatchedSandbox = Pick<SandboxCore, 'id' | 'capabilities' | 'files' | 'journal'>
+type WorkspaceSandbox = Pick<SandboxCore, 'id' | 'capabilities' | 'files' | 'journal'>
 
-export interface WatchWorkspaceOptions {
+export interface WorkspaceWatchOptions {
   /** Called with each change, in order. It is not awaited. */
   onEvent(event: SandboxFileEvent): unknown
   /** Names anywhere, or paths from the root, with `*`; default `.git` and `node_modules`. */
@@ -33,8 +33,8 @@ const defaultIgnore = ['.git', 'node_modules']
  * await watcher.stop()
  */
 export async function watchWorkspace(
-  sandbox: WatchedSandbox,
-  options: WatchWorkspaceOptions,
+  sandbox: WorkspaceSandbox,
+  options: WorkspaceWatchOptions,
 ): Promise<WorkspaceWatch> {
   checkOptions('watchWorkspace', runOptions.watchWorkspace, options ?? {})
   const { id, capabilities, journal } = sandbox
@@ -45,8 +45,8 @@ export async function watchWorkspace(
 }
 
 class FileWatch implements WorkspaceWatch {
-  readonly #sandbox: WatchedSandbox
-  readonly #options: WatchWorkspaceOptions
+  readonly #sandbox: WorkspaceSandbox
+  readonly #options: WorkspaceWatchOptions
   readonly #isIgnored: (path: string) => boolean
   readonly #ended = new AbortController()
   readonly #done: Promise<void>
@@ -56,7 +56,7 @@ class FileWatch implements WorkspaceWatch {
   #last: number | undefined
   #stopped: Promise<void> | undefined
 
-  constructor(sandbox: WatchedSandbox, options: WatchWorkspaceOptions, after: string | undefined) {
+  constructor(sandbox: WorkspaceSandbox, options: WorkspaceWatchOptions, after: string | undefined) {
     const ignored = ignoreMatcher(options.ignore ?? defaultIgnore)
     this.#sandbox = sandbox
     this.#options = options
