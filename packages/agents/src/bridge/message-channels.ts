@@ -11,36 +11,56 @@ const maxIdLength = 100
  */
 export function messageChannels(): (event: EventInput) => readonly string[] {
   // An agent sends many updates of the same message in a row.
-  let lastKeys: readonly unknown[] = []
-  let lastChannels: readonly string[] = []
+  let last: ChannelKeys | undefined
+  let channels: readonly string[] = []
   return (event) => {
     const keys = keysOf(event)
-    if (keys.length !== lastKeys.length || keys.some((key, index) => key !== lastKeys[index])) {
-      lastKeys = keys
-      lastChannels = channelsOf(keys)
+    if (last === undefined || !isSame(keys, last)) {
+      last = keys
+      channels = channelsOf(keys)
     }
-    return lastChannels
+    return channels
   }
 }
 
 /** The type of an event, its session and, for an update of a session, the kind of the update and its ids. */
-function keysOf({ type, data, session }: EventInput): readonly unknown[] {
-  if (type !== 'agent.message') return [type, session]
-  const params = fieldOf(fieldOf(data, 'message'), 'params')
-  const update = fieldOf(params, 'update')
-  return [
-    type,
-    fieldOf(params, 'sessionId'),
-    fieldOf(update, 'sessionUpdate'),
-    fieldOf(update, 'messageId'),
-    fieldOf(update, 'toolCallId'),
-  ]
+interface ChannelKeys {
+  readonly type: string
+  readonly session: unknown
+  readonly kind: unknown
+  readonly message: unknown
+  readonly toolCall: unknown
 }
 
-function channelsOf([type, session, kind, ...ids]: readonly unknown[]): readonly string[] {
+function keysOf({ type, data, session }: EventInput): ChannelKeys {
+  if (type !== 'agent.message')
+    return { type, session, kind: undefined, message: undefined, toolCall: undefined }
+  const params = fieldsOf(fieldsOf(fieldsOf(data).message).params)
+  const update = fieldsOf(params.update)
+  return {
+    type,
+    session: params.sessionId,
+    kind: update.sessionUpdate,
+    message: update.messageId,
+    toolCall: update.toolCallId,
+  }
+}
+
+function isSame(one: ChannelKeys, other: ChannelKeys): boolean {
+  return (
+    one.type === other.type &&
+    one.session === other.session &&
+    one.kind === other.kind &&
+    one.message === other.message &&
+    one.toolCall === other.toolCall
+  )
+}
+
+function channelsOf({ type, session, kind, message, toolCall }: ChannelKeys): readonly string[] {
   const channels = [channel(type, session)]
   if (kind !== undefined) channels.push(channel(type, session, kind))
-  if (ids.some((id) => id !== undefined)) channels.push(channel(type, session, kind, ...ids))
+  if (message !== undefined || toolCall !== undefined)
+    channels.push(channel(type, session, kind, message, toolCall))
   return channels
 }
 
@@ -52,6 +72,9 @@ function shortened(id: string): string {
   return id.length > maxIdLength ? createHash('sha256').update(id).digest('base64url') : id
 }
 
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+const noFields: Readonly<Record<string, unknown>> = {}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  // Any object may be read by name: a missing field is undefined.
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : noFields
 }

@@ -33,22 +33,22 @@ export async function listAgents(options: ListAgentsOptions): Promise<AgentInfo[
   const all = [...custom, ...knownAgents.filter(({ name }) => !customNames.has(name))]
   // One read instead of one per agent: a daemon lists its agents when it starts, and most are not installed.
   const folders = new Set(await readdir(cache).catch(() => []))
-  const context = { cache, folders, env, home }
-  return Promise.all(all.map((agent) => ('source' in agent ? infoOf(agent, context) : agent)))
+  const machine = { cache, folders, env, home }
+  return Promise.all(all.map((agent) => ('source' in agent ? infoOf(agent, machine) : agent)))
 }
 
-interface ListingContext extends Required<Omit<ListAgentsOptions, 'custom'>> {
+interface SearchedMachine extends Required<Omit<ListAgentsOptions, 'custom'>> {
   /** The names in the directory of the installations. */
   readonly folders: ReadonlySet<string>
 }
 
-async function infoOf(entry: AgentEntry, context: ListingContext): Promise<AgentInfo> {
+async function infoOf(entry: AgentEntry, machine: SearchedMachine): Promise<AgentInfo> {
   const { name, title, capabilities, options } = entry
   return {
     name,
     title,
-    ...(await installState(entry, context)),
-    credentials: { present: credentialsPresent(entry, context), accepted: credentialsAccepted(entry) },
+    ...(await installState(entry, machine)),
+    credentials: { present: credentialsPresent(entry, machine), accepted: credentialsAccepted(entry) },
     capabilities,
     options,
   }
@@ -56,7 +56,7 @@ async function infoOf(entry: AgentEntry, context: ListingContext): Promise<Agent
 
 async function installState(
   { name, source }: AgentEntry,
-  { cache, folders, env }: ListingContext,
+  { cache, folders, env }: SearchedMachine,
 ): Promise<InstallState> {
   switch (source.kind) {
     case 'builtin':

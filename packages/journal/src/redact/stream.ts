@@ -80,6 +80,12 @@ export function createStreamRedactor({ inText, inBytes, guess, rules }: StreamPa
     let lastWhole = ''
     let lastHasHeldParts = false
     let found: OpenScan | number = 0
+    if (leaf.nodes.length === 0) {
+      // Most texts continue nothing and have nothing to mask.
+      found = scanText(scanner, text, false)
+      if (found === text.length) return
+      lastWhole = text
+    }
     for (let index = 0; index < channels.length; index++) {
       const node = leaf.nodes[index]
       const partial = continued(node?.state, scanner)
