@@ -1,5 +1,6 @@
 import { EscapeReader, longestEscape, type Reading, readings } from './escape-reader.ts'
 import { type Encoding, keptBeside, mayHideGram, type Unescaped, unescapeAs } from './escapes.ts'
+import { gramLength } from './grams.ts'
 import type { OpenScan, Scanner } from './scanner.ts'
 import { decidedSpans, mergeSpans, type Span } from './span.ts'
 import { mayHaveEscapes, unfinishedEscape } from './unfinished-escape.ts'
@@ -90,19 +91,25 @@ export function searchUnescaped(plain: Scanner, bytes: Scanner, encoding: Encodi
     return false
   }
 
-  /** Where a form may start that only the escapes at the end of the text show, and that is too short for the filter. */
-  function escapedTail(text: string): number {
+  /**
+   * Where a form may start that only the escapes at the end of the text show, and that is too short for the filter.
+   * Undefined if the text must be scanned.
+   */
+  function escapedTail(text: string): number | undefined {
     const start = tailStart(text)
-    return openEndFrom(text, start) ?? openEndFrom(text, 0) ?? text.length
+    const undone = [...levelsOf(text.slice(start), unfinishedEscape)]
+    if (start === 0 || undone.every((level) => level.bytes.length >= tailLength))
+      return openEndOf(text, start, undone)
+    return openEndOf(text, 0, levelsOf(text, unfinishedEscape))
   }
 
-  /** Undefined if so much of the text is too short when its escapes are undone. */
-  function openEndFrom(text: string, start: number): number | undefined {
+  function openEndOf(text: string, start: number, all: Iterable<Level>): number | undefined {
     let open = unfinishedEscape(text)
-    for (const level of levelsOf(text.slice(start), unfinishedEscape)) {
-      if (start > 0 && level.bytes.length < tailLength) return undefined
-      const pending = bytes.shortTail(level.bytes)
-      if (pending < level.bytes.length || level.isCut) open = Math.min(open, start + level.source(pending))
+    for (const { bytes: undone, isCut, source } of all) {
+      // A few characters before an unfinished escape may be too short for the filter of texts, and long enough as bytes.
+      if (isCut && bytes.firstCandidate(undone.slice(-longestShortText)) !== -1) return undefined
+      const pending = bytes.shortTail(undone)
+      if (pending < undone.length || isCut) open = Math.min(open, start + source(pending))
     }
     return open
   }
@@ -116,7 +123,8 @@ export function searchUnescaped(plain: Scanner, bytes: Scanner, encoding: Encodi
     openEnd(text) {
       if (plain.isEmpty) return text.length
       if (!mayHaveEscapes(text)) return plain.shortTail(text)
-      return isGramHidden(text) ? undefined : Math.min(plain.shortTail(text), escapedTail(text))
+      const end = isGramHidden(text) ? undefined : escapedTail(text)
+      return end && Math.min(plain.shortTail(text), end)
     },
   }
 }
@@ -136,6 +144,8 @@ function aroundEscapes(text: string): string {
 
 /** The beginning of a form that is too short for the filter is not longer, with the gap inside it. */
 const tailLength = 80
+/** The bytes of a text that is one character shorter than a gram. */
+const longestShortText = (gramLength - 1) * 3
 const mostSteps = 20
 
 /** An index near the end of a text that is not inside an escape. */

@@ -39,6 +39,20 @@ describe('a stream', () => {
     expect(stream.push('ter22 b')).toEqual(ready('[redacted:KEY] b'))
   })
 
+  it.each([
+    ['in one value', ['X😀', '%5']],
+    ['in several', ['X', '\ud83d', '\ude00', '%', '5']],
+    ['of two bytes each', ['Xéé', '%', '5']],
+    ['before an escape of a percent sign', ['X😀%2', '5', '5']],
+  ])('masks a secret that begins with wide characters before an unfinished escape, %s', (_name, begin) => {
+    const secret = `${begin.join('').replace(/%.*/, '')}UfR7-a-secret-of-some-length`
+    const stream = streamOf({ KEY: secret })
+    const values = [...begin, '5fR7-a-secret-of-some-length'].flatMap((data) => stream.push({ data }).ready)
+    const shown = [...values, ...stream.end()].map((value) => (value as { data: string }).data).join('')
+    expect(shown).toContain('[redacted:KEY]')
+    expect(shown).not.toContain('a-secret-of')
+  })
+
   it('returns a text unchanged that turns out not to be a secret', () => {
     const stream = streamOf({ KEY: 'hunter22' })
     expect(stream.push('hunter')).toEqual(holding())
