@@ -1,11 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { JournalEvent } from '@vitrine/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { runExample } from './run-example.ts'
 
-const example = fileURLToPath(new URL('../audit/audit.ts', import.meta.url))
 const secret = 'correct-horse-battery'
 
 interface Span {
@@ -28,21 +26,14 @@ describe('the audit', () => {
   let events: readonly JournalEvent[] = []
   let spans: readonly Span[] = []
 
-  beforeAll(() => {
-    const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
-    const result = spawnSync(process.execPath, ['--conditions=source', example, data], {
-      env: { PATH, HOME, NODE_COMPILE_CACHE },
-      encoding: 'utf8',
-      timeout: 50_000,
-    })
-    stdout = result.stdout
-    expect({ status: result.status, stderr: result.stderr }).toEqual({ status: 0, stderr: '' })
+  beforeAll(async () => {
+    stdout = await runExample('audit/audit.ts', data)
     auditText = readFileSync(join(data, 'audit.jsonl'), 'utf8')
     collectorText = readFileSync(join(data, 'collector.jsonl'), 'utf8')
     events = linesOf(auditText).map((line) => JSON.parse(line) as JournalEvent)
     spans = linesOf(collectorText).flatMap((line) => spansOf(JSON.parse(line) as CollectedRequest))
     return () => rmSync(data, { recursive: true, force: true })
-  })
+  }, 130_000)
 
   it('prints who did what, with the outcome, from the audit file', () => {
     const [, table = ''] = /^Who did what, .*:\n([\s\S]*?)\n\n/m.exec(stdout) ?? []

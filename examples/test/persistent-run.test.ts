@@ -1,29 +1,19 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { openHost } from '@vitrine/host'
 import { isGap, type JournalEvent } from '@vitrine/protocol'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { survivors } from '../../packages/host/test/fixtures/survivors.ts'
-
-const example = fileURLToPath(new URL('../persistent-run/persistent-run.ts', import.meta.url))
+import { runExample } from './run-example.ts'
 
 describe('the persistent run', () => {
   // Not below /tmp: a sandbox has a /tmp of its own.
   const data = mkdtempSync('/var/tmp/persistent-run-')
   let stdout = ''
 
-  beforeAll(() => {
-    const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
-    const result = spawnSync(process.execPath, ['--conditions=source', example, data], {
-      env: { PATH, HOME, NODE_COMPILE_CACHE },
-      encoding: 'utf8',
-      timeout: 50_000,
-    })
-    stdout = result.stdout
-    expect({ status: result.status, stderr: result.stderr }).toEqual({ status: 0, stderr: '' })
+  beforeAll(async () => {
+    stdout = await runExample('persistent-run/persistent-run.ts', data)
     return () => rmSync(data, { recursive: true, force: true })
-  })
+  }, 130_000)
 
   async function recorded(): Promise<readonly JournalEvent[]> {
     const host = await openHost({ data })
