@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from '@vitrine/client'
-import { type AgentOutput, inProcessSandboxClient, openHost, type PromptContext } from '@vitrine/host'
+import { type AgentOutput, inProcessSandboxClient, local, openHost, type PromptContext } from '@vitrine/host'
 import type { SandboxClient } from '@vitrine/protocol'
 import { createServer, listen } from '@vitrine/server'
 
@@ -53,7 +53,13 @@ async function onHost(
     name: 'in-process',
     onPrompt: (prompt: string, context: PromptContext) => onPrompt(prompt, context),
   }
-  const host = await openHost({ data, agents: [agent], install: 'never' })
+  const host = await openHost({
+    data,
+    agents: [agent],
+    install: 'never',
+    // Isolation is not the subject, and takes time.
+    providers: [local({ isolation: 'none' })],
+  })
   const daemon = await listen(createServer({ host, tokens: [{ name: 'test', token, access: 'full' }] }))
   return {
     client: clientOf({ host, url: daemon.url }),
