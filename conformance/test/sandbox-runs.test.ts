@@ -245,6 +245,27 @@ describeRuns((setting) => {
     expect([code, hint.includes('maxArtifactBytes')]).toEqual(['artifact_too_large', true])
   })
 
+  it('refuses an artifact of a gigabyte with its default limit, with the events of the turn', async (context) => {
+    setting.needs(context, 'commands')
+    setting.onPrompt = () => [token('done')]
+    await using run = await setting.open(artifact, {
+      agentRun: { ...agentRun, prepareBox: (box) => box.exec('mkdir out && truncate -s 1G out/report.md') },
+    })
+    const error = await failure(run.start('one'))
+    expect([error.code, typesOf(error.events).includes('token')]).toEqual(['artifact_too_large', true])
+  })
+
+  it('fails with the error of a sandbox that cannot be created, leaves none, and starts again', async (context) => {
+    setting.needs(context, 'commands')
+    setting.onPrompt = () => [token('done')]
+    const setup = ['test -e /var/tmp/no-such-file']
+    await using run = await setting.open(tokens, { sandbox: { workspace: { setup } } })
+    const error = await failure(run.start('one'))
+    expect([isVitrineError(error.cause) && error.cause.code === error.code, error.events]).toEqual([true, []])
+    expect(await setting.client.list()).toEqual([])
+    expect((await failure(run.start('one'))).code).toBe(error.code)
+  })
+
   it('carries the events before an abort', async () => {
     setting.onPrompt = waitingAgent
     const abort = new AbortController()
