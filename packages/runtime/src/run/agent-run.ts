@@ -1,4 +1,6 @@
-import type { McpServer, OpenSessionOptions, Sandbox } from '@vitrine/protocol'
+import { type McpServer, type OpenSessionOptions, type Sandbox, VitrineError } from '@vitrine/protocol'
+import { shown } from '@vitrine/protocol/primitives'
+import type { TurnKind } from '../events/sandbox-event.ts'
 
 /**
  * An agent and its settings as portable data, which can be stored and sent. Observers, hooks and credentials are never part of it;
@@ -44,4 +46,19 @@ export function sessionOptions(
     ...(thoughtLevel !== undefined && { thoughtLevel }),
     ...(mcpServers !== undefined && { mcpServers }),
   }
+}
+
+/** The prompt of a turn. The instructions of the profile precede the first one. */
+export function promptOf<Task>(
+  agentRun: AgentRunSpec<Task>,
+  { kind, task }: { readonly kind: TurnKind; readonly task: Task },
+): string {
+  const text: unknown = agentRun.taskToPrompt(task)
+  if (typeof text !== 'string' || text.trim() === '')
+    throw new VitrineError(
+      'argument_invalid',
+      `taskToPrompt: expected a prompt that is not blank, got ${shown(text)}.`,
+    )
+  const { instructions } = agentRun.profile
+  return kind === 'start' && instructions !== undefined ? `${instructions}\n\n${text}` : text
 }

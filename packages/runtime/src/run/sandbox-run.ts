@@ -7,11 +7,11 @@ import {
   VitrineError,
 } from '@vitrine/protocol'
 import { checkOptions, runOptions } from '@vitrine/protocol/options'
-import { shown } from '@vitrine/protocol/primitives'
 import type { BudgetBreach, BudgetLimit, Spend } from '../budget/budget.ts'
 import { BudgetMeter, type TurnMeter } from '../budget/budget-meter.ts'
 import type { SandboxEvent, SandboxEventMeta, TurnKind } from '../events/sandbox-event.ts'
 import { type ObserveOptions, RunObservers } from '../observe/run-observers.ts'
+import { promptOf } from './agent-run.ts'
 import { briefly, orAborted } from './bounded-waits.ts'
 import { type Deliverable, deliver } from './deliverable.ts'
 import type { SandboxRunError } from './evidence.ts'
@@ -194,7 +194,7 @@ export class SandboxRun<Out, Task = string> {
     signal.throwIfAborted()
     meter.checkTurn()
     signal.throwIfAborted()
-    const prompt = this.#promptOf(turn)
+    const prompt = promptOf(this.#options.agentRun, turn)
     const opened = await (this.#opened === undefined ? this.#open(turn) : this.#reopen(this.#opened, signal))
     record.journal = opened.box.journal
     // From here on the turn counts: a turn that failed earlier can be started again.
@@ -274,18 +274,6 @@ export class SandboxRun<Out, Task = string> {
     const start = { name, agent: session.agent, ...(continued !== undefined && { continues: continued }) }
     await orAborted(signal, () => record.start(start))
     return record
-  }
-
-  #promptOf({ kind, task }: ActiveTurn<Task>): string {
-    const { agentRun } = this.#options
-    const { instructions } = agentRun.profile
-    const text: unknown = agentRun.taskToPrompt(task)
-    if (typeof text !== 'string' || text.trim() === '')
-      throw new VitrineError(
-        'argument_invalid',
-        `taskToPrompt: expected a prompt that is not blank, got ${shown(text)}.`,
-      )
-    return kind === 'start' && instructions !== undefined ? `${instructions}\n\n${text}` : text
   }
 
   async #prompt(turn: ActiveTurn<Task>, prompt: string, { box, session }: OpenedRun): Promise<PromptResult> {
