@@ -77,7 +77,7 @@ export class SandboxDefinition implements AsyncDisposable {
   async ensure(context: EnsureContext): Promise<Sandbox> {
     try {
       const keyed = await this.#keyed('ensure', context)
-      const { sandbox } = await findOrCreate(keyed, this.#createOptions())
+      const sandbox = await findOrCreate(keyed, this.#createOptions())
       await this.#hook(sandbox)
       return sandbox
     } catch (error) {

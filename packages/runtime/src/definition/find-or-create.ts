@@ -27,15 +27,15 @@ const attempts = 20
 export async function findOrCreate(
   keyed: KeyedSandbox,
   options: Omit<CreateSandboxOptions, 'id' | 'signal'>,
-): Promise<{ readonly sandbox: Sandbox; readonly isNew: boolean }> {
+): Promise<Sandbox> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const newest = await newestOf(keyed)
     if (newest !== undefined && newest.state !== 'destroyed') {
       const sandbox = await attached(keyed, newest)
-      if (sandbox !== undefined) return { sandbox, isNew: false }
+      if (sandbox !== undefined) return sandbox
     }
     const sandbox = await created(keyed, options, newest === undefined ? 1 : generationOf(newest) + 1)
-    if (sandbox !== undefined) return { sandbox, isNew: true }
+    if (sandbox !== undefined) return sandbox
   }
   throw new VitrineError(
     'sandbox_exists',
@@ -64,11 +64,17 @@ async function attached(
   try {
     return await client.attach(id, { ...(signal && { signal }), ...(secrets && { secrets }) })
   } catch (error) {
-    if (!isVitrineError(error) || !['sandbox_destroyed', 'not_found'].includes(error.code)) throw error
-    // One without a workspace is on record as stopped; the next generation needs its place.
-    await client.destroy(id).catch(() => undefined)
+    if (!isGone(error)) throw error
+    // One whose workspace is missing is on record as stopped, and would be found again.
+    await client.destroy(id).catch((cause: unknown) => {
+      if (!isGone(cause)) throw cause
+    })
     return undefined
   }
+}
+
+function isGone(error: unknown): boolean {
+  return isVitrineError(error) && (error.code === 'sandbox_destroyed' || error.code === 'not_found')
 }
 
 /** Undefined if another caller creates it. */

@@ -1,4 +1,4 @@
-import { isGap, isVitrineError, type Sandbox } from '@vitrine/protocol'
+import { isGap, isVitrineError, type JournalReader, type Sandbox } from '@vitrine/protocol'
 import { notifyOne } from '@vitrine/protocol/primitives'
 import { type WorkspaceWatch, watchWorkspace } from '../files/watch-workspace.ts'
 import { type FileHooks, hasFileHooks, hookCalls } from './file-hooks.ts'
@@ -30,8 +30,12 @@ export class HookedSandbox {
     { isWatched }: { readonly isWatched: boolean },
   ): Promise<HookedSandbox> {
     const hooked = new HookedSandbox(hooks)
+    const { journal } = sandbox
+    // Before the sandbox is handed out: it may be destroyed at once.
+    const [newest] = (await journal.read({ order: 'desc', limit: 1 })).events
     if (isWatched && hasFileHooks(hooks)) await hooked.#watchFiles(sandbox)
-    if (hooks.onDestroy !== undefined) hooked.#destroyed = hooked.#watchEnd(sandbox)
+    if (hooks.onDestroy !== undefined)
+      hooked.#destroyed = hooked.#watchEnd(journal, newest && journal.cursor(newest))
     hooked.#call('onReady', sandbox)
     return hooked
   }
@@ -63,9 +67,7 @@ export class HookedSandbox {
     })
   }
 
-  async #watchEnd({ journal }: Sandbox): Promise<void> {
-    const [newest] = (await journal.read({ order: 'desc', limit: 1 })).events
-    const after = newest && journal.cursor(newest)
+  async #watchEnd(journal: JournalReader, after: string | undefined): Promise<void> {
     const options = { ...(after !== undefined && { after }), signal: this.#ended.signal }
     try {
       for await (const item of journal.tail({ ...options, types: ['sandbox.destroyed'] }))
